@@ -1,0 +1,34 @@
+# Each target makes .venv when it is missing or when the pins changed, and then does its work.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help paper-checks test lint audit clean
+
+help:
+	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
+	@echo "make test           test the software (pytest tests)"
+	@echo "make lint           ruff and pyright"
+	@echo "make audit          what is too long for the two: many more drawn instances"
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $(READY)
+
+paper-checks: $(READY)
+	$(BIN)/python -m pytest paper_checks $(ARGS)
+
+test: $(READY)
+	$(BIN)/python -m pytest tests $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+audit: $(READY)
+	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,1 @@
+"""Simulations from the definitions alone, against which the theorems are compared."""

@@ -1,0 +1,217 @@
+"""Sparse token selection by one softmax attention layer, from the definitions alone (arXiv 2406.06893).
+
+Task: X = (x_1..x_T), x_i ~ N(0, I_d) independent; y a uniformly random q-subset of [T]; target
+STS(X, y) = (1/q) sum_{i in y} x_i. Layer, with encodings e_1..e_T in R^{d_e}, z_i = (x_i; e_i) and
+z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query). Loss: L = 1/2 E||f - STS||^2.
+All matrices are full and all gradients are autograd's. Shapes, with D = d + d_e: W (D, D), V (d, D),
+encodings (d_e, T), tokens (n, d, T), subsets (n, T); one dtype and one device throughout. What does not
+fit raises InputError.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from verify.errors import InputError
+
+MOST_CUBATURE_POINTS = 2_000_000
+_CHUNK_ELEMENTS = 2**21
+
+
+class Gradient(NamedTuple):
+    """Loss (), and dL/dW (D, D) and dL/dV (d, D); all with a leading axis where there is one per batch."""
+
+    loss: Tensor
+    W: Tensor
+    V: Tensor
+
+
+@dataclass(frozen=True)
+class SampledGradient:
+    """Monte Carlo estimate: independent `batches` (leading axis), their `mean`, and its `standard_error`.
+
+    (mean - truth) / standard_error is Student t with batches - 1 degrees of freedom, up to the
+    non-normality of batch means; for a linear functional, apply it to `batches`.
+    """
+
+    batches: Gradient
+    mean: Gradient
+    standard_error: Gradient
+
+
+class Iterate(NamedTuple):
+    """Gradient descent after `step` steps: W (D, D), V (d, D), and the loss () there."""
+
+    step: int
+    W: Tensor
+    V: Tensor
+    loss: Tensor
+
+
+def one_hot_encodings(T: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64) -> Tensor:
+    """Return e_1..e_T as the columns of the identity, (T, T)."""
+    _at_least("T", T, 1)
+    return torch.eye(T, device=device, dtype=dtype)
+
+
+def sample_batch(
+    n: int, T: int, q: int, d: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, Tensor]:
+    """Return n independent tokens X (n, d, T) and indicators of y (n, T), on the generator's device."""
+    for name, value in (("n", n), ("T", T), ("d", d)):
+        _at_least(name, value, 1)
+    _subset_size(q, T)
+    device = generator.device
+    tokens = torch.randn(n, d, T, generator=generator, device=device, dtype=dtype)
+    # The first q places of a uniformly random permutation are a uniformly random q-subset.
+    keys = torch.rand(n, T, generator=generator, device=device, dtype=torch.float64)
+    subsets = torch.zeros(n, T, device=device, dtype=dtype).scatter_(1, keys.argsort(dim=1)[:, :q], 1.0)
+    return tokens, subsets
+
+
+def target(tokens: Tensor, subsets: Tensor) -> Tensor:
+    """Return STS(X, y), (n, d)."""
+    _batch(tokens, subsets)
+    return torch.einsum("ndt,nt->nd", tokens, subsets) / subsets.sum(dim=1, keepdim=True)
+
+
+def layer_output(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Tensor:
+    """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d)."""
+    d, T = _dimensions(W, V, encodings)
+    _batch(tokens, subsets)
+    if tokens.shape[1:] != (d, T):
+        raise InputError("tokens", tuple(tokens.shape), f"must have the shape (n, {d}, {T}) that V and encodings imply")
+    n = len(tokens)
+    Z = torch.cat([tokens, encodings.expand(n, -1, -1)], dim=1)
+    z_query = torch.cat([tokens.new_zeros(n, d), torch.einsum("et,nt->ne", encodings, subsets)], dim=1)
+    logits = torch.einsum("nit,ij,nj->nt", Z, W, z_query)
+    return torch.einsum("di,nit,nt->nd", V, Z, torch.softmax(logits, dim=1))
+
+
+def loss(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Tensor:
+    """Return 1/2 ||f(X, y) - STS(X, y)||^2 of each sample, (n,)."""
+    return (layer_output(W, V, encodings, tokens, subsets) - target(tokens, subsets)).square().sum(dim=1) / 2
+
+
+def sampled_gradient(
+    W: Tensor, V: Tensor, encodings: Tensor, q: int, *, batches: int, batch_size: int, generator: torch.Generator
+) -> SampledGradient:
+    """Return loss and gradient estimated from `batches` >= 2 independent batches of `batch_size` >= 2 samples."""
+    d, T = _dimensions(W, V, encodings)
+    _subset_size(q, T)
+    _at_least("batches", batches, 2)
+    _at_least("batch_size", batch_size, 2)
+    if generator.device.type != W.device.type:
+        raise InputError("generator", generator.device, f"must be on the device of W, {W.device}")
+    sums = []
+    for _ in range(batches):
+        tokens, subsets = sample_batch(batch_size, T, q, d, generator, dtype=W.dtype)
+        sums.append(_summed(W, V, encodings, tokens, subsets))
+    means = Gradient(*(torch.stack(values) / batch_size for values in zip(*sums, strict=True)))
+    return SampledGradient(
+        means,
+        Gradient(*(values.mean(dim=0) for values in means)),
+        Gradient(*(values.std(dim=0, correction=1) / math.sqrt(batches) for values in means)),
+    )
+
+
+def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int) -> Gradient:
+    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0.
+
+    There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f is affine in X, the
+    loss and dL/dV are quadratic and dL/dW, through d logits/dW = Z z_query^T, is cubic in X. The mean over
+    the 2 T d points ±sqrt(T d) u_k, u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
+    polynomial of degree <= 3: odd and mixed moments vanish, squares of coordinates have mean 2 T d / (2 T d) = 1.
+    y runs over all q-subsets.
+    Raises InputError where W[:d, d:] != 0 and where C(T, q) 2 T d > 2 000 000.
+    """
+    d, T = _dimensions(W, V, encodings)
+    _subset_size(q, T)
+    if (W[:d, d:] != 0).any():
+        raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): no exact rule there")
+    count = math.comb(T, q) * T * d
+    if 2 * count > MOST_CUBATURE_POINTS:
+        raise InputError("subsets times points", 2 * count, f"must be at most {MOST_CUBATURE_POINTS}")
+    members = torch.tensor(list(combinations(range(T), q)), device=W.device)
+    subsets = W.new_zeros(len(members), T).scatter_(1, members, 1.0)
+    total = Gradient(W.new_zeros(()), torch.zeros_like(W), torch.zeros_like(V))
+    chunk = max(1, _CHUNK_ELEMENTS // (W.shape[0] * T))
+    for start in range(0, count, chunk):
+        index = torch.arange(start, min(start + chunk, count), device=W.device)
+        tokens = W.new_zeros(len(index), T * d).scatter_(1, (index % (T * d))[:, None], math.sqrt(T * d))
+        tokens, chosen = tokens.view(-1, d, T), subsets[index // (T * d)]
+        # Antipodes in two passes of the same operations: odd terms cancel exactly, so blocks that are 0 stay 0.
+        pair = zip(*(_summed(W, V, encodings, points, chosen) for points in (tokens, -tokens)), strict=True)
+        total = Gradient(*(old + (up + down) for old, (up, down) in zip(total, pair, strict=True)))
+    return Gradient(*(value / (2 * count) for value in total))
+
+
+def train(
+    W: Tensor, V: Tensor, *, eta: float, steps: int, gradient: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+) -> Iterator[Iterate]:
+    """Return the iterates 0..steps of W <- W - eta dL/dW, V <- V - eta dL/dV, computed as they are asked for.
+
+    `gradient`, (W, V) -> (loss, dL/dW, dL/dV), is called once at every iterate.
+    """
+    _at_least("steps", steps, 0)
+    if not 0 < eta < math.inf:
+        raise InputError("eta", eta, "must be a finite number > 0")
+    return _iterates(W.detach(), V.detach(), eta, steps, gradient)
+
+
+def cosine_similarity(A: Tensor, B: Tensor) -> Tensor:
+    """Return <A, B> / (||A|| ||B||) in the Frobenius inner product, ()."""
+    if A.shape != B.shape:
+        raise InputError("B", tuple(B.shape), f"must have the shape of A, {tuple(A.shape)}")
+    for name, matrix in (("A", A), ("B", B)):
+        if not matrix.any():
+            raise InputError(name, "", "must not be the zero matrix")
+    return (A * B).sum() / (torch.linalg.vector_norm(A) * torch.linalg.vector_norm(B))
+
+
+def _iterates(W: Tensor, V: Tensor, eta: float, steps: int, gradient: Callable) -> Iterator[Iterate]:
+    for step in range(steps + 1):
+        value, gW, gV = gradient(W, V)
+        yield Iterate(step, W, V, value)
+        W, V = W - eta * gW, V - eta * gV
+
+
+def _summed(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Gradient:
+    with torch.enable_grad():
+        leaves = W.detach().requires_grad_(), V.detach().requires_grad_()
+        value = loss(*leaves, encodings, tokens, subsets).sum()
+        return Gradient(value.detach(), *torch.autograd.grad(value, leaves))
+
+
+def _dimensions(W: Tensor, V: Tensor, encodings: Tensor) -> tuple[int, int]:
+    if encodings.ndim != 2 or 0 in encodings.shape:
+        raise InputError("encodings", tuple(encodings.shape), "must be a matrix (d_e, T) with d_e, T >= 1")
+    d_e, T = encodings.shape
+    if V.ndim != 2 or V.shape[0] < 1 or V.shape[1] != V.shape[0] + d_e:
+        raise InputError("V", tuple(V.shape), f"must have the shape (d, d + {d_e}) with d >= 1")
+    d, D = V.shape
+    if W.shape != (D, D):
+        raise InputError("W", tuple(W.shape), f"must have the shape ({D}, {D})")
+    return d, T
+
+
+def _batch(tokens: Tensor, subsets: Tensor) -> None:
+    if tokens.ndim != 3 or 0 in tokens.shape:
+        raise InputError("tokens", tuple(tokens.shape), "must have the shape (n, d, T) with n, d, T >= 1")
+    if subsets.shape != (tokens.shape[0], tokens.shape[2]):
+        raise InputError("subsets", tuple(subsets.shape), f"must have the shape {(tokens.shape[0], tokens.shape[2])}")
+
+
+def _subset_size(q: int, T: int) -> None:
+    if not isinstance(q, int) or not 1 <= q <= T:
+        raise InputError("q", q, f"must be an integer from 1 to T = {T}")
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise InputError(name, value, f"must be an integer >= {least}")

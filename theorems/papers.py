@@ -1,0 +1,21 @@
+"""The papers of the library."""
+
+from verify import Paper
+
+WANG2024 = Paper(
+    key="wang2024",
+    citation="Wang, Wei, Hsu, Lee, Transformers Provably Learn Sparse Token Selection While Fully-Connected Nets "
+    "Cannot, ICML 2024",
+    arxiv="2406.06893",
+    numbered_statements=61,
+    disclosed=(
+        "Definition 2",
+        "Definition 3",
+        "Definition 4",
+        "Definition 5",
+        "Lemma 1",
+        "Lemma 2",
+        "Theorem 1",
+        "Theorem 2",
+    ),
+)

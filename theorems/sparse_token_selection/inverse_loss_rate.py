@@ -1,0 +1,125 @@
+r"""The rate of Theorem 1: 1/L grows by 4η/(T−1) a step in the limit, whatever q and d.
+
+Write r = (T−q)e^{−C}/q for the odds against a selected token and α = 1 + r − h r². Then r' = r e^{−m}
+with m = C' − C of order r², and as r → 0
+
+    h' → (1 − η/q) h + η/(T−q),   with the fixed point h = q/(T−q),
+
+which attracts for 0 < η < 2q; there, with φ = (1 − e^{−m})/m → 1,
+
+    1/L' − 1/L → 4ηφ/(T−1).
+
+So along a run with C_t → ∞ and h_t → q/(T−q) the increments of 1/L tend to 4η/(T−1), and by
+Stolz–Cesàro 1/(t·L_t) tends to it too. The limits are the claim here; that every run in the
+scope of Theorem 1 has C_t → ∞ is not part of it.
+
+Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.reduced_dynamics import C, alpha, loss, step_alpha, step_C
+from theorems.sparse_token_selection.task import (
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ONE_HOT,
+    POPULATION_GRADIENT,
+    STEP_SIZE,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    ZERO_INITIALISATION,
+    ZERO_QUERY,
+    T,
+    d,
+    eta,
+    q,
+)
+from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
+
+r, h, phi = sp.symbols("r h phi", positive=True)
+
+
+def _at(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
+    """Return an expression of (α, C) at α and at the C with (T−q)e^{−C}/q = odds."""
+    return expression.subs(C, -sp.log(q * odds / (T - q))).subs(alpha, alpha_value)
+
+
+alpha_now = 1 + r - h * r**2
+move = sp.factor(_at(step_C - C, alpha_now, r))
+alpha_next = _at(step_alpha, alpha_now, r)
+r_next = r * (1 - phi * move)
+h_next = (1 + r_next - alpha_next) / r_next**2
+h_fixed = q / (T - q)
+inverse_loss_slope = 4 * eta / (T - 1)
+
+increment = (1 / _at(loss, alpha_next, r_next) - 1 / _at(loss, alpha_now, r)).subs(h, h_fixed)
+
+CLAUSES = (
+    Identity("lag", sp.Limit(h_next, r, 0), (1 - eta / q) * h + eta / (T - q), says="h' -> (1 - eta/q) h + eta/(T-q)"),
+    Identity(
+        "fixed_lag",
+        ((1 - eta / q) * h + eta / (T - q)).subs(h, h_fixed),
+        h_fixed,
+        says="h = q/(T-q) is its fixed point",
+    ),
+    Identity(
+        "rate", sp.Limit(increment, r, 0), inverse_loss_slope * phi, says="1/L' - 1/L -> 4 eta phi/(T-1) at that h"
+    ),
+)
+
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
+    domain=(sp.Lt(q, T),),
+    hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    variables=(h, phi, r),
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the move of C, the lag of α, the increment of the inverse loss."""
+    lag, fixed, rate = CLAUSES
+    return Derivation(
+        (
+            Step(
+                "C moves by m, of second order in the odds",
+                sp.Limit(move / r**2, r, 0),
+                eta * d / ((T - 1) * (T - q)),
+            ),
+            Step(
+                "the loss is of second order too",
+                sp.Limit(_at(loss, alpha_now, r) / r**2, r, 0),
+                d / (2 * (T - q)),
+            ),
+            Step("the lag h follows a contraction in the limit", lag.left, lag.right),
+            Step("with its fixed point", fixed.left, fixed.right),
+            Step("the increment of 1/L there; φ → 1 since m → 0", rate.left, rate.right),
+        )
+    )
+
+
+def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
+    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
+    return Canary(label, replace(STATEMENT, clauses=clauses), {"T": 9, "q": 2, "d": 3, "eta": "1/20"}, clause)
+
+
+inverse_loss_rate = Theorem(
+    id="wang2024.inverse_loss_rate",
+    title="The inverse loss grows by 4η/(T−1) a step in the limit, whatever q and d",
+    source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
+    statement=STATEMENT,
+    example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},
+    values={"inverse_loss_slope": inverse_loss_slope},
+    derivation=derivation,
+    canaries=(
+        _canary("T - 1 replaced by T", "rate", 4 * eta * phi / T),
+        _canary("the 1/2 of the loss dropped", "rate", 2 * eta * phi / (T - 1)),
+        _canary("a factor q", "rate", 4 * eta * phi / (q * (T - 1))),
+        _canary("sign of the lag flipped", "lag", (1 - eta / q) * h - eta / (T - q)),
+    ),
+    statement_uses=("wang2024.lemma1",),
+    proof_uses=("wang2024.lemma1",),
+)

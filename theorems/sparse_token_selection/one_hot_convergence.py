@@ -1,0 +1,175 @@
+r"""Theorem 1: joint training with one-hot encoding reaches any small loss ε and stays below it.
+
+For 2 ≤ q < T/4, 0 < ε < dT/(100 (T−q) q), 0 < η ≤ 1/(20 d²), x_query = 0, population gradient
+descent from W(0) = 0, V(0) = 0 has a step t with L_t ≤ ε, and L_s ≤ ε for all s ≥ t.
+
+By Lemma 1 the run is a recursion of two numbers (α, C). Both steps are scaled gradient steps of
+L, by η/d in α and η/(T−1) in C. On the box 0 ≤ α ≤ √(T/q), C ≥ 0, which the recursion never
+leaves, the scaled Hessian is at most 2, so that L never increases: what is reached, stays.
+
+Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
+not known to us; the number of steps is computed here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_slope
+from theorems.sparse_token_selection.reduced_dynamics import C, N, P, S, alpha, loss, step_alpha, step_C, w
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ONE_HOT,
+    POPULATION_GRADIENT,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    ZERO_INITIALISATION,
+    ZERO_QUERY,
+    T,
+    d,
+    eps,
+    eta,
+    q,
+)
+from verify import (
+    Canary,
+    ClauseValue,
+    Coordinate,
+    Derivation,
+    Descent,
+    Dynamics,
+    Hypothesis,
+    Reaches,
+    Source,
+    Statement,
+    Stays,
+    Step,
+    Theorem,
+)
+
+DYNAMICS = Dynamics(
+    state=(alpha, C),
+    initial=(sp.Integer(0), sp.Integer(0)),
+    step=(step_alpha, step_C),
+    observable=loss,
+)
+
+REACHED = Reaches("reached", DYNAMICS, eps, says="L_t <= eps at some step t")
+STAYS = Stays(
+    "stays", DYNAMICS, reached=eps, level=eps, says="L_s <= eps at every step s from the first with L_t <= eps on"
+)
+
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
+    domain=(SUBSET_FITS,),
+    hypotheses=(
+        Hypothesis("subset_of_two", sp.Ge(q, 2)),
+        Hypothesis("subset_below_quarter", sp.Lt(q, T / 4)),
+        Hypothesis("accuracy", sp.Lt(eps, d * T / (100 * (T - q) * q)), "eps < d*T/(100*(T - q)*q)"),
+        Hypothesis("step_size", sp.Le(eta, 1 / (20 * d**2))),
+        GAUSSIAN_TOKENS,
+        ONE_HOT,
+        ZERO_QUERY,
+        ZERO_INITIALISATION,
+        POPULATION_GRADIENT,
+    ),
+    clauses=(REACHED, STAYS),
+)
+
+u = sp.Symbol("u", positive=True)
+largest_alpha = sp.sqrt(T / q)
+
+NEVER_INCREASES = Descent(
+    metric=(eta / d, eta / (T - 1)),
+    coordinates=(
+        Coordinate(alpha, alpha, alpha, sp.Integer(0), largest_alpha),
+        # C ≥ 0 is unbounded; u = e^{−C} lies in [0, 1].
+        Coordinate(u, -sp.log(u), sp.exp(-C), sp.Integer(0), sp.Integer(1)),
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps from the recursion to the invariant box, the direction of descent and α's range."""
+    r = sp.Symbol("r", positive=True)
+    least_alpha = N / (q + (T - q) * w**2)
+    return Derivation(
+        (
+            Step(
+                "the step of α is the gradient step of L, scaled by η/d",
+                alpha - eta / d * sp.Derivative(loss, alpha),
+                step_alpha,
+            ),
+            Step(
+                "the step of C is the gradient step of L, scaled by η/(T − 1)",
+                C - eta / (T - 1) * sp.Derivative(loss, C),
+                step_C,
+            ),
+            Step(
+                "α moves towards 1/S, by the factor 1 − ηPS/q, so it stays between 0 and the largest 1/S",
+                step_alpha - 1 / S,
+                (1 - eta * P * S / q) * (alpha - 1 / S),
+            ),
+            Step("1/S in terms of w", 1 / S, least_alpha),
+            Step(
+                "1/S ≤ (1 + √(T/q))/2 ≤ √(T/q): with r = √(T/q), the difference is a square over a positive number",
+                (1 + r) / 2 - (1 + (r**2 - 1) * w) / (1 + (r**2 - 1) * w**2),
+                (r - 1) * (1 - (r + 1) * w) ** 2 / (2 * (1 + (r**2 - 1) * w**2)),
+            ),
+            Step(
+                "which is that 1/S, as T = q r²",
+                least_alpha.subs(T, q * r**2),
+                (1 + (r**2 - 1) * w) / (1 + (r**2 - 1) * w**2),
+            ),
+            Step(
+                "C moves up where α P (1 − w) < 1, so it rises from C = 0, where w = 1",
+                sp.Subs(step_C - C, C, 0),
+                eta * d * alpha * (T - q) / ((T - 1) * T**2),
+            ),
+            Step("the first step: α leaves 0", sp.Subs(sp.Subs(step_alpha, alpha, 0), C, 0), eta / T),
+            Step("the loss at the start", sp.Subs(loss, alpha, 0), d / (2 * q)),
+        ),
+        shorthands=reduced.SHORTHANDS,
+    )
+
+
+def _replaced(label: str, clause: str, instance: dict[str, object], *clauses: object, **changes: object) -> Canary:
+    return Canary(label, replace(STATEMENT, clauses=clauses or STATEMENT.clauses, **changes), instance, clause)  # type: ignore[arg-type]
+
+
+_SMALL = {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"}
+
+theorem1 = Theorem(
+    id="wang2024.theorem1",
+    title="One-hot encoding: gradient descent reaches any small loss and stays below it",
+    source=Source("Theorem 1", "printed", WANG2024, "hypotheses as printed; its time bound is not known to us"),
+    statement=STATEMENT,
+    example=_SMALL,
+    values={"steps_to_epsilon": ClauseValue("reached", "steps"), "inverse_loss_slope": inverse_loss_slope},
+    derivation=derivation,
+    proofs={"stays": NEVER_INCREASES},
+    canaries=(
+        _replaced(
+            "stays below eps/2 from the first step with L <= eps",
+            "stays",
+            _SMALL,
+            REACHED,
+            replace(STAYS, level=eps / 2, says=""),
+        ),
+        _replaced(
+            "reached within (T-1)/(4 eta eps) steps, the slope's reading without its start",
+            "reached",
+            _SMALL,
+            replace(REACHED, within=(T - 1) / (4 * eta * eps), says=""),
+        ),
+        _replaced("reached at once", "reached", _SMALL, replace(REACHED, within=sp.Integer(0), says="")),
+    ),
+    statement_uses=("wang2024.lemma1",),
+    proof_uses=("wang2024.lemma1",),
+)

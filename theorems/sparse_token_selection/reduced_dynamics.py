@@ -1,0 +1,255 @@
+r"""Lemma 1: from zero, population gradient descent moves on two numbers, α and C.
+
+With one-hot encoding and V(0) = 0, W(0) = 0, every iterate of population gradient descent has
+
+    V = (α I_d, 0),    W = diag(0_{d×d}, C (I_T − 11ᵀ/T)),
+
+so that a selected token's logit exceeds the others' by C. With w = e^{−C}, N = q + (T−q) w,
+P = q/N (the attention that the selected tokens receive) and S = P + (1−P) w,
+
+    L = d/(2q) · (1 − 2αP + α² P S),
+    α' = α (1 − ηPS/q) + ηP/q,
+    C' = C + ηd/(q(T−1)) · α P (1−P) (1 − αP(1−w)),   α(0) = C(0) = 0.
+
+The sums over subsets are exact: a token is selected with probability q/T, two given tokens are
+both selected with probability q(q−1)/(T(T−1)), and one of them alone with q(T−q)/(T(T−1)).
+The blocks that stay zero are kept there by odd Gaussian moments, or multiply x_query = 0.
+
+Source: Wang et al. 2024, Lemma 1 (informal); the closed forms are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.task import (
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ONE_HOT,
+    POPULATION_GRADIENT,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    ZERO_INITIALISATION,
+    ZERO_QUERY,
+    T,
+    d,
+    eta,
+    q,
+)
+from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
+
+alpha, C = sp.symbols("alpha C", real=True)
+a, p_k = sp.symbols("a p_k", real=True)
+
+# Moments of N(0, 1): symbols in the claim, so that it says where they are used.
+mu_1, mu_2, mu_3 = sp.symbols("mu_1 mu_2 mu_3", real=True)
+
+w = sp.exp(-C)
+N = q + (T - q) * w
+P = q / N
+Q = (T - q) * w / N
+S = P + Q * w
+
+loss = d / (2 * q) * (1 - 2 * alpha * P + alpha**2 * P * S)
+step_alpha = alpha * (1 - eta * P * S / q) + eta * P / q
+step_C = C + eta * d / (q * (T - 1)) * alpha * P * Q * (1 - alpha * P * (1 - w))
+
+SHORTHANDS = (
+    (sp.Function("L")(alpha, C), loss),
+    (sp.Symbol("w"), w),
+    (sp.Symbol("N"), q + (T - q) * sp.Symbol("w")),
+)
+"""What steps are shown with, replaced in this order."""
+
+# Attention on a selected and on another token, and the residual's coefficient r = αp − u on it,
+# where the target is X u, u = 1_y/q: on the set, f − STS = X r.
+p_in, p_out, r_in, r_out = sp.symbols("p_in p_out r_in r_out", real=True)
+R, r_p, r_pp, p_p, r_r = sp.symbols("sum_r sum_rp sum_rpp sum_pp sum_rr", real=True)
+
+
+def over_tokens(selected: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """Return the sum over all tokens of a quantity that depends only on whether the token is selected."""
+    return q * selected + (T - q) * other
+
+
+DEFINITIONS = {
+    mu_1: sp.Integer(0),
+    mu_2: sp.Integer(1),
+    mu_3: sp.Integer(0),
+    p_in: sp.exp(C) / (q * sp.exp(C) + T - q),
+    p_out: 1 / (q * sp.exp(C) + T - q),
+    r_in: alpha * p_in - 1 / q,
+    r_out: alpha * p_out,
+    R: over_tokens(r_in, r_out),
+    r_p: over_tokens(r_in * p_in, r_out * p_out),
+    r_pp: over_tokens(r_in * p_in**2, r_out * p_out**2),
+    p_p: over_tokens(p_in**2, p_out**2),
+    r_r: over_tokens(r_in**2, r_out**2),
+}
+
+
+def _loss_of_logits(counts_and_logits: list[tuple[sp.Expr, sp.Expr, bool]]) -> sp.Expr:
+    """Return d/2 ‖αp − u‖² for `count` tokens at each logit, selected or not: E over X of ½‖X(αp − u)‖²."""
+    total = sum(count * sp.exp(logit) for count, logit, _ in counts_and_logits)
+    squares = (
+        count * (alpha * sp.exp(logit) / total - (1 / q if selected else 0)) ** 2
+        for count, logit, selected in counts_and_logits
+    )
+    return mu_2 * d / 2 * sum(squares)
+
+
+# One token's logit a is set apart, so that the derivative in it at a = C (or 0) is that of one logit.
+LOSS_IN_SELECTED_LOGIT = _loss_of_logits([(sp.Integer(1), a, True), (q - 1, C, True), (T - q, sp.Integer(0), False)])
+LOSS_IN_OTHER_LOGIT = _loss_of_logits([(q, C, True), (sp.Integer(1), a, False), (T - q - 1, sp.Integer(0), False)])
+slope_selected = sp.Subs(sp.Derivative(LOSS_IN_SELECTED_LOGIT, a), a, C)
+slope_other = sp.Subs(sp.Derivative(LOSS_IN_OTHER_LOGIT, a), a, 0)
+
+# The law of a uniformly random q-subset on one and on two given tokens.
+BOTH_SELECTED = q * (q - 1) / (T * (T - 1))
+ONE_SELECTED = q * (T - q) / (T * (T - 1))
+SELECTED = q / T
+
+# ∂L/∂W in its positional block, entries (i, i) and (i, j): E_y[∂ℓ/∂(logit i) · 1(j ∈ y)].
+W_DIAGONAL = SELECTED * slope_selected
+W_OFF_DIAGONAL = BOTH_SELECTED * slope_selected + ONE_SELECTED * slope_other
+# ∂L/∂V in its token block: E[(Xr)_b (Xp)_c].
+V_DIAGONAL = mu_2 * r_p + mu_1**2 * (R - r_p)
+V_OFF_DIAGONAL = mu_1**2 * R
+# ∂L/∂V in its positional block: E[(Xr)_b] p_k.
+V_POSITIONAL = mu_1 * R * p_k
+# ∂L/∂W in its (token, positional) block, entry (a, j): E[1(j ∈ y) α Σ_k x_ka p_k (Xr)_a (x_ka − (Xp)_a)];
+# the coordinates b ≠ a of the inner product contribute Σ_k p_k μ_1 (E (Xr)_b x_kb − E (Xr)_b (Xp)_b) = 0.
+W_TOKEN_ROWS = (
+    SELECTED
+    * alpha
+    * (
+        mu_3 * (r_p - r_pp)
+        + mu_1 * mu_2 * (R - r_p - (R * p_p - r_pp) - 2 * (r_p - r_pp))
+        - mu_1**3 * (R * (1 - p_p) - 2 * r_p + 2 * r_pp)
+    )
+)
+
+slope_alpha = sp.Derivative(loss, alpha)
+slope_C = sp.Derivative(loss, C)
+
+CLAUSES = (
+    Identity(
+        "loss",
+        mu_2 * d / 2 * r_r + mu_1**2 * d / 2 * (R**2 - r_r),
+        loss,
+        says="E ½‖f - STS‖² = d/(2q) (1 - 2 alpha P + alpha² P S) on the set",
+    ),
+    Identity("value_block_diagonal", V_DIAGONAL, slope_alpha / d, says="dL/dV, token block: diagonal (1/d) dL/dalpha"),
+    Identity("value_block_off_diagonal", V_OFF_DIAGONAL, sp.Integer(0), says="dL/dV, token block: 0 off the diagonal"),
+    Identity("value_positional_block", V_POSITIONAL, sp.Integer(0), says="dL/dV, positional block: 0"),
+    Identity(
+        "positional_block_diagonal",
+        W_DIAGONAL,
+        (1 - 1 / T) * slope_C / (T - 1),
+        says="dL/dW, positional block: diagonal of (I - 11'/T) (dL/dC)/(T-1)",
+    ),
+    Identity(
+        "positional_block_off_diagonal",
+        W_OFF_DIAGONAL,
+        -slope_C / (T * (T - 1)),
+        says="dL/dW, positional block: off the diagonal of (I - 11'/T) (dL/dC)/(T-1)",
+    ),
+    Identity("token_rows", W_TOKEN_ROWS, sp.Integer(0), says="dL/dW, (token, positional) block: 0"),
+    Identity("step_alpha", alpha - eta * V_DIAGONAL, step_alpha, says="alpha' = alpha (1 - eta P S/q) + eta P/q"),
+    Identity(
+        "step_C",
+        C - eta * (W_DIAGONAL - W_OFF_DIAGONAL),
+        step_C,
+        says="C' = C + eta d/(q(T-1)) alpha P (1-P) (1 - alpha P (1-w))",
+    ),
+)
+
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE),
+    domain=(SUBSET_FITS,),
+    hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    variables=(alpha, C, p_k, d, eta),
+    definitions=DEFINITIONS,
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps from the layer's loss to the recursion, T, q, d, η, α and C symbolic."""
+    logits_gap = sp.Subs(sp.Derivative(sp.exp(a) / (sp.exp(a) + p_k), a), a, C)
+    slope_in = alpha * d * p_in * (r_in - r_p)
+    slope_out = alpha * d * p_out * (r_out - r_p)
+    return Derivation(
+        (
+            Step(
+                "Softmax on the set: q selected tokens with logit C above the T − q others (the shift −Cq/T cancels); "
+                "the selected tokens' attention is P = q p_in",
+                q * p_in,
+                P,
+            ),
+            Step("the others' attention is 1 − P", (T - q) * p_out, 1 - P),
+            Step(
+                "a softmax entry's slope in its own logit is p(1 − p)",
+                logits_gap,
+                sp.exp(C) * p_k / (sp.exp(C) + p_k) ** 2,
+            ),
+            Step(
+                "E over X: E[x_ia x_jb] is 1 for the same entry and else 0, so L = E ½‖X r‖² = d/2 Σ r_i²; "
+                "the same for every subset",
+                mu_2 * d / 2 * r_r + mu_1**2 * d / 2 * (R**2 - r_r),
+                loss,
+            ),
+            Step(
+                "V, token block: E[(Xr)_b (Xp)_c] = (Σ r_i p_i) δ_bc, so V stays a multiple of (I_d, 0)",
+                V_DIAGONAL,
+                slope_alpha / d,
+            ),
+            Step("V, positional block: E[(Xr)_b] p_k is an odd moment", V_POSITIONAL, sp.Integer(0)),
+            Step("W, (token, positional) block: third moments, all of them odd", W_TOKEN_ROWS, sp.Integer(0)),
+            Step("W, positional block: the loss's slope in a selected token's logit", slope_selected, slope_in),
+            Step("and in another token's logit", slope_other, slope_out),
+            Step(
+                "softmax does not see a common shift: the slopes sum to 0",
+                q * slope_in + (T - q) * slope_out,
+                sp.Integer(0),
+            ),
+            Step(
+                "law of the subset on two tokens: given that j is selected, i is selected with probability (q−1)/(T−1)",
+                BOTH_SELECTED + ONE_SELECTED,
+                SELECTED,
+            ),
+            Step("entry (i, i) of W's positional gradient", W_DIAGONAL, (1 - 1 / T) * slope_C / (T - 1)),
+            Step(
+                "entry (i, j): together they are ∂L/∂C /(T − 1) times I − 11ᵀ/T, so W stays on it",
+                W_OFF_DIAGONAL,
+                -slope_C / (T * (T - 1)),
+            ),
+            Step("gradient step on α, written as a contraction towards 1/S", alpha - eta * slope_alpha / d, step_alpha),
+            Step("gradient step on C", C - eta * slope_C / (T - 1), step_C),
+        ),
+        DEFINITIONS,
+        SHORTHANDS,
+    )
+
+
+def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
+    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
+    return Canary(label, replace(STATEMENT, clauses=clauses), {"T": 9, "q": 2}, clause)
+
+
+lemma1 = Theorem(
+    id="wang2024.lemma1",
+    title="Gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)); its recursion and loss",
+    source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
+    statement=STATEMENT,
+    example={"T": 200, "q": 3},
+    derivation=derivation,
+    canaries=(
+        _canary("sign flipped in the step of C", "step_C", 2 * C - step_C),
+        _canary("T - 1 replaced by T in the step of C", "step_C", C + (step_C - C) * (T - 1) / T),
+        _canary("factor q dropped in the step of alpha", "step_alpha", alpha + (step_alpha - alpha) * q),
+        _canary("the 1/2 dropped from the loss", "loss", 2 * loss),
+        _canary("the identity instead of I - 11'/T", "positional_block_off_diagonal", sp.Integer(0)),
+    ),
+)

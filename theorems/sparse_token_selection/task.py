@@ -1,0 +1,62 @@
+r"""The task, the encodings and the layer, as definitions.
+
+Task. X = (x_1 … x_T), x_i ~ N(0, I_d) i.i.d.; y a uniformly random q-subset of [T];
+the target is STS_q(X, y) = (1/q) Σ_{i∈y} x_i.
+
+Layer (Definition 4, keys with queries and values with the output merged). Tokens
+z_i = (x_i; e_i), query z_query = (x_query; Σ_{i∈y} e_i) with x_query = 0_d, and
+
+    f(X, y) = V Z softmax(Zᵀ W z_query),   W ∈ R^{(d+d_e)×(d+d_e)},  V ∈ R^{d×(d+d_e)}.
+
+Population loss L = ½ E‖f(X, y) − STS_q(X, y)‖². That the pieces are put together so is our
+reading of the paper. One-hot encoding (Definition 2): d_e = T and e_i is the i-th unit vector.
+
+Sizes are explicit here (small T, any entries); the results beside this file keep T and q symbolic.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import sympy as sp
+
+from verify import Hypothesis, Parameter
+
+T, q, d = sp.symbols("T q d", integer=True, positive=True)
+eta, eps = sp.symbols("eta eps", positive=True)
+
+LENGTH = Parameter("T", "integer", "number of tokens", minimum=2)
+SUBSET_SIZE = Parameter("q", "integer", "number of tokens that the query selects", minimum=1)
+TOKEN_DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
+STEP_SIZE = Parameter("eta", "rational", "step size of gradient descent", above=0)
+ACCURACY = Parameter("eps", "rational", "population loss to be reached", above=0)
+SUBSET_FITS = sp.Le(q, T)
+
+GAUSSIAN_TOKENS = Hypothesis("gaussian_tokens", text="x_i ~ N(0, I_d) i.i.d., y a uniformly random q-subset of [T]")
+ONE_HOT = Hypothesis("one_hot", text="one-hot positional encoding: d_e = T, e_i the i-th unit vector")
+ZERO_QUERY = Hypothesis("zero_query", text="x_query = 0_d; the layer attends to Z, without the query")
+ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
+POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")
+
+
+def one_hot(length: int) -> sp.Matrix:
+    """Return the one-hot encodings e_1 … e_T as the columns of a T×T matrix."""
+    return sp.eye(length)
+
+
+def target(tokens: sp.Matrix, subset: Sequence[int]) -> sp.Matrix:
+    """Return STS_q(X, y), d×1: the mean of the selected columns of X (d×T); `subset` counts from 0."""
+    if not subset:
+        raise ValueError("the subset is empty")
+    return sum((tokens[:, i] for i in subset), sp.zeros(tokens.rows, 1)) / len(subset)
+
+
+def softmax(logits: Iterable[sp.Expr]) -> sp.Matrix:
+    """Return the softmax of some logits as a column."""
+    weights = sp.Matrix([sp.exp(logit) for logit in logits])
+    return weights / sum(weights)
+
+
+def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.Matrix, V: sp.Matrix) -> sp.Matrix:
+    """Return f(X, y), d×1, for X d×T, encodings d_e×T, W (d+d_e)×(d+d_e) and V d×(d+d_e), else ShapeError."""
+    Z = tokens.col_join(encodings)
+    query = sp.zeros(tokens.rows, 1).col_join(sum((encodings[:, i] for i in subset), sp.zeros(encodings.rows, 1)))
+    return V * Z * softmax(Z.T * W * query)

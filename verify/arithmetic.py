@@ -1,0 +1,217 @@
+"""The arithmetics in which the engine evaluates a clause, and which evidence each of them gives.
+
+exact rationals and balls (Arb) give `certified`; intervals with exact end points serve for the
+invariance of boxes, where a bound is touched; float64 gives no more than `computed`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import cache
+from typing import Any, Protocol
+
+import flint
+import numpy as np
+
+from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
+from verify.outcomes import Enclosure, Evidence
+
+FIRST_BITS = 128
+LAST_BITS = 4096
+
+
+class Arithmetic(Protocol):
+    """What a program needs of an arithmetic; `raw` numbers are the backend's own."""
+
+    name: str
+    evidence: Evidence
+    bits: int | None
+
+    def rational(self, numerator: int, denominator: int) -> Any:
+        """Return the enclosure of p/q."""
+        ...
+
+    def number(self, value: Any) -> Any:
+        """Return an int, a Fraction or a raw number as a raw number; anything else raises."""
+        ...
+
+    def sign(self, raw: Any) -> int:
+        """Return -1, 0 or 1, or raise UndecidedError."""
+        ...
+
+    def checked(self, raw: Any) -> Any:
+        """Return `raw` when it is a finite number of this arithmetic, else raise."""
+        ...
+
+    exp: Callable[[Any], Any]
+    log: Callable[[Any], Any]
+    sqrt: Callable[[Any], Any]
+
+
+class Exact:
+    """Exact rationals (FLINT's fmpq)."""
+
+    name = "exact"
+    evidence = Evidence.CERTIFIED
+    bits = None
+
+    def rational(self, numerator: int, denominator: int) -> flint.fmpq:
+        if denominator == 0:
+            raise UndefinedError("division by zero")
+        return flint.fmpq(numerator, denominator)
+
+    def number(self, value: Any) -> flint.fmpq:
+        return _number(self, value, flint.fmpq)
+
+    def sign(self, raw: Any) -> int:
+        return (raw > 0) - (raw < 0)
+
+    def checked(self, raw: Any) -> flint.fmpq:
+        if not isinstance(raw, flint.fmpq):
+            raise TheoremError(f"{type(raw).__name__}: not an exact rational")
+        return raw
+
+    def exp(self, raw: flint.fmpq) -> flint.fmpq:
+        if raw == 0:
+            return flint.fmpq(1)
+        raise NotExactError("exp of a rational other than 0 is not rational")
+
+    def log(self, raw: flint.fmpq) -> flint.fmpq:
+        if raw == 1:
+            return flint.fmpq(0)
+        raise NotExactError("log of a rational other than 1 is not rational")
+
+    def sqrt(self, raw: flint.fmpq) -> flint.fmpq:
+        if raw < 0:
+            raise UndefinedError("square root of a negative number")
+        root = flint.fmpq(int(raw.p.isqrt()), int(raw.q.isqrt()))
+        if root * root != raw:
+            raise NotExactError("the square root is not rational")
+        return root
+
+
+class Ball:
+    """Real balls (Arb) at a number of bits; `balls(bits)` makes them and sets the precision while they are used."""
+
+    evidence = Evidence.CERTIFIED
+
+    def __init__(self, bits: int) -> None:
+        self.name, self.bits = "ball", bits
+
+    def rational(self, numerator: int, denominator: int) -> flint.arb:
+        if denominator == 0:
+            raise UndefinedError("division by zero")
+        return flint.arb(flint.fmpq(numerator, denominator))
+
+    def number(self, value: Any) -> flint.arb:
+        return _number(self, value, flint.arb)
+
+    def sign(self, raw: Any) -> int:
+        if raw > 0:
+            return 1
+        if raw < 0:
+            return -1
+        if raw == 0:
+            return 0
+        raise UndecidedError("the ball contains 0")
+
+    def checked(self, raw: Any) -> flint.arb:
+        if not isinstance(raw, flint.arb):
+            raise TheoremError(f"{type(raw).__name__}: not a ball")
+        if not raw.is_finite():
+            raise UndecidedError("the ball is unbounded")
+        return raw
+
+    def exp(self, raw: flint.arb) -> flint.arb:
+        return raw.exp()
+
+    def log(self, raw: flint.arb) -> flint.arb:
+        return raw.log()
+
+    def sqrt(self, raw: flint.arb) -> flint.arb:
+        return raw.sqrt()
+
+
+class Float64:
+    """IEEE doubles, scalars or NumPy arrays, for scans: fast, and no proof of anything."""
+
+    name = "float64"
+    evidence = Evidence.COMPUTED
+    bits = 53
+
+    def rational(self, numerator: int, denominator: int) -> np.float64:
+        return np.float64(Fraction(numerator, denominator))
+
+    def number(self, value: Any) -> Any:
+        return _number(self, value, (float, np.ndarray))
+
+    def sign(self, raw: Any) -> int:
+        return int(np.sign(raw))
+
+    def checked(self, raw: Any) -> Any:
+        if not np.all(np.isfinite(raw)):
+            raise UndefinedError("not finite in float64")
+        return raw
+
+    def exp(self, raw: Any) -> Any:
+        return np.exp(raw)
+
+    def log(self, raw: Any) -> Any:
+        return np.log(raw)
+
+    def sqrt(self, raw: Any) -> Any:
+        return np.sqrt(raw)
+
+
+def _number(arithmetic: Arithmetic, value: Any, raw: type | tuple[type, ...]) -> Any:
+    if isinstance(value, raw):
+        return value
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        exact = Fraction(value)
+        return arithmetic.rational(exact.numerator, exact.denominator)
+    raise TheoremError(f"{value!r}: not a number of the {arithmetic.name} arithmetic")
+
+
+@cache
+def self_test() -> None:
+    """Refuse a backend whose elementary operations are wrong (python-flint 0.8 negated wrongly)."""
+    third, arb = flint.fmpq(1, 3), flint.arb
+    ball = arb(third)
+    right = (
+        -third == flint.fmpq(-1, 3)
+        and bool(-ball + ball == 0 or (-ball + ball).contains(0))
+        and bool(-ball < 0)
+        and ball.contains(third)
+        and not ball.contains(flint.fmpq(1, 3) + flint.fmpq(1, 2**40))
+        and bool(arb(1).exp() > arb("2.718281828"))
+        and bool(arb(1).exp() < arb("2.718281829"))
+        and arb(0).exp() == 1
+        and (ball - ball).contains(0)
+        and bool(arb(2).sqrt() ** 2 > arb("1.999999999"))
+    )
+    if not right:
+        raise RuntimeError(f"python-flint {flint.__version__} fails its self-test; install another version")
+
+
+def enclosure_of_ball(raw: flint.arb) -> Enclosure:
+    """Return the rational end points of a ball, exactly."""
+    return Enclosure(_fraction(raw.lower()), _fraction(raw.upper()))
+
+
+def _fraction(point: flint.arb) -> Fraction:
+    mantissa, exponent = point.man_exp()
+    mantissa, exponent = int(mantissa), int(exponent)
+    return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
+
+
+def exact_fraction(raw: flint.fmpq) -> Fraction:
+    """Return a FLINT rational as a Fraction."""
+    return Fraction(int(raw.p), int(raw.q))
+
+
+@contextmanager
+def balls(bits: int) -> Iterator[Ball]:
+    """Yield the ball arithmetic at `bits`; the precision of the backend is restored afterwards."""
+    self_test()
+    with flint.ctx.workprec(bits):
+        yield Ball(bits)

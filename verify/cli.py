@@ -1,0 +1,159 @@
+"""The command line: `verify VERB …`, the same as `python -m verify VERB …`."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from verify.errors import InputError
+
+INPUT_ERROR = 2
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Verify theorems of machine-learning theory: hypotheses, claims, derivations. "
+    "Exit codes: 0 verified or done, 1 refuted, 2 input not understood, 3 inconclusive, 4 out of scope, "
+    "70 an error of ours, 130 interrupted.",
+)
+
+TheoremArgument = Annotated[str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name", show_default=False)]
+Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+def _print_json(body: dict[str, Any]) -> None:
+    from verify.outcomes import SCHEMA
+    from verify.version import version
+
+    typer.echo(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False, ensure_ascii=False))
+
+
+@app.command("list")
+def list_theorems(
+    paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the theorems, with what is proved and the evidence at their example instances."""
+    from verify.listing import list_rows, rows_text
+
+    rows = list_rows(paper)
+    if as_json:
+        _print_json({"theorems": rows})
+    else:
+        typer.echo(rows_text(rows))
+
+
+@app.command("conditions")
+def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
+    """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
+    from verify.parameters import read_assignments
+    from verify.registry import load_theorem
+    from verify.text import conditions_text
+
+    result = load_theorem(theorem).conditions(**read_assignments(given or []))
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(conditions_text(result))
+    raise typer.Exit(result.exit_code)
+
+
+@app.command("check")
+def check_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    seconds: Annotated[float, typer.Option(help="time budget")] = 60,
+    digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
+    seed: Annotated[int, typer.Option(help="seed of whatever is random")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Check the hypotheses and the claim at an instance."""
+    from verify.check import check
+    from verify.parameters import read_assignments
+    from verify.registry import load_theorem
+    from verify.text import check_text
+
+    loaded, assignments = load_theorem(theorem), read_assignments(given or [])
+    with _progress() as progress:
+        result = check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(check_text(result))
+    raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
+
+
+@app.command("derive")
+def derive_theorem(
+    theorem: TheoremArgument,
+    form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
+    as_json: AsJson = False,
+) -> None:
+    """Print the derivation's steps; each is checked by SymPy when it is printed."""
+    from verify.registry import load_theorem
+    from verify.text import derivation_json, derivation_lines
+
+    if form not in ("text", "latex"):
+        raise InputError("--format", form, "must be text or latex")
+    loaded = load_theorem(theorem)
+    if loaded.derivation is None:
+        raise InputError("theorem", theorem, "has no derivation")
+    if as_json:
+        _print_json(derivation_json(loaded, form))
+        return
+    for line in derivation_lines(loaded, form):
+        typer.echo(line)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int], None] | None]:
+    """Yield a callback that shows the step on standard error, on a terminal and after two seconds; else None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+
+    started = time.monotonic()
+    with Console(stderr=True).status("") as status:
+        status.stop()
+
+        def show(step: int) -> None:
+            if time.monotonic() - started > 2:
+                status.start()
+                status.update(f"step {step}")
+
+        yield show
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit code; every error is one line on standard error."""
+    try:
+        code = typer.main.get_command(app)(arguments, prog_name="verify", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except typer.Exit as stop:
+        return stop.exit_code
+    except (InputError, typer.TyperException) as error:
+        return _fail(str(error), INPUT_ERROR)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", INTERRUPTED)
+    except Exception as error:
+        return _fail(f"an error of ours, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
+
+
+def _fail(message: str, code: int) -> int:
+    typer.echo("verify: " + " ".join(message.split()), err=True)
+    return code
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""From expressions of the language to straight-line programs that run in any of the engine's arithmetics."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.guard import call_primitive
+from verify.identities import carry_out, share_exponentials
+from verify.language import PRIMITIVES
+
+if TYPE_CHECKING:
+    from verify.arithmetic import Arithmetic
+
+_FUNCTIONS = ("exp", "log", "sqrt")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Expressions compiled once, to be bound to an arithmetic.
+
+    `prelude` runs once, on the fixed inputs; `source` on the others, every time. Both are made of
+    the engine's own names (`x0`, `k1`, `v2`, …) and of nothing that the theorem's author wrote;
+    constants enter as exact integers and rationals.
+    """
+
+    prelude: str
+    source: str
+    fixed: int
+    free: int
+    constants: tuple[tuple[str, sp.Rational], ...]
+    primitives: tuple[str, ...]
+
+    def bind(self, arithmetic: "Arithmetic", fixed: Sequence[Any] = ()) -> Callable[..., tuple[Any, ...]]:
+        """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones."""
+        assert len(fixed) == self.fixed
+        names: dict[str, Any] = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
+        names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
+        names |= {f"x{i}": value for i, value in enumerate(fixed)}
+        for name in self.primitives:
+            names[f"primitive_{name}"] = call_primitive(PRIMITIVES[name].evaluate, arithmetic)
+        arguments = ", ".join(f"x{i}" for i in range(self.fixed, self.fixed + self.free))
+        # Our own source; see the class.
+        exec(f"{self.prelude}\ndef program({arguments}):\n{self.source}", names)  # noqa: S102
+        return names["program"]
+
+
+def compile_program(
+    expressions: Sequence[sp.Basic], inputs: Sequence[sp.Symbol], fixed: Sequence[sp.Symbol] = ()
+) -> Program:
+    """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
+
+    What depends on the fixed inputs alone is computed once, when the program is bound.
+    """
+    evaluated, exponentials = share_exponentials([carry_out(sp.sympify(e)) for e in expressions])
+    hoisted: dict[sp.Expr, sp.Symbol] = {}
+    reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
+    writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})
+    writer.run({symbol: expression for expression, symbol in hoisted.items()})
+    prelude, writer.lines = "\n".join(writer.lines), []
+    writer.run(exponentials)
+    shared, results = sp.cse(reduced, order="none")
+    writer.run(dict(shared))
+    returned = "".join(f"{writer.write(result)}, " for result in results)
+    source = "\n".join(f"    {line}" for line in [*writer.lines, f"return ({returned})"])
+    constants = tuple((name, value) for value, name in writer.constants.items())
+    return Program(prelude, source, len(fixed), len(inputs), constants, tuple(sorted(writer.primitives)))
+
+
+def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
+    """Replace what depends on fixed symbols alone, in sums and products also groups of arguments, by new symbols."""
+    if not fixed or not expression.args or not expression.free_symbols & fixed:
+        return expression
+    if expression.free_symbols <= fixed:
+        return hoisted.setdefault(expression, sp.Dummy())  # type: ignore[arg-type]
+    groups = [argument for argument in expression.args if argument.free_symbols <= fixed]
+    arguments = [_hoist(argument, fixed, hoisted) for argument in expression.args if argument not in groups]
+    if isinstance(expression, sp.Add | sp.Mul) and groups:
+        return expression.func(_hoist(expression.func(*groups), fixed, hoisted), *arguments)
+    return expression.func(*(_hoist(argument, fixed, hoisted) for argument in expression.args))
+
+
+class _Writer:
+    def __init__(self, names: dict[sp.Basic, str]) -> None:
+        self.names = names
+        self.lines: list[str] = []
+        self.constants: dict[sp.Rational, str] = {}
+        self.primitives: set[str] = set()
+        self.variables = 0
+
+    def run(self, assignments: dict[sp.Symbol, sp.Basic]) -> None:
+        for symbol, expression in assignments.items():
+            text = self.write(expression)
+            self.names[symbol] = f"v{self.variables}"
+            self.lines.append(f"v{self.variables} = {text}")
+            self.variables += 1
+
+    def write(self, node: sp.Basic) -> str:
+        match node:
+            case sp.Rational():
+                return self.constants.setdefault(node, f"k{len(self.constants)}")
+            case sp.Symbol():
+                if node not in self.names:
+                    raise TheoremError(f"{node}: a symbol without a value")
+                return self.names[node]
+            case sp.Add():
+                return self._sum(node)
+            case sp.Mul():
+                return self._product(node)
+            case sp.exp():
+                return f"exp({self.write(node.args[0])})"
+            case sp.Pow():
+                return self._power(node)
+            case sp.log():
+                return f"log({self.write(node.args[0])})"
+        name = node.func.__name__
+        if name in PRIMITIVES and isinstance(node, PRIMITIVES[name].head):
+            self.primitives.add(name)
+            return f"primitive_{name}({', '.join(self.write(argument) for argument in node.args)})"
+        raise TheoremError(f"{node}: {name} cannot be evaluated")
+
+    def _sum(self, node: sp.Add) -> str:
+        # Positive terms first, so that no line begins by negating.
+        terms = sorted(node.args, key=lambda term: term.could_extract_minus_sign())
+        text = self.write(terms[0])
+        for term in terms[1:]:
+            minus = term.could_extract_minus_sign()
+            text += f" - {self.write(-term)}" if minus else f" + {self.write(term)}"
+        return f"({text})"
+
+    def _product(self, node: sp.Mul) -> str:
+        coefficient, rest = node.as_coeff_Mul()
+        if coefficient.is_negative:
+            return f"(-{self.write(-node)})"
+        above, below = ([] if coefficient == 1 else [self.write(coefficient)]), []
+        for factor in sp.Mul.make_args(rest):
+            if isinstance(factor, sp.Pow) and isinstance(factor.exp, sp.Rational) and factor.exp < 0:
+                below.append(self.write(1 / factor))
+            else:
+                above.append(self.write(factor))
+        top = "*".join(above) or self.write(sp.Integer(1))
+        return f"({top}/({'*'.join(below)}))" if below else f"({top})"
+
+    def _power(self, node: sp.Pow) -> str:
+        base, exponent = node.args
+        if isinstance(exponent, sp.Rational) and exponent < 0:
+            return f"({self.write(sp.Integer(1))}/{self.write(1 / node)})"
+        if isinstance(exponent, sp.Integer):
+            return f"({self.write(base)}**{int(exponent)})"
+        if isinstance(exponent, sp.Rational) and exponent.q == 2:
+            root = f"sqrt({self.write(base)})"
+            return root if exponent.p == 1 else f"({root}**{int(exponent.p)})"
+        return f"exp({self.write(exponent)}*log({self.write(base)}))"

@@ -1,0 +1,183 @@
+"""Which hypotheses hold at a (partial) instance, and which values of the other parameters are admissible."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.claims import evaluate_rising
+from verify.errors import InputError, UndefinedError
+from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers
+from verify.parameters import Parameter, parse_instance
+
+if TYPE_CHECKING:
+    from verify.statement import Hypothesis, Statement, Theorem
+
+_OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+
+
+@dataclass(frozen=True)
+class ConditionsResult:
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
+
+    theorem: str
+    given: Mapping[str, Any]
+    hypotheses: tuple[HypothesisResult, ...]
+    ranges: Mapping[str, str]
+
+    @property
+    def in_scope(self) -> bool | None:
+        """True, False, or None while a hypothesis waits for a parameter."""
+        if any(hypothesis.holds is False for hypothesis in self.hypotheses):
+            return False
+        return True if all(hypothesis.holds for hypothesis in self.hypotheses) else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 in scope, 4 out of scope, 3 while it is not known."""
+        outcome = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}[self.in_scope]
+        return outcome.exit_code
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify conditions --json`, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "given": json_numbers(self.given),
+            "hypotheses": [
+                {"label": h.label, "kind": h.kind, "statement": h.statement, "status": h.status, "needs": list(h.needs)}
+                | json_numbers({"slack": h.slack})
+                for h in self.hypotheses
+            ],
+            "ranges": dict(self.ranges),
+            "in_scope": self.in_scope,
+        }
+
+
+def conditions(theorem: "Theorem", given: Mapping[str, Any]) -> ConditionsResult:
+    """Evaluate the hypotheses at a partial instance. Raises InputError for a value outside its domain."""
+    statement = theorem.statement
+    instance = parse_instance(statement.parameters, given, partial=True)
+    check_domain(statement, instance)
+    results = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
+    ranges = {p.name: _range(statement, p, instance) for p in statement.parameters if p.name not in instance}
+    return ConditionsResult(theorem.id, instance, results, ranges)
+
+
+def check_domain(statement: "Statement", instance: Mapping[str, Any]) -> None:
+    """Raise InputError where the given parameters break a relation without which they mean nothing."""
+    for relation in statement.domain:
+        names = _names(relation)
+        values = {symbol: _rational(instance[name]) for name, symbol in names.items() if name in instance}
+        if len(values) == len(names) and not relation.subs(values):
+            name = str(next(iter(relation.lhs.free_symbols)))
+            others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
+            raise InputError(name, instance[name], f"must satisfy {relation} (here {others})")
+
+
+def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -> HypothesisResult:
+    """Return whether the hypothesis holds, with its slack; structural ones hold by the statement itself."""
+    shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
+    if hypothesis.relation is None:
+        return HypothesisResult(*shown, holds=True, slack=None)
+    needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
+    if needs:
+        return HypothesisResult(*shown, holds=None, slack=None, needs=needs)
+    try:
+        slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
+    except UndefinedError as error:
+        return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
+    lowest = slack.lower if isinstance(slack, Enclosure) else slack
+    assert lowest is not None
+    strict = isinstance(hypothesis.relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    return HypothesisResult(*shown, holds=lowest > 0 if strict else lowest >= 0, slack=slack)
+
+
+def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:
+    return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
+
+
+def _rational(value: Any) -> sp.Expr:
+    return sp.Rational(value.numerator, value.denominator) if isinstance(value, int | Fraction) else sp.Symbol(value)
+
+
+def _range(statement: "Statement", parameter: Parameter, instance: Mapping[str, Any]) -> str:
+    """Return the admissible range of one parameter as text: solved where the others are known, else as relations."""
+    if parameter.kind == "word":
+        return "one of " + ", ".join(parameter.words)
+    unknown = sp.Symbol(parameter.name, real=True)
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    start = -sp.oo if low is None else _rational(low)
+    admissible: sp.Set = sp.Interval(start, sp.oo, left_open=parameter.minimum is None, right_open=True)
+    open_relations = []
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    for relation in relations:
+        names = _names(relation)
+        if parameter.name not in names:
+            continue
+        values = {s: _rational(instance[n]) if n in instance else sp.Symbol(n, real=True) for n, s in names.items()}
+        if len([n for n in names if n not in instance]) > 1:
+            open_relations.append(
+                _isolated(relation.func(*(arg.subs(values) for arg in relation.args), evaluate=False), unknown)
+            )
+            continue
+        solved = _solve(relation.func(*(arg.subs(values) for arg in relation.args)), unknown)
+        if solved is None:
+            open_relations.append(str(relation))
+        else:
+            admissible = admissible.intersect(solved)
+    if parameter.kind == "integer":
+        admissible = _integers(admissible)
+    return " and ".join([_set_text(admissible, parameter), *open_relations])
+
+
+def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
+    if relation in (sp.true, sp.false):
+        return sp.S.Reals if relation == sp.true else sp.S.EmptySet
+    try:
+        return sp.solve_univariate_inequality(relation, unknown, relational=False)
+    except (NotImplementedError, ValueError):
+        return None
+
+
+def _isolated(relation: Any, unknown: sp.Symbol) -> str:
+    """Return the relation with the unknown alone on the left where it stands alone on a side."""
+    left, right = relation.args
+    if right == unknown:
+        return f"{unknown} {_OPPOSITE[relation.rel_op]} {left}"
+    return f"{left} {relation.rel_op} {right}"
+
+
+def _integers(admissible: sp.Set) -> sp.Set:
+    parts = []
+    for part in _parts(admissible):
+        if isinstance(part, sp.Interval):
+            low, high = part.start, part.end
+            if low.is_finite:
+                low = sp.floor(low) + 1 if part.left_open else sp.ceiling(low)
+            if high.is_finite:
+                high = sp.ceiling(high) - 1 if part.right_open else sp.floor(high)
+            if low <= high:
+                parts.append(sp.Interval(low, high))
+        else:
+            parts.append(sp.FiniteSet(*(point for point in part if point.is_integer)))
+    return sp.Union(*parts)
+
+
+def _parts(admissible: sp.Set) -> list[Any]:
+    return list(admissible.args) if isinstance(admissible, sp.Union) else [] if admissible.is_empty else [admissible]
+
+
+def _set_text(admissible: sp.Set, parameter: Parameter) -> str:
+    name = parameter.name
+    texts = []
+    for part in _parts(admissible):
+        if isinstance(part, sp.Interval):
+            low = f"{part.start} {'<' if part.left_open else '<='} " if part.start.is_finite else ""
+            high = f" {'<' if part.right_open else '<='} {part.end}" if part.end.is_finite else ""
+            texts.append(f"{low}{name}{high}" if low or high else f"any {name}")
+        else:
+            texts.append(" or ".join(f"{name} = {point}" for point in part))
+    integer = ", integer" if parameter.kind == "integer" else ""
+    return " or ".join(texts) + integer if texts else f"no value of {name}"

@@ -1,0 +1,161 @@
+"""The descent lemma on an invariant box: a certificate that an observable never increases along a recursion."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from verify.compile import compile_program
+from verify.dynamics import Dynamics, Values, used_symbols
+from verify.errors import UndecidedError
+from verify.identities import vanishes
+from verify.intervals import Interval, IntervalArithmetic, intervals
+
+MOST_BOXES = 4000
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A compact coordinate u for a state variable z = forward(u), monotone, with u = inverse(z), and its range."""
+
+    symbol: sp.Symbol
+    forward: sp.Expr
+    inverse: sp.Expr
+    lower: sp.Expr
+    upper: sp.Expr
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Proof data: the observable L never increases, since the step is z' = z − D ∇L(z) in a box.
+
+    On a box that the step maps into itself and that is convex in z, and where the scaled Hessian
+    has ‖D^½ ∇²L D^½‖_F ≤ 2, Taylor's formula along the segment from z to z' gives
+    L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z). `metric` is the diagonal of D, positive;
+    `coordinates` describe the box, one for each state variable.
+    """
+
+    metric: tuple[sp.Expr, ...]
+    coordinates: tuple[Coordinate, ...]
+
+
+@dataclass(frozen=True)
+class DescentResult:
+    """Whether the descent lemma's conditions were certified at an instance; `why` names the one that was not."""
+
+    holds: bool
+    boxes: int
+    why: str = ""
+
+
+@cache
+def _is_gradient_step(dynamics: Dynamics, metric: tuple[sp.Expr, ...]) -> bool:
+    return all(
+        vanishes(step - z + scale * sp.diff(dynamics.observable, z))
+        for step, z, scale in zip(dynamics.step, dynamics.state, metric, strict=True)
+    )
+
+
+@cache
+def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) -> tuple[Any, ...]:
+    """Programs for the box: images of the coordinates and the Hessian's norm; the bounds, start and metric."""
+    pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
+    chart = {z: c.forward for z, c in pairs}
+    variables = [c.symbol for _, c in pairs]
+    # In a coordinate u of its own, z moves by m: u' = inverse(forward(u) + m), simplified before m is put in.
+    moves = [sp.Dummy(real=True) for _ in pairs]
+    displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]
+    images = [
+        step.subs(chart) if c.inverse == z else c.inverse.subs(z, c.forward + move)
+        for (z, c), step, move in zip(pairs, dynamics.step, moves, strict=True)
+    ]
+    hessian = sp.hessian(dynamics.observable, dynamics.state).subs(chart)
+    norm = sum(
+        (proof.metric[i] * proof.metric[j] * hessian[i, j] ** 2 for i in range(len(pairs)) for j in range(len(pairs))),
+        sp.Integer(0),
+    )
+    ends = [end for _, c in pairs for end in (c.lower, c.upper)]
+    starts = [c.inverse.subs(z, z0) for (z, c), z0 in zip(pairs, dynamics.initial, strict=True)]
+    bounds = (*ends, *starts, *proof.metric)
+    fixed = used_symbols((*displacements, *images, norm, *bounds), dict.fromkeys(names), [*variables, *moves])
+    return (
+        fixed,
+        compile_program(displacements, variables, fixed),
+        compile_program((*images, norm), (*variables, *moves), fixed),
+        compile_program(bounds, fixed),
+    )
+
+
+def certify_descent(dynamics: Dynamics, proof: Descent, values: Values, *, deadline: float) -> DescentResult:
+    """Certify at an instance, by bisection in interval arithmetic, that the observable never increases."""
+    if not _is_gradient_step(dynamics, proof.metric):
+        return DescentResult(False, 0, "the step is not the scaled gradient step of the observable")
+    with intervals() as arithmetic:
+        fixed, displacement, image, bounds = _descent_program(dynamics, proof, frozenset(values))
+        numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+        size = len(dynamics.state)
+        found = bounds.bind(arithmetic)(*numbers)
+        box = tuple(Interval(found[2 * i].hi, found[2 * i + 1].lo) for i in range(size))
+        start, metric = found[2 * size : 3 * size], found[3 * size :]
+        if not all(b.lo <= s.lo and s.hi <= b.hi for b, s in zip(box, start, strict=True)):
+            return DescentResult(False, 0, "the initial point is not in the box")
+        if not all(m.lo > 0 for m in metric):
+            return DescentResult(False, 0, "the metric is not positive")
+        moved, mapped = displacement.bind(arithmetic, numbers), image.bind(arithmetic, numbers)
+        return _cover(lambda *part: mapped(*part, *moved(*part)), box, arithmetic, deadline)
+
+
+Box = tuple[Interval, ...]
+
+
+def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic, deadline: float) -> DescentResult:
+    """Bisect the box until the conditions hold on each part, cutting the side that helps most."""
+    limit = arithmetic.rational(4, 1).lo
+
+    def excess(part: Box) -> float:
+        try:
+            *image, norm = program(*part)
+        except UndecidedError:
+            return float("inf")
+        over = max(
+            [float(norm.hi - limit)]
+            + [max(float(b.lo - i.lo), float(i.hi - b.hi)) for b, i in zip(box, image, strict=True)]
+        )
+        # Floats order the cuts only; the decision is the exact comparison.
+        inside = norm.hi <= limit and all(b.lo <= i.lo and i.hi <= b.hi for b, i in zip(box, image, strict=True))
+        if inside:
+            return 0.0
+        return float("inf") if math.isnan(over) else max(over, 5e-324)
+
+    waiting, done = [(box, excess(box))], 0
+    while waiting:
+        part, bad = waiting.pop()
+        if not bad:
+            done += 1
+            continue
+        if done + len(waiting) > MOST_BOXES or time.monotonic() > deadline:
+            return DescentResult(False, done, f"undecided on {len(waiting) + 1} of the box's parts")
+        cuts = [[(half, excess(half)) for half in _halves(part, side)] for side in range(len(part))]
+        waiting.extend(min(cuts, key=lambda halves: (sum(map(_finite, halves)), _width(halves))))
+    return DescentResult(True, done)
+
+
+def _finite(half: tuple[Box, float]) -> float:
+    return min(half[1], 1e300)
+
+
+def _width(halves: list[tuple[Box, float]]) -> float:
+    return sum(float(side.hi - side.lo) for box, _ in halves for side in box)
+
+
+def _halves(box: Box, side: int) -> tuple[Box, Box]:
+    whole = box[side]
+    middle = ((whole.lo + whole.hi) / 2).mid()
+    return (
+        (*box[:side], Interval(whole.lo, middle), *box[side + 1 :]),
+        (*box[:side], Interval(middle, whole.hi), *box[side + 1 :]),
+    )

@@ -1,0 +1,164 @@
+"""Recursions as data, and their certified iteration in balls."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.arithmetic import FIRST_BITS, LAST_BITS, Ball, balls, enclosure_of_ball
+from verify.compile import Program, compile_program
+from verify.errors import TheoremError
+from verify.language import to_data
+from verify.outcomes import Enclosure
+
+_STEPS_BETWEEN_LOOKS = 1024
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """The recursion z' = step(z) from `initial`, and a scalar that is observed along it.
+
+    Enclosures grow by what the written form of `step` repeats: write a contraction as
+    `z*(1 - a) + b`, not as `z - (a*z - b)`.
+    """
+
+    state: tuple[sp.Symbol, ...]
+    initial: tuple[sp.Expr, ...]
+    step: tuple[sp.Expr, ...]
+    observable: sp.Expr
+
+    def __post_init__(self) -> None:
+        if not len(self.state) == len(self.initial) == len(self.step):
+            raise TheoremError("a recursion needs one initial value and one step for each state variable")
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        lists = {"state": self.state, "initial": self.initial, "step": self.step}
+        return {name: [to_data(item) for item in items] for name, items in lists.items()} | {
+            "observable": to_data(self.observable)
+        }
+
+
+Values = Mapping[str, Any]
+
+
+def used_symbols(expressions: Sequence[sp.Basic], values: Values, without: Sequence[sp.Symbol] = ()) -> list[sp.Symbol]:
+    """Return the symbols of some expressions that have values, sorted, leaving out some."""
+    found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions)) - set(without)  # type: ignore[arg-type]
+    return sorted((s for s in found if s.name in values), key=str)
+
+
+@cache
+def _step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+    expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
+    fixed = used_symbols(expressions, dict.fromkeys(names), dynamics.state)
+    step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
+    return fixed, step, compile_program(dynamics.initial, fixed)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How far a trajectory was followed, and whether its observable came down to a level.
+
+    The observable is certified above the level at every step before `step`. `reached` says that
+    it is at or below it at `step` itself, where `observable` encloses it; `state` holds the balls.
+    """
+
+    reached: bool
+    step: int
+    observable: Enclosure | None
+    state: tuple[flint.arb, ...]
+    bits: int
+    why: str = ""
+
+
+Progress = Callable[[int], None]
+
+
+def first_passage(
+    dynamics: Dynamics,
+    level: Fraction,
+    values: Values,
+    *,
+    deadline: float,
+    last_step: int | None = None,
+    progress: Progress | None = None,
+) -> Passage:
+    """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
+
+    When a comparison is undecided the run starts again with twice the bits, so that rounding
+    cannot move the answer; it ends unreached at `last_step`, at the deadline
+    (`time.monotonic()`), at Ctrl-C, or when `LAST_BITS` do not decide; `why` says which.
+    """
+    bits = FIRST_BITS
+    while True:
+        with balls(bits):
+            passage = _follow(dynamics, level, values, bits, deadline, last_step, progress)
+        if passage.why != "undecided" or 2 * bits > LAST_BITS:
+            return passage
+        bits *= 2
+
+
+def _start(dynamics: Dynamics, values: Values, bits: int) -> tuple[Callable[..., Any], tuple[flint.arb, ...]]:
+    arithmetic = Ball(bits)
+    fixed, step, initial = _step_program(dynamics, frozenset(values))
+    numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+    return step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
+
+
+def _follow(
+    dynamics: Dynamics,
+    level: Fraction,
+    values: Values,
+    bits: int,
+    deadline: float,
+    last_step: int | None,
+    progress: Progress | None,
+) -> Passage:
+    program, state = _start(dynamics, values, bits)
+    bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
+    count = 0
+    try:
+        while True:
+            observed, *following = program(*state)
+            if not observed > bound:
+                here = enclosure_of_ball(observed) if observed.is_finite() else None
+                if observed <= bound:
+                    return Passage(True, count, here, state, bits)
+                return Passage(False, count, here, state, bits, "undecided" if here else "diverged")
+            if last_step is not None and count >= last_step:
+                return Passage(False, count, enclosure_of_ball(observed), state, bits, "last step")
+            if count % _STEPS_BETWEEN_LOOKS == 0:
+                if progress:
+                    progress(count)
+                if time.monotonic() > deadline:
+                    return Passage(False, count, enclosure_of_ball(observed), state, bits, "time")
+            state = tuple(following)
+            count += 1
+    except KeyboardInterrupt:
+        # Every step before `count` was certified above the level, wherever the interrupt came.
+        return Passage(False, count, None, state, bits, INTERRUPTED)
+
+
+def first_excess(
+    dynamics: Dynamics, level: Fraction, values: Values, start: Passage, *, steps: int, deadline: float
+) -> tuple[int, Enclosure] | None:
+    """Return the first step from `start` on at which the observable is certified > `level`, or None."""
+    with balls(start.bits):
+        program, _ = _start(dynamics, values, start.bits)
+        bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
+        state = start.state
+        for count in range(start.step, start.step + steps):
+            observed, *following = program(*state)
+            if observed > bound and observed.is_finite():
+                return count, enclosure_of_ball(observed)
+            if not observed.is_finite() or (count % _STEPS_BETWEEN_LOOKS == 0 and time.monotonic() > deadline):
+                return None
+            state = tuple(following)
+    return None

@@ -1,0 +1,33 @@
+"""Errors: what a user did (InputError), what a theorem's author did (TheoremError), and what arithmetic cannot do."""
+
+
+class InputError(ValueError):
+    """An input that was not understood: one line with the name, the value and the requirement."""
+
+    def __init__(self, name: str, value: object, requirement: str) -> None:
+        self.name, self.value, self.requirement = name, value, requirement
+        shown = str(value)
+        if len(shown) > 60:
+            shown = f"{shown[:40]}… ({len(shown)} characters)"
+        given = f" = {shown}" if shown else ""
+        super().__init__(" ".join(f"{name}{given}: {requirement}".split()))
+
+
+class TheoremError(ValueError):
+    """A theorem that is not well formed: an expression outside the language, a step that does not hold."""
+
+
+class ArithmeticLeftError(TypeError):
+    """A number of the engine was turned into a float or an int, or mixed with one that is not the engine's."""
+
+
+class NotExactError(ArithmeticError):
+    """An exact rational was asked of a function whose value there is not rational."""
+
+
+class UndefinedError(ArithmeticError):
+    """An expression has no value at this instance (a division by zero, a logarithm of 0)."""
+
+
+class UndecidedError(ArithmeticError):
+    """The enclosures overlap: the comparison cannot be decided at this precision."""

@@ -1,0 +1,73 @@
+"""Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
+
+from collections.abc import Iterable, Sequence
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.limits import rational_limit
+
+
+def carry_out(expression: sp.Basic) -> sp.Basic:
+    """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions."""
+    limits = {node: rational_limit(carry_out(node.args[0]), *node.args[1:3]) for node in expression.atoms(sp.Limit)}
+    return expression.xreplace(limits).doit()
+
+
+def vanishes(expression: sp.Expr) -> bool:
+    """Whether the expression is identically 0.
+
+    Exponentials are replaced by symbols (`exp(2C) → w²`), after which the expression must be
+    rational; then the answer is exact in both directions, since exponentials of exponents that
+    are linearly independent over ℚ are algebraically independent. Raises TheoremError for an
+    expression that is not rational in its symbols and exponentials.
+    """
+    (rational,), _ = share_exponentials([carry_out(sp.sympify(expression))])
+    numerator, _ = sp.fraction(sp.together(rational))
+    for node in sp.preorder_traversal(numerator):
+        if isinstance(node, sp.Pow) and not (node.exp.is_Integer and node.exp >= 0):
+            raise TheoremError(f"{node}: not rational, so no exact zero test")
+        if isinstance(node, sp.Function | sp.Derivative | sp.Integral | sp.Sum):
+            raise TheoremError(f"{node}: not rational, so no exact zero test")
+    return sp.expand(numerator) == 0
+
+
+def share_exponentials(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
+    """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
+
+    Returns the new expressions and what each symbol stands for, exp(g_i/n) or exp(−g_i/n).
+    Exponentials of numbers stay as they are.
+    """
+    nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
+    exponents = {node: terms for node in nodes if sp.S.One not in (terms := _terms(node.args[0]))}
+    units: dict[sp.Expr, sp.Rational] = {}
+    for core in sorted({core for terms in exponents.values() for core in terms}, key=str):
+        coefficients = [terms[core] for terms in exponents.values() if core in terms]
+        sign = -1 if all(coefficient < 0 for coefficient in coefficients) else 1
+        units[core] = sp.Rational(sign, sp.ilcm(*(coefficient.q for coefficient in coefficients), 1))
+    symbols = {core: sp.Dummy(f"exp({core})", positive=True) for core in units}
+    replaced = {
+        node: sp.Mul(*(symbols[core] ** (r / units[core]) for core, r in terms.items()))
+        for node, terms in exponents.items()
+    }
+    meaning = {symbols[core]: sp.exp(unit * core) for core, unit in units.items()}
+    return [expression.xreplace(replaced) for expression in expressions], meaning
+
+
+def _terms(exponent: sp.Expr) -> dict[sp.Expr, sp.Rational]:
+    terms: dict[sp.Expr, sp.Rational] = {}
+    for term in sp.Add.make_args(sp.expand(exponent)):
+        coefficient, core = term.as_coeff_Mul()
+        terms[core] = terms.get(core, sp.Integer(0)) + coefficient
+    return terms
+
+
+def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict[sp.Symbol, sp.Rational]]:
+    """Yield small rational points at which a false identity is likely to fail."""
+    ordered = sorted(symbols, key=str)
+    for shift in range(count):
+        point = {}
+        for place, symbol in enumerate(ordered):
+            value = sp.Integer(2 + shift + place) if symbol.is_integer else sp.Rational(2 * shift + 3, place + 3)
+            point[symbol] = value
+        yield point

@@ -1,0 +1,145 @@
+"""The language of statements: which SymPy expressions it admits, their data form and their digest.
+
+An expression is written as nested lists, `["Add", …]`, with the arguments of commutative heads in
+a fixed order, so that the same mathematics gives the same digest whatever order it was typed in.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+
+Data = list[Any]
+
+RELATIONS: dict[str, type[sp.core.relational.Relational]] = {
+    "Eq": sp.Eq,
+    "Lt": sp.StrictLessThan,
+    "Le": sp.LessThan,
+    "Gt": sp.StrictGreaterThan,
+    "Ge": sp.GreaterThan,
+}
+_HEADS: dict[str, Any] = {
+    "Add": sp.Add,
+    "Mul": sp.Mul,
+    "Pow": sp.Pow,
+    "exp": sp.exp,
+    "log": sp.log,
+    "Tuple": sp.Tuple,
+    "Derivative": sp.Derivative,
+    "Subs": sp.Subs,
+    "Limit": sp.Limit,
+}
+_COMMUTATIVE = {"Add", "Mul"}
+_ASSUMPTIONS = ("integer", "positive", "nonnegative", "real")
+_FLOAT_DIGITS = 2**40
+"""A dyadic rational with more significant bits than this is a float in disguise."""
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A named, versioned function of the language that SymPy does not have.
+
+    Call it on SymPy expressions to build a statement; `evaluate` computes it in the arithmetic
+    that the engine passes. The digest of a statement covers the name and the version.
+    """
+
+    name: str
+    version: int
+    evaluate: Callable[..., Any]
+    head: Any
+
+    def __call__(self, *arguments: object) -> sp.Expr:
+        """Return the unevaluated application."""
+        return self.head(*arguments)
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
+    """Register `function(arithmetic, *numbers) -> number` as a primitive of the function's name."""
+
+    def register(function: Callable[..., Any]) -> Primitive:
+        name = function.__name__
+        known = PRIMITIVES.get(name)
+        if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
+            raise TheoremError(f"primitive {name}: the name is taken")
+        made = Primitive(name, version, function, sp.Function(name))
+        PRIMITIVES[name] = made
+        return made
+
+    return register
+
+
+def refuse_float(numerator: int, denominator: int) -> None:
+    """Raise TheoremError when p/q is the binary expansion of a float rather than a number someone wrote."""
+    power_of_two = denominator & (denominator - 1) == 0
+    if power_of_two and denominator > 1 and abs(numerator) > _FLOAT_DIGITS:
+        raise TheoremError(f"{numerator}/{denominator} is a float's expansion; write the exact number as a fraction")
+
+
+def to_data(expression: sp.Basic) -> Data:
+    """Return the data form of an expression; TheoremError names what is outside the language."""
+    if isinstance(expression, sp.Integer):
+        return ["Integer", str(int(expression))]
+    if isinstance(expression, sp.Rational):
+        refuse_float(int(expression.p), int(expression.q))
+        return ["Rational", f"{expression.p}/{expression.q}"]
+    if expression is sp.oo:
+        return ["Infinity"]
+    if isinstance(expression, sp.Symbol):
+        return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
+    head = _head_of(expression)
+    # Limit carries its direction as a symbol named "+" or "-".
+    arguments = [to_data(argument) for argument in expression.args]
+    if head in _COMMUTATIVE:
+        arguments.sort(key=json.dumps)
+    if head in PRIMITIVES:
+        return ["Primitive", head, PRIMITIVES[head].version, *arguments]
+    return [head, *arguments]
+
+
+def _head_of(expression: sp.Basic) -> str:
+    for name, kind in RELATIONS.items():
+        if type(expression) is kind:
+            return name
+    name = expression.func.__name__
+    if name in PRIMITIVES and isinstance(expression, PRIMITIVES[name].head):
+        return name
+    if name in _HEADS and isinstance(expression, _HEADS[name]):
+        return name
+    kind = "a float" if isinstance(expression, sp.Float) else name
+    raise TheoremError(f"{expression}: {kind} is outside the language of statements")
+
+
+def from_data(data: Data) -> Any:
+    """Return the expression of a data form (the inverse of `to_data`)."""
+    match data:
+        case ["Integer", text]:
+            return sp.Integer(text)
+        case ["Rational", text]:
+            return sp.Rational(text)
+        case ["Infinity"]:
+            return sp.oo
+        case ["Symbol", name, *assumptions]:
+            return sp.Symbol(name, **dict.fromkeys(assumptions, True))
+        case ["Primitive", name, version, *arguments]:
+            if name not in PRIMITIVES or PRIMITIVES[name].version != version:
+                raise TheoremError(f"primitive {name}, version {version}: not known here")
+            return PRIMITIVES[name](*map(from_data, arguments))
+        case [str(head), *arguments] if head in RELATIONS:
+            return RELATIONS[head](*map(from_data, arguments), evaluate=False)
+        case [str(head), *arguments] if head in _HEADS:
+            return _HEADS[head](*map(from_data, arguments))
+    raise TheoremError(f"{data!r}: not an expression of the language")
+
+
+def digest(data: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the canonical JSON of a statement's data, in hexadecimal."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,59 @@
+"""The ledger's lines: a theorem, a comparison or a paper each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+_WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
+_WEAKEST = ("", "simulated", "computed", "certified", "proved")
+_DEVICES = ("cpu", "cuda")
+
+Entry = dict[str, Any]
+
+
+def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
+    """Yield the ledger of a run's entries: theorems, comparisons, coverage of each paper, time in all."""
+    theorems = [entry for entry in entries if entry["kind"] == "theorem"]
+    comparisons = [entry for entry in entries if entry["kind"] == "comparison"]
+    width = max((len(entry["id"]) for entry in entries), default=0)
+    for name, rows in _grouped(theorems):
+        findings = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
+        plain = [row for row in rows if row not in findings] or findings
+        outcome = _first(_WORST, (row["outcome"] for row in plain))
+        evidence = _first(_WEAKEST, (row["evidence"] for row in plain)) or "-"
+        spent = sum(row["seconds"] for row in rows)
+        extra = f", {len(findings)} expected otherwise" if findings and plain is not findings else ""
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(len(plain), 'instance')}{extra}, {spent:.1f} s"
+    for name, rows in _grouped(comparisons):
+        outcome = _first(_WORST, (row["outcome"] for row in rows))
+        instances = sum(row["instances"] for row in rows)
+        ran = {row["device"] for row in rows}
+        where = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
+        yield f"{name:{width}}  {outcome:12}  simulated  {_count(instances, 'instance')}, {where}"
+    yield from _coverage(theorems)
+    yield f"{seconds:.0f} s in all"
+
+
+def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:
+    for paper in sorted({row["paper"] for row in theorems if row["paper"]}):
+        rows = [row for row in theorems if row["paper"] == paper]
+        numbers = sorted({row["number"] for row in rows})
+        total = max(row["numbered"] for row in rows)
+        of = f" of {total} numbered statements" if total else " numbered statements"
+        rest = f"; the others are undisclosed to us or not yet here: {total - len(numbers)}" if total else ""
+        yield f"{paper}: {len(numbers)}{of} ({', '.join(numbers)}){rest}"
+
+
+def _grouped(rows: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    groups: dict[str, list[Entry]] = {}
+    for row in rows:
+        groups.setdefault(row["id"], []).append(row)
+    return sorted(groups.items())
+
+
+def _first(order: Sequence[str], found: Iterable[str]) -> str:
+    known = set(found)
+    return next(word for word in order if word in known)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("s" if number != 1 else "")

@@ -1,0 +1,100 @@
+"""Limits of rational functions, exactly, by truncated Laurent series over a field of the other symbols.
+
+SymPy's general limit algorithm is slow on expressions with many symbols, and wrong on some of
+them; a rational function needs only its first non-vanishing coefficient.
+"""
+
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+
+_FIRST_TERMS, _LAST_TERMS = 8, 64
+
+Series = tuple[int, list[Any]]
+"""x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
+
+
+def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr:
+    """Return the limit of an expression rational in all its symbols; TheoremError if infinite or not rational."""
+    moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
+    others = sorted(moved.free_symbols - {symbol}, key=str)
+    field = sp.QQ.frac_field(*others) if others else sp.QQ
+    terms = _FIRST_TERMS
+    while terms <= _LAST_TERMS:
+        try:
+            valuation, coefficients = _series(moved, symbol, field, terms)
+        except _TooFewTermsError:
+            terms *= 2
+            continue
+        if valuation + len(coefficients) <= 0:
+            terms *= 2
+        elif valuation < 0:
+            raise TheoremError(f"the limit of {expression} as {symbol} -> {point} is infinite")
+        else:
+            return field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)
+    raise TheoremError(f"the limit of {expression} as {symbol} -> {point} was not found")
+
+
+class _TooFewTermsError(ArithmeticError):
+    """All known coefficients cancelled."""
+
+
+def _series(node: sp.Basic, symbol: sp.Symbol, field: Any, terms: int) -> Series:
+    if not node.has(symbol):
+        try:
+            value = field.from_sympy(node)
+        except (sp.CoercionFailed, ValueError):
+            raise TheoremError(f"{node}: not rational, so no exact limit") from None
+        return (0, [value] + [field.zero] * (terms - 1)) if value else (terms, [field.zero] * terms)
+    if node == symbol:
+        return 1, [field.one] + [field.zero] * (terms - 1)
+    if isinstance(node, sp.Add):
+        return _sum([_series(argument, symbol, field, terms) for argument in node.args], field, terms)
+    if isinstance(node, sp.Mul):
+        product = _series(node.args[0], symbol, field, terms)
+        for argument in node.args[1:]:
+            product = _product(product, _series(argument, symbol, field, terms), field)
+        return product
+    if isinstance(node, sp.Pow) and node.exp.is_Integer:
+        base = _series(node.base, symbol, field, terms)
+        factor = base if node.exp > 0 else _inverse(base, field)
+        power = factor
+        for _ in range(abs(int(node.exp)) - 1):
+            power = _product(power, factor, field)
+        return power
+    raise TheoremError(f"{node}: not rational, so no exact limit")
+
+
+def _sum(parts: list[Series], field: Any, terms: int) -> Series:
+    low = min(valuation for valuation, _ in parts)
+    known = min(valuation + len(coefficients) for valuation, coefficients in parts) - low
+    total = [field.zero] * known
+    for valuation, coefficients in parts:
+        for i, coefficient in enumerate(coefficients[: known - (valuation - low)]):
+            total[valuation - low + i] += coefficient
+    return _stripped(low, total)
+
+
+def _product(left: Series, right: Series, field: Any) -> Series:
+    known = min(len(left[1]), len(right[1]))
+    product = [sum((left[1][i] * right[1][k - i] for i in range(k + 1)), field.zero) for k in range(known)]
+    return _stripped(left[0] + right[0], product)
+
+
+def _inverse(series: Series, field: Any) -> Series:
+    valuation, coefficients = series
+    if not coefficients or not coefficients[0]:
+        raise _TooFewTermsError
+    inverse = [field.one / coefficients[0]]
+    for k in range(1, len(coefficients)):
+        rest = sum((coefficients[i] * inverse[k - i] for i in range(1, k + 1)), field.zero)
+        inverse.append(-rest * inverse[0])
+    return -valuation, inverse
+
+
+def _stripped(valuation: int, coefficients: list[Any]) -> Series:
+    while coefficients and not coefficients[0]:
+        valuation, coefficients = valuation + 1, coefficients[1:]
+    return valuation, coefficients

@@ -1,0 +1,44 @@
+"""The list of theorems, with what is proved and the evidence at their examples, as computed now."""
+
+from typing import Any
+
+from verify.errors import InputError
+from verify.outcomes import Evidence, Outcome
+from verify.registry import load_theorem, theorem_ids
+from verify.statement import Theorem
+
+_SECONDS = 10
+
+
+def list_rows(paper: str | None = None) -> list[dict[str, Any]]:
+    """Return a row a theorem, sorted by id. Raises InputError for a paper that has none."""
+    ids = theorem_ids()
+    if paper is not None:
+        known = sorted({name.split(".")[0] for name in ids})
+        ids = [name for name in ids if name.split(".")[0] == paper]
+        if not ids:
+            raise InputError("--paper", paper, f"has no theorems here; known are {', '.join(known)}")
+    return [_row(load_theorem(name)) for name in ids]
+
+
+def _row(theorem: Theorem) -> dict[str, Any]:
+    result = theorem.check(seconds=_SECONDS, **theorem.example)
+    verified = result.outcome is Outcome.VERIFIED
+    return {
+        "id": theorem.id,
+        "title": theorem.title,
+        "paper": theorem.source.paper.key if theorem.source.paper else None,
+        "source": str(theorem.source),
+        "proved": verified and result.evidence is Evidence.PROVED,
+        "best_instance_evidence": result.evidence if verified else None,
+    }
+
+
+def rows_text(rows: list[dict[str, Any]]) -> str:
+    """Return the rows for people."""
+    width = max(len(row["id"]) for row in rows)
+    lines = []
+    for row in rows:
+        evidence = "proved" if row["proved"] else row["best_instance_evidence"] or "-"
+        lines.append(f"{row['id']:{width}}  {evidence:9}  {row['title']}")
+    return "\n".join(lines)

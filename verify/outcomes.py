@@ -1,0 +1,253 @@
+"""Outcomes, evidence and results: what a check says, and how it is written as JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+SCHEMA = 1
+"""Version of the JSON objects of the command line."""
+DIGITS = 17
+"""Significant digits of enclosures in JSON and text, unless the user asks for others."""
+
+
+class Outcome(StrEnum):
+    """What a check found; its value is the word shown."""
+
+    VERIFIED = "verified"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+    OUT_OF_SCOPE = "out_of_scope"
+
+    @property
+    def exit_code(self) -> int:
+        """The command line's exit code."""
+        return {"verified": 0, "refuted": 1, "inconclusive": 3, "out_of_scope": 4}[self.value]
+
+
+class Evidence(StrEnum):
+    """What an outcome rests on, strongest first."""
+
+    PROVED = "proved"
+    CERTIFIED = "certified"
+    COMPUTED = "computed"
+    SIMULATED = "simulated"
+
+    @staticmethod
+    def weakest(evidence: Sequence["Evidence"]) -> "Evidence":
+        """Return the weakest of some kinds of evidence."""
+        return max(evidence, key=list(Evidence).index)
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A closed interval that contains a number; `None` is an end that is not known."""
+
+    lower: Fraction | int | None
+    upper: Fraction | int | None
+
+    @property
+    def midpoint(self) -> Fraction | None:
+        """The midpoint, when both ends are known."""
+        if self.lower is None or self.upper is None:
+            return None
+        return Fraction(self.lower + self.upper) / 2
+
+
+Quantity = int | Fraction | Enclosure
+
+
+@dataclass(frozen=True)
+class HypothesisResult:
+    """One hypothesis at an instance; `needs` names the parameters that it waits for."""
+
+    label: str
+    kind: str
+    statement: str
+    holds: bool | None
+    slack: Fraction | Enclosure | None
+    needs: tuple[str, ...] = ()
+    detail: str = ""
+
+    @property
+    def status(self) -> str:
+        """`holds`, `fails` or `needs`."""
+        return "needs" if self.holds is None else "holds" if self.holds else "fails"
+
+
+@dataclass(frozen=True)
+class ClauseResult:
+    """One clause at an instance.
+
+    `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
+    shows a refutation; `values` are numbers that the evaluation found on its way.
+    """
+
+    label: str
+    claim: str
+    outcome: Outcome
+    evidence: Evidence | None
+    margin: Quantity | None = None
+    detail: str = ""
+    witness: Mapping[str, Quantity | str] = field(default_factory=dict)
+    values: Mapping[str, Quantity] = field(default_factory=dict)
+    bits: int | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None when the clause is not decided."""
+        return {Outcome.VERIFIED: True, Outcome.REFUTED: False}.get(self.outcome)
+
+    @property
+    def error(self) -> Fraction | None:
+        """Bound on the error of the margin's midpoint: 0 when exact."""
+        if isinstance(self.margin, Enclosure):
+            middle = self.margin.midpoint
+            return None if middle is None or self.margin.upper is None else self.margin.upper - middle
+        return None if self.margin is None else Fraction(0)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A theorem at an instance."""
+
+    theorem: str
+    statement_digest: str
+    instance: Mapping[str, Any]
+    hypotheses: tuple[HypothesisResult, ...]
+    clauses: tuple[ClauseResult, ...]
+    values: Mapping[str, Any]
+    seed: int
+    seconds: float
+    digits: int = DIGITS
+    interrupted: bool = False
+
+    @property
+    def in_scope(self) -> bool:
+        """Whether every hypothesis holds."""
+        return all(hypothesis.holds for hypothesis in self.hypotheses)
+
+    @property
+    def claim_outcome(self) -> Outcome:
+        """The weakest clause's outcome, whatever the hypotheses say."""
+        found = [clause.outcome for clause in self.clauses]
+        return next((bad for bad in (Outcome.REFUTED, Outcome.INCONCLUSIVE) if bad in found), Outcome.VERIFIED)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The headline."""
+        return self.claim_outcome if self.in_scope else Outcome.OUT_OF_SCOPE
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The weakest evidence of the clauses that decide the headline; None when one has none."""
+        deciding = [clause.evidence for clause in self.clauses if clause.outcome is self.claim_outcome]
+        known = [evidence for evidence in deciding if evidence is not None]
+        return Evidence.weakest(known) if known and len(known) == len(deciding) else None
+
+    @property
+    def bits(self) -> int | None:
+        """The largest precision that a clause needed."""
+        return max((clause.bits for clause in self.clauses if clause.bits), default=None)
+
+    @property
+    def detail(self) -> str:
+        """One line: what fails, or what was found."""
+        failing = [hypothesis for hypothesis in self.hypotheses if not hypothesis.holds]
+        if failing:
+            return "; ".join(f"{h.label}: {h.statement} does not hold{h.detail and ' ' + h.detail}" for h in failing)
+        return "; ".join(f"{clause.label}: {clause.detail}" for clause in self.clauses if clause.detail)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify check --json`, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "instance": json_numbers(self.instance, self.digits),
+            "hypotheses": [
+                {"label": h.label, "kind": h.kind, "statement": h.statement, "holds": h.holds}
+                | json_numbers({"slack": h.slack}, self.digits)
+                for h in self.hypotheses
+            ],
+            "in_scope": self.in_scope,
+            "clauses": [
+                {"label": c.label, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
+                | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
+                | {"detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
+                for c in self.clauses
+            ],
+            "outcome": self.outcome,
+            "evidence": self.evidence,
+            "values": json_numbers(self.values, self.digits),
+            "detail": self.detail,
+            "bits": self.bits,
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, Any]:
+    """Return the mapping with exact numbers in JSON form and, beside each, its float under `…_float`."""
+    result: dict[str, Any] = {}
+    for name, value in values.items():
+        result[name] = json_number(value, digits)
+        if isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
+            result[f"{name}_float"] = as_float(value)
+    return result
+
+
+def json_number(value: Any, digits: int = DIGITS) -> Any:
+    """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+    if isinstance(value, Enclosure):
+        return {"lower": _end(value.lower, digits, up=False), "upper": _end(value.upper, digits, up=True)}
+    return value
+
+
+def _end(value: Fraction | int | None, digits: int, *, up: bool) -> int | str | None:
+    if value is None:
+        return None
+    exact = Fraction(value)
+    return int(exact) if exact.denominator == 1 else decimal_text(exact, digits, up=up)
+
+
+def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
+    """Return `value` as decimal text with `digits` significant digits, rounded up or down (outward for an end)."""
+    if value == 0:
+        return "0"
+    exponent = _decimal_exponent(abs(value)) - digits + 1
+    scaled = value / Fraction(10) ** exponent
+    mantissa = -((-scaled).__floor__()) if up else scaled.__floor__()
+    text = str(abs(mantissa))
+    exponent += len(text) - 1
+    text = text[0] + ("." + text[1:].rstrip("0") if text[1:].rstrip("0") else "")
+    sign = "-" if mantissa < 0 else ""
+    return f"{sign}{text}e{exponent}" if exponent else f"{sign}{text}"
+
+
+def _decimal_exponent(value: Fraction) -> int:
+    guess = len(str(value.numerator)) - len(str(value.denominator))
+    return guess if value >= Fraction(10) ** guess else guess - 1
+
+
+def as_float(value: Quantity) -> float | None:
+    """Return the nearest float (an enclosure's midpoint); None when it is unknown or overflows."""
+    exact = value.midpoint if isinstance(value, Enclosure) else value
+    try:
+        return None if exact is None else float(exact)
+    except OverflowError:
+        return None
+
+
+def number_text(value: Any, digits: int = DIGITS) -> str:
+    """Return a number for people: exact values as they are, enclosures by their ends."""
+    if isinstance(value, Enclosure):
+        lower, upper = _end(value.lower, digits, up=False), _end(value.upper, digits, up=True)
+        if lower == upper:
+            return str(lower)
+        return f"between {'-∞' if lower is None else lower} and {'∞' if upper is None else upper}"
+    if isinstance(value, Fraction):
+        return str(json_number(value))
+    return str(value)

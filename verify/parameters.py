@@ -1,0 +1,130 @@
+"""Parameters of a statement: their domains, and how the text of a value becomes an exact one."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from verify.errors import InputError
+
+LARGEST_INTEGER = 10**18
+"""Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
+LARGEST_EXPONENT = 400
+"""Decimal exponents and digits beyond this are refused before they are expanded."""
+
+Value = int | Fraction | str
+Instance = Mapping[str, Value]
+
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a statement.
+
+    Parameters
+    ----------
+    name
+        What the user types before `=`.
+    kind
+        `integer`, `rational` (a positive, zero or negative exact number) or `word`.
+    meaning
+        What it stands for, with its unit where it has one.
+    minimum, above
+        The domain: `minimum` is included, `above` excluded; `None` for no bound.
+    words
+        The words that a parameter of kind `word` may take; the first is the paper's.
+    """
+
+    name: str
+    kind: Literal["integer", "rational", "word"]
+    meaning: str
+    minimum: Fraction | int | None = None
+    above: Fraction | int | None = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def requirement(self) -> str:
+        """What a value has to be, in words."""
+        if self.kind == "word":
+            return f"must be one of {', '.join(self.words)}"
+        noun = "an integer" if self.kind == "integer" else "a number (such as 3, 0.25, 1e-3 or 1/500)"
+        bound = ""
+        if self.minimum is not None:
+            bound = f" >= {self.minimum}"
+        elif self.above is not None:
+            bound = f" > {self.above}"
+        return f"must be {noun}{bound}"
+
+    def parse(self, value: object) -> Value:
+        """Return `value` (text, int, Fraction, or a float as its shortest decimal) exactly, or raise InputError."""
+        if self.kind == "word":
+            if value not in self.words:
+                raise InputError(self.name, value, self.requirement)
+            return str(value)
+        number = self._number(value)
+        if self.kind == "integer":
+            if number.denominator != 1:
+                raise InputError(self.name, value, self.requirement)
+            if abs(number) > LARGEST_INTEGER:
+                raise InputError(self.name, value, "integers are limited to 10^18 in size")
+        below = (self.minimum is not None and number < self.minimum) or (
+            self.above is not None and number <= self.above
+        )
+        if below:
+            raise InputError(self.name, value, self.requirement)
+        return int(number) if self.kind == "integer" else number
+
+    def _number(self, value: object) -> Fraction:
+        if isinstance(value, bool):
+            raise InputError(self.name, value, self.requirement)
+        if isinstance(value, int):
+            return Fraction(value)
+        if isinstance(value, Fraction):
+            return value
+        text = (repr(value) if isinstance(value, float) else str(value)).strip()
+        if not text:
+            raise InputError(self.name, "", "is empty; " + self.requirement)
+        if len(text) > 2 * LARGEST_EXPONENT:
+            raise InputError(self.name, text, f"numbers are limited to {2 * LARGEST_EXPONENT} characters")
+        if fraction := _FRACTION.fullmatch(text):
+            if int(fraction[2]) == 0:
+                raise InputError(self.name, text, "the denominator is zero")
+            return Fraction(int(fraction[1]), int(fraction[2]))
+        decimal = _DECIMAL.fullmatch(text)
+        if not decimal:
+            raise InputError(self.name, text, self.requirement)
+        exponent = decimal[3]
+        if exponent and abs(int(exponent[1:])) > LARGEST_EXPONENT:
+            limit = "integers are limited to 10^18 in size" if self.kind == "integer" else ""
+            raise InputError(self.name, text, limit or f"decimal exponents are limited to ±{LARGEST_EXPONENT}")
+        return Fraction(text)
+
+
+def read_assignments(words: Iterable[str]) -> dict[str, str]:
+    """Split `name=value` words; a word without `=`, an empty name and a repeated name raise InputError."""
+    given: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise InputError(word, "", "must have the form name=value")
+        name = name.strip()
+        if name in given:
+            raise InputError(name, value, f"is given twice (first as {given[name]})")
+        given[name] = value
+    return given
+
+
+def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object], *, partial: bool) -> dict[str, Value]:
+    """Return the instance in the order of the parameters; `partial` lets parameters be absent."""
+    known = {parameter.name: parameter for parameter in parameters}
+    names = ", ".join(known)
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(name, value, f"is no parameter of this theorem; its parameters are {names}")
+    missing = [name for name in known if name not in given]
+    if missing and not partial:
+        raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
+    return {name: known[name].parse(given[name]) for name in known if name in given}

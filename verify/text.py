@@ -1,0 +1,94 @@
+"""Results as text for people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import sympy as sp
+
+from verify.conditions import ConditionsResult
+from verify.outcomes import CheckResult, HypothesisResult, number_text
+from verify.statement import Theorem
+
+_SHORT = 10
+
+
+def _hypothesis(result: HypothesisResult) -> str:
+    slack = "" if result.slack is None else f"   slack {number_text(result.slack, _SHORT)}"
+    needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
+    detail = f"   {result.detail}" if result.detail else ""
+    return f"  {result.status:5}  {result.label}: {result.statement}{slack}{needs}{detail}"
+
+
+def _assignments(values: Any) -> str:
+    return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
+
+
+def conditions_text(result: ConditionsResult) -> str:
+    """Return the conditions at a partial instance."""
+    scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
+    lines = [f"{result.theorem}  {_assignments(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
+    if result.ranges:
+        lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
+    return "\n".join([*lines, scope])
+
+
+def check_text(result: CheckResult) -> str:
+    """Return a check, its headline last."""
+    lines = [f"{result.theorem}  {_assignments(result.instance)}", "hypotheses", *map(_hypothesis, result.hypotheses)]
+    lines.append("claim")
+    for clause in result.clauses:
+        evidence = f" ({clause.evidence})" if clause.evidence else ""
+        margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
+        lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
+        lines += [f"      {clause.detail}"] if clause.detail else []
+        lines += [f"      witness {_assignments(clause.witness)}"] if clause.witness else []
+    if result.values:
+        lines += [
+            "values",
+            *(f"  {name} = {number_text(value, result.digits)}" for name, value in result.values.items()),
+        ]
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    headline = result.outcome.value.replace("_", " ")
+    if not result.in_scope:
+        headline += f"; the claim there: {result.claim_outcome}"
+    bits = f", {result.bits} bits" if result.bits else ""
+    return "\n".join([*lines, f"{headline}{evidence}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+
+
+def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
+    """Yield the derivation line by line, each step after its check."""
+    assert theorem.derivation is not None
+    derivation = theorem.derivation()
+    notation = derivation.notation()
+    if form == "text":
+        yield f"{theorem.id}: {theorem.title}"
+        yield f"{theorem.source}"
+        for name, value in notation:
+            yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
+        for step in derivation.checked_steps():
+            yield step.text()
+        return
+    yield f"% {theorem.id}: {theorem.title}"
+    yield "\\begin{align*}"
+    yield " \\\\\n".join(f"  {sp.latex(name)} &= {sp.latex(value)}" for name, value in notation)
+    yield "\\end{align*}"
+    yield "\\begin{enumerate}"
+    for step in derivation.checked_steps():
+        yield step.latex()
+    yield "\\end{enumerate}"
+
+
+def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:
+    """Return the derivation as an object, every step checked."""
+    assert theorem.derivation is not None
+    derivation = theorem.derivation()
+    write = sp.sstr if form == "text" else sp.latex
+    return {
+        "theorem": theorem.id,
+        "format": form,
+        "notation": {write(name): write(value) for name, value in derivation.notation()},
+        "steps": [
+            {"number": step.number, "why": step.why, "left": write(step.left), "right": write(step.right)}
+            for step in derivation.checked_steps()
+        ],
+    }
