@@ -113,48 +113,48 @@ Box = tuple[Interval, ...]
 
 
 def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic, deadline: float) -> DescentResult:
-    """Bisect the box until the conditions hold on each part, cutting the side that helps most."""
+    """Bisect the box until the conditions hold on each part, cutting the side that helps most.
+
+    Gives up as soon as they fail at a part's centre.
+    """
     limit = arithmetic.rational(4, 1).lo
 
-    def excess(part: Box) -> float:
+    def judge(part: Box) -> tuple[bool, bool, float]:
+        """Return whether the conditions hold on all of the part, on none of it, and by how much they are missed."""
         try:
-            *image, norm = program(*part)
+            *images, norm = program(*part)
         except UndecidedError:
-            return float("inf")
-        over = max(
-            [float(norm.hi - limit)]
-            + [max(float(b.lo - i.lo), float(i.hi - b.hi)) for b, i in zip(box, image, strict=True)]
-        )
-        # Floats order the cuts only; the decision is the exact comparison.
-        inside = norm.hi <= limit and all(b.lo <= i.lo and i.hi <= b.hi for b, i in zip(box, image, strict=True))
-        if inside:
-            return 0.0
-        return float("inf") if math.isnan(over) else max(over, 5e-324)
+            return False, False, math.inf
+        pairs = list(zip(box, images, strict=True))
+        on_all = norm.hi <= limit and all(b.lo <= i.lo and i.hi <= b.hi for b, i in pairs)
+        on_none = norm.lo > limit or any(i.hi < b.lo or b.hi < i.lo for b, i in pairs)
+        # Floats order the cuts only; the decisions above are exact comparisons.
+        missed = [norm.hi - limit, *(end for b, i in pairs for end in (b.lo - i.lo, i.hi - b.hi))]
+        return on_all, on_none, sum(min(max(float(end), 0.0), 1e300) for end in missed)
 
-    waiting, done = [(box, excess(box))], 0
+    waiting, done = [box], 0
     while waiting:
-        part, bad = waiting.pop()
-        if not bad:
+        part = waiting.pop()
+        if judge(part)[0]:
             done += 1
             continue
+        if judge(tuple(_centre(side) for side in part))[1]:
+            return DescentResult(False, done, "the conditions fail at a point of the box")
         if done + len(waiting) > MOST_BOXES or time.monotonic() > deadline:
             return DescentResult(False, done, f"undecided on {len(waiting) + 1} of the box's parts")
-        cuts = [[(half, excess(half)) for half in _halves(part, side)] for side in range(len(part))]
-        waiting.extend(min(cuts, key=lambda halves: (sum(map(_finite, halves)), _width(halves))))
+        cuts = [_halves(part, side) for side in range(len(part))]
+        waiting.extend(min(cuts, key=lambda halves: sum(judge(half)[2] for half in halves)))
     return DescentResult(True, done)
 
 
-def _finite(half: tuple[Box, float]) -> float:
-    return min(half[1], 1e300)
-
-
-def _width(halves: list[tuple[Box, float]]) -> float:
-    return sum(float(side.hi - side.lo) for box, _ in halves for side in box)
+def _centre(side: Interval) -> Interval:
+    middle = ((side.lo + side.hi) / 2).mid()
+    return Interval(middle, middle)
 
 
 def _halves(box: Box, side: int) -> tuple[Box, Box]:
     whole = box[side]
-    middle = ((whole.lo + whole.hi) / 2).mid()
+    middle = _centre(whole).lo
     return (
         (*box[:side], Interval(whole.lo, middle), *box[side + 1 :]),
         (*box[:side], Interval(middle, whole.hi), *box[side + 1 :]),

@@ -36,11 +36,16 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
 def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:
     for paper in sorted({row["paper"] for row in theorems if row["paper"]}):
         rows = [row for row in theorems if row["paper"] == paper]
-        numbers = sorted({row["number"] for row in rows})
-        total = max(row["numbered"] for row in rows)
-        of = f" of {total} numbered statements" if total else " numbered statements"
-        rest = f"; the others are undisclosed to us or not yet here: {total - len(numbers)}" if total else ""
-        yield f"{paper}: {len(numbers)}{of} ({', '.join(numbers)}){rest}"
+        known, total = rows[0]["disclosed"], rows[0]["numbered"]
+        checked = [number for number in known if number in {row["number"] for row in rows}]
+        missing = [number for number in known if number not in checked]
+        derived = len({row["id"] for row in rows if row["number"] not in known})
+        line = (
+            f"{paper}: {len(checked)} of {total or 'its'} numbered statements checked ({', '.join(checked) or 'none'})"
+        )
+        line += f"; known and not checked here: {', '.join(missing)}" if missing else ""
+        line += f"; undisclosed to us: {total - len(known)}" if total else ""
+        yield line + (f"; results of our own: {derived}" if derived else "")
 
 
 def _grouped(rows: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:

@@ -4,15 +4,14 @@ SymPy's general limit algorithm is slow on expressions with many symbols, and wr
 them; a rational function needs only its first non-vanishing coefficient.
 """
 
-from typing import Any
-
 import sympy as sp
 
 from verify.errors import TheoremError
+from verify.quotients import Quotient, QuotientField
 
-_FIRST_TERMS, _LAST_TERMS = 8, 64
+_FIRST_TERMS, _LAST_TERMS = 6, 96
 
-Series = tuple[int, list[Any]]
+Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
 
 
@@ -20,11 +19,11 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp
     """Return the limit of an expression rational in all its symbols; TheoremError if infinite or not rational."""
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)
-    field = sp.QQ.frac_field(*others) if others else sp.QQ
+    field = QuotientField(others)
     terms = _FIRST_TERMS
     while terms <= _LAST_TERMS:
         try:
-            valuation, coefficients = _series(moved, symbol, field, terms)
+            valuation, coefficients = _Expansion(symbol, field, terms).of(moved)
         except _TooFewTermsError:
             terms *= 2
             continue
@@ -41,60 +40,70 @@ class _TooFewTermsError(ArithmeticError):
     """All known coefficients cancelled."""
 
 
-def _series(node: sp.Basic, symbol: sp.Symbol, field: Any, terms: int) -> Series:
-    if not node.has(symbol):
-        try:
+class _Expansion:
+    """Series of a node and of everything below it, each computed once."""
+
+    def __init__(self, symbol: sp.Symbol, field: QuotientField, terms: int) -> None:
+        self.symbol, self.field, self.terms = symbol, field, terms
+        self.known: dict[sp.Basic, Series] = {}
+
+    def of(self, node: sp.Basic) -> Series:
+        if node not in self.known:
+            self.known[node] = self._expand(node)
+        return self.known[node]
+
+    def _expand(self, node: sp.Basic) -> Series:
+        field, terms = self.field, self.terms
+        if not node.has(self.symbol):
             value = field.from_sympy(node)
-        except (sp.CoercionFailed, ValueError):
-            raise TheoremError(f"{node}: not rational, so no exact limit") from None
-        return (0, [value] + [field.zero] * (terms - 1)) if value else (terms, [field.zero] * terms)
-    if node == symbol:
-        return 1, [field.one] + [field.zero] * (terms - 1)
-    if isinstance(node, sp.Add):
-        return _sum([_series(argument, symbol, field, terms) for argument in node.args], field, terms)
-    if isinstance(node, sp.Mul):
-        product = _series(node.args[0], symbol, field, terms)
-        for argument in node.args[1:]:
-            product = _product(product, _series(argument, symbol, field, terms), field)
-        return product
-    if isinstance(node, sp.Pow) and node.exp.is_Integer:
-        base = _series(node.base, symbol, field, terms)
-        factor = base if node.exp > 0 else _inverse(base, field)
-        power = factor
-        for _ in range(abs(int(node.exp)) - 1):
-            power = _product(power, factor, field)
-        return power
-    raise TheoremError(f"{node}: not rational, so no exact limit")
+            return (0, [value] + [field.zero] * (terms - 1)) if value else (terms, [field.zero] * terms)
+        if node == self.symbol:
+            return 1, [field.one] + [field.zero] * (terms - 1)
+        if isinstance(node, sp.Add):
+            return _sum([self.of(argument) for argument in node.args], field)
+        if isinstance(node, sp.Mul):
+            product = self.of(node.args[0])
+            for argument in node.args[1:]:
+                product = _product(product, self.of(argument), field)
+            return product
+        if isinstance(node, sp.Pow) and node.exp.is_Integer:
+            base = self.of(node.base)
+            factor = base if node.exp > 0 else _inverse(base, field)
+            power = factor
+            for _ in range(abs(int(node.exp)) - 1):
+                power = _product(power, factor, field)
+            return power
+        raise TheoremError(f"{node}: not rational, so no exact limit")
 
 
-def _sum(parts: list[Series], field: Any, terms: int) -> Series:
+def _sum(parts: list[Series], field: QuotientField) -> Series:
     low = min(valuation for valuation, _ in parts)
     known = min(valuation + len(coefficients) for valuation, coefficients in parts) - low
     total = [field.zero] * known
     for valuation, coefficients in parts:
         for i, coefficient in enumerate(coefficients[: known - (valuation - low)]):
-            total[valuation - low + i] += coefficient
+            total[valuation - low + i] = total[valuation - low + i] + coefficient
     return _stripped(low, total)
 
 
-def _product(left: Series, right: Series, field: Any) -> Series:
+def _product(left: Series, right: Series, field: QuotientField) -> Series:
     known = min(len(left[1]), len(right[1]))
     product = [sum((left[1][i] * right[1][k - i] for i in range(k + 1)), field.zero) for k in range(known)]
     return _stripped(left[0] + right[0], product)
 
 
-def _inverse(series: Series, field: Any) -> Series:
+def _inverse(series: Series, field: QuotientField) -> Series:
     valuation, coefficients = series
     if not coefficients or not coefficients[0]:
         raise _TooFewTermsError
-    inverse = [field.one / coefficients[0]]
+    inverse = [coefficients[0].inverse()]
     for k in range(1, len(coefficients)):
         rest = sum((coefficients[i] * inverse[k - i] for i in range(1, k + 1)), field.zero)
         inverse.append(-rest * inverse[0])
     return -valuation, inverse
 
 
-def _stripped(valuation: int, coefficients: list[Any]) -> Series:
+def _stripped(valuation: int, coefficients: list[Quotient]) -> Series:
     while coefficients and not coefficients[0]:
         valuation, coefficients = valuation + 1, coefficients[1:]
     return valuation, coefficients

@@ -74,6 +74,7 @@ class Ledger:
             paper=paper.key if paper else "",
             number=theorem.source.number,
             numbered=(paper.numbered_statements or 0) if paper else 0,
+            disclosed=list(paper.disclosed) if paper else [],
         )
         if result.outcome is not wanted:
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
@@ -106,16 +107,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the ledger, when a test has written into it."""
-    reports = [
-        report for found in terminalreporter.stats.values() for report in found if hasattr(report, "user_properties")
-    ]
-    entries = [
-        value
-        for report in reports
-        if report.when == "call"
-        for name, value in report.user_properties
-        if name == PROPERTY
-    ]
+    found = [report for reports in terminalreporter.stats.values() for report in reports]
+    calls = [report for report in found if isinstance(report, pytest.TestReport) and report.when == "call"]
+    entries = [value for report in calls for name, value in report.user_properties if name == PROPERTY]
     if not entries:
         return
     from verify.ledger import ledger_lines

@@ -148,6 +148,9 @@ class Statement:
         """SHA-256 of the statement's data."""
         return digest(self.to_data())
 
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     def expand(self, expression: sp.Basic) -> sp.Basic:
         """Return the expression with the definitions put in."""
         for name, value in reversed(self.definitions.items()):

@@ -9,9 +9,13 @@ which attracts for 0 < η < 2q; there, with φ = (1 − e^{−m})/m → 1,
 
     1/L' − 1/L → 4ηφ/(T−1).
 
-So along a run with C_t → ∞ and h_t → q/(T−q) the increments of 1/L tend to 4η/(T−1), and by
-Stolz–Cesàro 1/(t·L_t) tends to it too. The limits are the claim here; that every run in the
-scope of Theorem 1 has C_t → ∞ is not part of it.
+To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)/((T−q)(T−1)), on which
+
+    1/L' − 1/L = 4η/(T−1) · (1 − κ r² + O(r³)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
+
+so that the slope is approached from below. Along a run with C_t → ∞ and h_t → q/(T−q) the
+increments of 1/L therefore tend to 4η/(T−1), and by Stolz–Cesàro 1/(t·L_t) tends to it too. The
+limits are the claim here; that every run in the scope of Theorem 1 has C_t → ∞ is not part of it.
 
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
@@ -55,7 +59,16 @@ h_next = (1 + r_next - alpha_next) / r_next**2
 h_fixed = q / (T - q)
 inverse_loss_slope = 4 * eta / (T - 1)
 
-increment = (1 / _at(loss, alpha_next, r_next) - 1 / _at(loss, alpha_now, r)).subs(h, h_fixed)
+increment = 1 / _at(loss, alpha_next, r_next) - 1 / _at(loss, alpha_now, r)
+
+# The next order: on the curve h = h_fixed + λr, where e^{−m} = 1 − m + m²/2 up to terms of order r⁶.
+lag_slope = q * (T - 1 - d) / ((T - q) * (T - 1))
+correction = (d * (T - q - eta) + 2 * q * (T - 1)) / ((T - q) * (T - 1))
+
+
+def _on_curve(expression: sp.Expr) -> sp.Expr:
+    return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)
+
 
 CLAUSES = (
     Identity("lag", sp.Limit(h_next, r, 0), (1 - eta / q) * h + eta / (T - q), says="h' -> (1 - eta/q) h + eta/(T-q)"),
@@ -66,7 +79,22 @@ CLAUSES = (
         says="h = q/(T-q) is its fixed point",
     ),
     Identity(
-        "rate", sp.Limit(increment, r, 0), inverse_loss_slope * phi, says="1/L' - 1/L -> 4 eta phi/(T-1) at that h"
+        "rate",
+        sp.Limit(increment.subs(h, h_fixed), r, 0),
+        inverse_loss_slope * phi,
+        says="1/L' - 1/L -> 4 eta phi/(T-1) at that h",
+    ),
+    Identity(
+        "curve",
+        sp.Limit((_on_curve(h_next) - h_fixed) / r, r, 0),
+        lag_slope,
+        says="h = q/(T-q) + q(T-1-d)/((T-q)(T-1)) r is kept to this order",
+    ),
+    Identity(
+        "correction",
+        sp.Limit((_on_curve(increment) / inverse_loss_slope - 1) / r**2, r, 0),
+        -correction,
+        says="there 1/L' - 1/L = 4 eta/(T-1) (1 - kappa r² + O(r³)), kappa = (d(T-q-eta) + 2q(T-1))/((T-q)(T-1))",
     ),
 )
 
@@ -81,7 +109,7 @@ STATEMENT = Statement(
 
 def derivation() -> Derivation:
     """Return the steps: the move of C, the lag of α, the increment of the inverse loss."""
-    lag, fixed, rate = CLAUSES
+    lag, fixed, rate, curve, second = CLAUSES
     return Derivation(
         (
             Step(
@@ -97,6 +125,8 @@ def derivation() -> Derivation:
             Step("the lag h follows a contraction in the limit", lag.left, lag.right),
             Step("with its fixed point", fixed.left, fixed.right),
             Step("the increment of 1/L there; φ → 1 since m → 0", rate.left, rate.right),
+            Step("the curve to first order in r", curve.left, curve.right),
+            Step("the increment on it to second order", second.left, second.right),
         )
     )
 
@@ -112,12 +142,17 @@ inverse_loss_rate = Theorem(
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},
-    values={"inverse_loss_slope": inverse_loss_slope},
+    values={"inverse_loss_slope": inverse_loss_slope, "correction": correction},
     derivation=derivation,
     canaries=(
         _canary("T - 1 replaced by T", "rate", 4 * eta * phi / T),
         _canary("the 1/2 of the loss dropped", "rate", 2 * eta * phi / (T - 1)),
         _canary("a factor q", "rate", 4 * eta * phi / (q * (T - 1))),
+        _canary(
+            "T - q replaced by T in the correction",
+            "correction",
+            -(d * (T - q - eta) + 2 * q * (T - 1)) / (T * (T - 1)),
+        ),
         _canary("sign of the lag flipped", "lag", (1 - eta / q) * h - eta / (T - q)),
     ),
     statement_uses=("wang2024.lemma1",),

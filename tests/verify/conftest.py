@@ -1,0 +1,81 @@
+"""What the engine's tests share: small theorems, theorem files, the command line in process."""
+
+import sys
+
+import pytest
+
+from verify import Parameter, Source, Statement, Theorem
+from verify.cli import run
+from verify.language import PRIMITIVES
+
+
+@pytest.fixture(autouse=True)
+def _own_primitives():
+    """Primitives that a test registers, and theorem files that it loads, end with it."""
+    before, modules = dict(PRIMITIVES), set(sys.modules)
+    yield
+    PRIMITIVES.clear()
+    PRIMITIVES.update(before)
+    for name in set(sys.modules) - modules:
+        if name.startswith("lemmascope_user_"):
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def make_theorem():
+    def make(*clauses, names="x", parameters=None, values=None, proofs=None, derivation=None, **statement):
+        parameters = parameters or tuple(Parameter(name, "rational", name) for name in names.split())
+        return Theorem(
+            "user.theorem",
+            "a title",
+            Source("Lemma 7", "derived here"),
+            Statement(tuple(parameters), clauses, **statement),
+            {},
+            values or {},
+            derivation,
+            proofs or {},
+        )
+
+    return make
+
+
+@pytest.fixture
+def cli(capsys):
+    """Run the command line in process: its exit code, standard output and standard error."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        code = run(list(arguments))
+        return code, *capsys.readouterr()
+
+    return call
+
+
+HEADER = """import math
+from fractions import Fraction
+
+import sympy as sp
+
+from verify import *
+
+x = sp.Symbol("x", positive=True)
+PARAMETERS = (Parameter("x", "rational", "a number", above=0),)
+
+
+def theorem_of(*clauses, **more):
+    return Theorem("user.mine", "a title", Source("1", "derived here"), Statement(PARAMETERS, clauses), {"x": 1}, **more)
+
+
+"""
+
+
+@pytest.fixture
+def theorem_file(tmp_path):
+    """Write a theorem file that begins with imports and a helper, and return its path as text."""
+
+    def write(body, name="mine.py", *, header=HEADER):
+        path = tmp_path / name
+        path.write_text(header + body)
+        return str(path)
+
+    return write

@@ -1,0 +1,155 @@
+"""Compiled programs against SymPy's exact substitution and against mpmath."""
+
+import operator
+from fractions import Fraction
+
+import flint
+import mpmath
+import pytest
+import sympy as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from verify.arithmetic import Exact, balls, enclosure_of_ball, exact_fraction
+from verify.compile import compile_program
+from verify.errors import TheoremError
+from verify.language import primitive
+
+x, y, z = sp.symbols("x y z", positive=True)
+EXACT = Exact()
+
+RATIONAL = st.recursive(
+    st.sampled_from([x, y, z, sp.Integer(2), sp.Rational(-1, 3), sp.Integer(-1)]),
+    lambda inner: (
+        st.builds(sp.Add, inner, inner)
+        | st.builds(sp.Mul, inner, inner)
+        | st.builds(operator.sub, inner, inner)
+        | st.builds(lambda e, k: (e**2 + 1) ** k, inner, st.integers(-2, 3))
+    ),
+    max_leaves=10,
+)
+TRANSCENDENTAL = st.recursive(
+    st.sampled_from([x, y, z, sp.Rational(1, 2), sp.Integer(-2)]),
+    lambda inner: (
+        st.builds(sp.Add, inner, inner)
+        | st.builds(sp.Mul, inner, inner)
+        | st.builds(lambda e: sp.exp(e / (1 + e**2)), inner)
+        | st.builds(lambda e: sp.exp(-2 * x + y / 3) / (1 + e**2), inner)
+        | st.builds(lambda e: sp.log(1 + e**2), inner)
+        | st.builds(lambda e: (1 + e**2) ** sp.Rational(-3, 2), inner)
+    ),
+    max_leaves=6,
+)
+POINTS = st.tuples(*[st.fractions(Fraction(1, 4), 3, max_denominator=20)] * 3)
+
+
+def _rational(value):
+    return sp.Rational(value.numerator, value.denominator)
+
+
+@settings(max_examples=100)
+@given(RATIONAL, POINTS, st.permutations([x, y, z]), st.integers(0, 3))
+def test_a_rational_expression_has_the_value_that_sympy_gives(expression, point, symbols, fixed):
+    values = dict(zip(symbols, point, strict=True))
+    expected = sp.sympify(expression).subs({s: _rational(v) for s, v in values.items()})
+    assume(expected.is_finite)
+    program = compile_program([expression], symbols[fixed:], symbols[:fixed])
+    numbers = [EXACT.number(values[s]) for s in symbols]
+    (raw,) = program.bind(EXACT, numbers[:fixed])(*numbers[fixed:])
+    assert exact_fraction(raw) == Fraction(int(expected.p), int(expected.q))
+
+
+@settings(max_examples=60)
+@given(TRANSCENDENTAL, POINTS, st.integers(0, 3))
+def test_an_expression_in_balls_contains_the_value_that_mpmath_gives(expression, point, fixed):
+    expression = sp.sympify(expression)
+    program = compile_program([expression], (x, y, z)[fixed:], (x, y, z)[:fixed])
+    bits = 200
+    with balls(bits) as ball:
+        numbers = [ball.number(value) for value in point]
+        (raw,) = program.bind(ball, numbers[:fixed])(*numbers[fixed:])
+        found = enclosure_of_ball(raw)
+    with mpmath.workprec(3 * bits):
+        arguments = [mpmath.mpf(v.numerator) / v.denominator for v in point]
+        true = sp.lambdify((x, y, z), expression, "mpmath")(*arguments)
+        lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
+        slop = (1 + abs(true)) * mpmath.mpf(2) ** (-2 * bits)
+        assert lower - slop <= true <= upper + slop
+        # At most some 30 roundings, in values that stay below 2^40 and above 2^-40 here: 2^-100 is far from tight
+        # and far below what an operation left unevaluated in floats would give.
+        assert upper - lower <= (1 + abs(true)) * mpmath.mpf(2) ** -100
+
+
+def test_results_come_in_order_and_share_what_they_share():
+    program = compile_program([x + y, x - y, (x + y) ** 2], (x, y))
+    assert [exact_fraction(r) for r in program.bind(EXACT)(flint.fmpq(2), flint.fmpq(5))] == [7, -3, 49]
+    assert compile_program([], (x,)).bind(EXACT)(flint.fmpq(1)) == ()
+
+
+def test_derivatives_substitutions_and_limits_are_carried_out():
+    expressions = [sp.Derivative(x**3, x), sp.Subs(sp.Derivative(y**2 * x, y), y, x + 1), sp.Limit((z**2 - 1) / z, z, 1)]
+    program = compile_program(expressions, (x,))
+    # 3·x², 2·(x + 1)·x and 0 at x = 2
+    assert [exact_fraction(value) for value in program.bind(EXACT)(flint.fmpq(2))] == [12, 12, 0]
+
+
+def test_exponentials_of_multiples_share_one_call():
+    program = compile_program([sp.exp(2 * x) + sp.exp(-x / 3)], (x,))
+    assert program.source.count("exp(") == 1
+
+
+def test_what_depends_on_fixed_inputs_alone_is_computed_once():
+    calls = []
+
+    @primitive(1)
+    def counted(arithmetic, a):
+        calls.append(a)
+        return a * a
+
+    program = compile_program([counted(x) * y + counted(x + 1)], (y,), (x,))
+    bound = program.bind(EXACT, [flint.fmpq(3)])
+    assert len(calls) == 2
+    # 9·y + 16
+    assert [exact_fraction(bound(flint.fmpq(k))[0]) for k in (0, 1, 2)] == [16, 25, 34]
+    assert len(calls) == 2
+
+
+def test_a_symbol_without_a_value_is_refused():
+    with pytest.raises(TheoremError, match="y: a symbol without a value"):
+        compile_program([x + y], (x,))
+
+
+@pytest.mark.parametrize("expression", [sp.sin(x), sp.Abs(x - 1), sp.Float(0.5) * x, sp.pi * x, sp.I * x, sp.oo * x])
+def test_what_cannot_be_evaluated_is_refused(expression):
+    with pytest.raises(TheoremError, match="cannot be evaluated"):
+        compile_program([expression], (x,))
+
+
+def test_nothing_that_an_author_named_enters_the_source():
+    hostile = sp.Symbol("__import__('os').abort()")
+    program = compile_program([hostile + 1], (hostile,))
+    assert "import" not in program.prelude + program.source
+    assert program.bind(EXACT)(flint.fmpq(1)) == (flint.fmpq(2),)
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_a_value_that_does_not_exist_is_no_value(value):
+    division = compile_program([1 / x], (x,)).bind(EXACT)
+    assert division(flint.fmpq(2)) == (flint.fmpq(1, 2),)
+    if value == 0:
+        with pytest.raises(ZeroDivisionError):
+            division(flint.fmpq(0))
+    with balls(64) as ball:
+        (logarithm,) = compile_program([sp.log(x)], (x,)).bind(ball)(flint.arb(value))
+        assert not logarithm.is_finite()
+
+
+def test_positive_terms_come_first_so_that_bounds_do_not_begin_with_a_negation():
+    program = compile_program([-x + y], (x, y))
+    assert program.source.strip() == "return ((x1 - x0), )"
+
+
+def test_a_power_with_a_symbolic_exponent_goes_through_the_logarithm():
+    with balls(128) as ball:
+        (raw,) = compile_program([x**y], (x, y)).bind(ball)(flint.arb(3), flint.arb(4))
+        assert raw.contains(81) and raw.rad() < flint.arb(2) ** -100

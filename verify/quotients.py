@@ -1,0 +1,87 @@
+"""Rational functions over ℚ in several symbols, kept in lowest terms by FLINT's polynomials."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.errors import TheoremError, UndefinedError
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """numerator/denominator in lowest terms; false exactly when it is 0."""
+
+    numerator: Any
+    denominator: Any
+
+    @staticmethod
+    def reduced(numerator: Any, denominator: Any) -> "Quotient":
+        """Return the quotient of two polynomials in lowest terms."""
+        common = numerator.gcd(denominator)
+        return Quotient(numerator / common, denominator / common) if common != 1 else Quotient(numerator, denominator)
+
+    def __bool__(self) -> bool:
+        return bool(self.numerator != 0)
+
+    def __add__(self, other: "Quotient") -> "Quotient":
+        if self.denominator == other.denominator:
+            return Quotient.reduced(self.numerator + other.numerator, self.denominator)
+        top = self.numerator * other.denominator + other.numerator * self.denominator
+        return Quotient.reduced(top, self.denominator * other.denominator)
+
+    def __neg__(self) -> "Quotient":
+        return Quotient(-self.numerator, self.denominator)
+
+    def __mul__(self, other: "Quotient") -> "Quotient":
+        return Quotient.reduced(self.numerator * other.numerator, self.denominator * other.denominator)
+
+    def inverse(self) -> "Quotient":
+        """Return 1/self; UndefinedError for 0."""
+        if not self:
+            raise UndefinedError("division by zero")
+        return Quotient(self.denominator, self.numerator)
+
+
+class QuotientField:
+    """The field of rational functions in some symbols."""
+
+    def __init__(self, symbols: Sequence[sp.Symbol]) -> None:
+        self.symbols = tuple(symbols)
+        # FLINT needs a variable even where there is none.
+        names = tuple(f"x{i}" for i in range(max(1, len(self.symbols))))
+        context = flint.fmpq_mpoly_ctx.get(names, "lex")
+        self._generators = dict(zip(self.symbols, context.gens(), strict=False))
+        self._constant = context.constant
+        self.zero, self.one = (Quotient(context.constant(n), context.constant(1)) for n in (0, 1))
+
+    def from_sympy(self, node: sp.Basic) -> Quotient:
+        """Return a rational expression of the field's symbols; TheoremError for any other."""
+        if isinstance(node, sp.Rational):
+            return Quotient(self._constant(flint.fmpq(int(node.p), int(node.q))), self.one.numerator)
+        if node in self._generators:
+            return Quotient(self._generators[node], self.one.numerator)
+        if isinstance(node, sp.Add | sp.Mul):
+            result, *others = map(self.from_sympy, node.args)
+            for other in others:
+                result = result + other if isinstance(node, sp.Add) else result * other
+            return result
+        if isinstance(node, sp.Pow) and node.exp.is_Integer:
+            base, power = self.from_sympy(node.base), abs(int(node.exp))
+            raised = Quotient(base.numerator**power, base.denominator**power)
+            return raised if node.exp > 0 else raised.inverse()
+        raise TheoremError(f"{node}: not rational")
+
+    def to_sympy(self, value: Quotient) -> sp.Expr:
+        """Return the expression of an element."""
+        return self._polynomial(value.numerator) / self._polynomial(value.denominator)
+
+    def _polynomial(self, polynomial: Any) -> sp.Expr:
+        return sp.Add(
+            *(
+                sp.Rational(int(c.p), int(c.q)) * sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=False)))
+                for powers, c in polynomial.to_dict().items()
+            )
+        )
