@@ -119,8 +119,9 @@ def test_the_ends_of_a_ball_are_exact(middle, radius, power):
     with balls(200):
         arb = flint.arb(flint.arb(middle) * flint.arb(2) ** power, flint.arb(radius) * flint.arb(2) ** power)
         found = enclosure_of_ball(arb)
-    # Middle and radius (20 bits, and the radius keeps 30) are exact here, and so are the ends at 200 bits.
-    assert (found.lower, found.upper) == (mid - rad, mid + rad)
+    # The ends are exact at 200 bits; the radius keeps 30 bits and is rounded up when it is set.
+    room = rad * Fraction(1, 2**28)
+    assert mid - rad - room <= found.lower <= mid - rad and mid + rad <= found.upper <= mid + rad + room
 
 
 def test_balls_restore_the_precision_of_the_backend():

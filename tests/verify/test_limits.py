@@ -38,16 +38,24 @@ def test_a_known_limit_is_found(expression, point, limit):
 def test_cancellation_of_any_depth_up_to_the_last_is_seen_through(depth):
     # 1/(1 − x) = Σ x^k, so that what is left after `depth` terms begins with x^depth.
     tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(depth)))
+    # BUG: for depth >= 8, IndexError in limits._sum: a part that begins beyond what is known of the others gives a
+    # negative slice; so does the limit of 1 + x**9 at 0.
     assert rational_limit(tail / x**depth, x, 0) == 1
     assert rational_limit(tail / x ** (depth - 1), x, 0) == 0
     with pytest.raises(TheoremError, match="infinite"):
         rational_limit(tail / x ** (depth + 1), x, 0)
 
 
+@pytest.mark.parametrize("power", [1, 2, 9, 30, 200])
+def test_high_powers_beside_a_constant(power):
+    assert rational_limit(a + x**power, x, sp.Integer(0)) == a
+    assert rational_limit(a + 1 / x**power, x, sp.oo) == a
+
+
 def test_cancellation_deeper_than_the_last_terms_is_not_guessed():
-    tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(70)))
+    tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(120)))
     with pytest.raises(TheoremError, match="was not found"):
-        rational_limit(tail / x**70, x, 0)
+        rational_limit(tail / x**120, x, 0)
 
 
 @settings(max_examples=60)

@@ -1,0 +1,218 @@
+"""Certified iteration of recursions, against exact and naive high-precision iteration."""
+
+import time
+from fractions import Fraction
+
+import flint
+import mpmath
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from verify import Dynamics, TheoremError
+from verify.arithmetic import FIRST_BITS
+from verify.dynamics import INTERRUPTED, first_excess, first_passage, used_symbols
+from verify.language import primitive
+
+z, a, b = sp.symbols("z a b", real=True)
+alpha, C = sp.symbols("alpha C", real=True)
+T, q, d, eta = sp.symbols("T q d eta", positive=True)
+NEVER = float("inf")
+
+# The recursion of one attention layer, as a textbook would write it and with the products multiplied out.
+w = sp.exp(-C)
+P = q / (q + (T - q) * w)
+S = P + (1 - P) * w
+LOSS = d / (2 * q) * (1 - 2 * alpha * P + alpha**2 * P * S)
+STEP_C = C + eta * d / (q * (T - 1)) * alpha * P * (1 - P) * (1 - alpha * P * (1 - w))
+CONTRACTING = Dynamics(
+    (alpha, C), (sp.Integer(0), sp.Integer(0)), (alpha * (1 - eta * P * S / q) + eta * P / q, STEP_C), LOSS
+)
+EXPANDED = Dynamics(
+    (alpha, C), (sp.Integer(0), sp.Integer(0)), (alpha - (eta * P * S * alpha / q - eta * P / q), STEP_C), LOSS
+)
+
+INSTANCES = st.fixed_dictionaries(
+    {
+        "T": st.integers(3, 12),
+        "q": st.integers(1, 2),
+        "d": st.integers(1, 3),
+        "eta": st.fractions(Fraction(1, 10), 1, max_denominator=20),
+    }
+)
+
+
+def _naive(values, steps, dps=50):
+    """Losses at steps 0, 1, … by the textbook recursion, rounding ignored."""
+    with mpmath.workdps(dps):
+        T, q, d = (mpmath.mpf(values[name]) for name in "Tqd")
+        eta = mpmath.mpf(values["eta"].numerator) / values["eta"].denominator
+        a = C = mpmath.mpf(0)
+        for _ in range(steps + 1):
+            w = mpmath.exp(-C)
+            P = q / (q + (T - q) * w)
+            S = P + (1 - P) * w
+            yield d / (2 * q) * (1 - 2 * a * P + a * a * P * S)
+            a, C = (
+                a + eta * P / q * (1 - a * S),
+                C + eta * d / (q * (T - 1)) * a * P * (1 - P) * (1 - a * P * (1 - w)),
+            )
+
+
+@settings(max_examples=25)
+@given(INSTANCES, st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=40))
+def test_the_first_step_at_or_below_a_level_is_that_of_naive_iteration(values, part):
+    level, last = part * Fraction(values["d"], 2 * values["q"]), 500
+    losses = list(_naive(values, last))
+    with mpmath.workdps(50):
+        below = mpmath.mpf(level.numerator) / level.denominator
+        expected = next((t for t, loss in enumerate(losses) if loss <= below), None)
+    found = first_passage(CONTRACTING, level, values, deadline=NEVER, last_step=last)
+    if expected is None:
+        assert (found.reached, found.step, found.why) == (False, last, "last step")
+    else:
+        assert (found.reached, found.step, found.why) == (True, expected, "")
+    with mpmath.workdps(50):
+        lower, upper = (mpmath.mpf(e.numerator) / e.denominator for e in (found.observable.lower, found.observable.upper))
+        true = losses[found.step]
+        # 50 digits lose at most 500 steps · 30 roundings: 10^-44 is safe.
+        assert lower - mpmath.mpf(10) ** -44 <= true <= upper + mpmath.mpf(10) ** -44
+        # 128 bits, at most 500 steps · 40 roundings ≤ 2^15, in a recursion that contracts: errors below 2^-110 of
+        # the values, which are below 2^5; so 2^-90 has room for 15 bits of conditioning of a step.
+        assert upper - lower < mpmath.mpf(2) ** -90
+    for dynamics in (EXPANDED,):
+        again = first_passage(dynamics, level, values, deadline=NEVER, last_step=last)
+        assert (again.reached, again.step) == (found.reached, found.step)
+        assert again.bits >= found.bits == FIRST_BITS
+
+
+def test_a_longer_run_stops_where_naive_iteration_does():
+    values = {"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 2)}
+    level = Fraction(1, 100)
+    with mpmath.workdps(50):
+        expected = next(t for t, loss in enumerate(_naive(values, 3000)) if loss <= mpmath.mpf(1) / 100)
+    found = first_passage(CONTRACTING, level, values, deadline=NEVER)
+    assert found.reached and found.step == expected > 400
+
+
+@pytest.mark.parametrize("power", [10, 200, 700])
+def test_an_expanding_form_gets_more_bits_and_the_same_answer(power):
+    # z' = z/2 from 1 comes down to 2^-p at step p. Written z − a·z with a = 1/2 the ball's radius grows by 3/2 a
+    # step while z halves, so that the relative radius 2^-128 · 3^t decides no longer than t = 128/log2(3) ~ 80 steps.
+    values, level = {"a": Fraction(1, 2)}, Fraction(1, 2**power)
+    one = (sp.Integer(1),)
+    written = Dynamics((z,), one, (z * (1 - a),), z)
+    expanding = Dynamics((z,), one, (z - (a * z - (a - a**2 * 2)),), z)
+    runs = [first_passage(dynamics, level + level / 3, values, deadline=NEVER) for dynamics in (written, expanding)]
+    assert [(run.reached, run.step) for run in runs] == [(True, power)] * 2
+    assert runs[0].bits == FIRST_BITS
+    assert (runs[1].bits > FIRST_BITS) is (power > 80)
+
+
+def test_a_level_that_is_met_exactly_is_reached():
+    halving = Dynamics((z,), (sp.Integer(1),), (z / 2,), z)
+    found = first_passage(halving, Fraction(1, 8), {}, deadline=NEVER)
+    assert (found.reached, found.step, found.observable.lower, found.observable.upper) == (True, 3, Fraction(1, 8), Fraction(1, 8))
+    assert first_passage(halving, Fraction(2), {}, deadline=NEVER).step == 0
+
+
+def test_what_rounding_cannot_decide_is_not_reached():
+    # √a·√b is 2 = the level, and no number of bits shows it.
+    constant = Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z)
+    found = first_passage(constant, Fraction(2), {"a": 2, "b": 2}, deadline=NEVER)
+    assert (found.reached, found.step, found.why, found.bits) == (False, 0, "undecided", 4096)
+    assert found.observable.lower < 2 < found.observable.upper
+
+
+def test_the_last_step_is_included():
+    falling = Dynamics((z,), (sp.Integer(5),), (z - 1,), z)
+    assert first_passage(falling, Fraction(0), {}, deadline=NEVER, last_step=5).reached
+    short = first_passage(falling, Fraction(0), {}, deadline=NEVER, last_step=4)
+    assert (short.reached, short.step, short.why, short.observable.lower) == (False, 4, "last step", 1)
+
+
+def test_time_runs_out_at_once_when_there_is_none():
+    constant = Dynamics((z,), (sp.Integer(1),), (z,), z)
+    found = first_passage(constant, Fraction(0), {}, deadline=time.monotonic() - 1)
+    assert (found.reached, found.step, found.why) == (False, 0, "time")
+
+
+def test_progress_is_told_the_steps():
+    falling = Dynamics((z,), (sp.Integer(5000),), (z - 1,), z)
+    told = []
+    first_passage(falling, Fraction(0), {}, deadline=NEVER, progress=told.append)
+    assert told == [0, 1024, 2048, 3072, 4096]
+
+
+def test_an_interrupt_ends_the_run_with_what_was_found():
+    def interrupt(step):
+        if step:
+            raise KeyboardInterrupt
+
+    falling = Dynamics((z,), (sp.Integer(5000),), (z - 1,), z)
+    found = first_passage(falling, Fraction(0), {}, deadline=NEVER, progress=interrupt)
+    assert (found.reached, found.step, found.why) == (False, 1024, INTERRUPTED)
+
+
+def test_an_enclosure_that_grows_without_bound_ends_the_run():
+    # √z at z = 0, which the balls enclose as [−δ, δ].
+    dynamics = Dynamics((z,), (sp.Integer(3),), (z - sp.sqrt(a) * sp.sqrt(b) / 2,), sp.sqrt(z))
+    found = first_passage(dynamics, Fraction(1, 2), {"a": 2, "b": 2}, deadline=NEVER)
+    assert (found.reached, found.step, found.why, found.observable) == (False, 3, "diverged", None)
+
+
+def test_a_recursion_may_use_primitives():
+    @primitive(1)
+    def halved(arithmetic, value):
+        return value / 2
+
+    found = first_passage(Dynamics((z,), (sp.Integer(1),), (halved(z),), z), Fraction(1, 100), {}, deadline=NEVER)
+    assert (found.reached, found.step) == (True, 7)
+
+
+def test_first_excess_finds_the_first_later_step_above():
+    # 10, 5, 0 (reached), 1, 2, 3, … : down by 5 while above 0, then up by 1, as (z² terms) would do it in a theorem.
+    up_again = Dynamics((z, b), (sp.Integer(-3), sp.Integer(0)), (z + 1, b), z**2)
+    start = first_passage(up_again, Fraction(1), {}, deadline=NEVER)
+    assert start.step == 2
+    step, value = first_excess(up_again, Fraction(8), {}, start, steps=100, deadline=NEVER)
+    # z_t = t − 3, so that z² > 8 first at t = 6, where it is 9.
+    assert (step, value.lower, value.upper) == (6, 9, 9)
+    assert first_excess(up_again, Fraction(8), {}, start, steps=4, deadline=NEVER) is None
+    assert first_excess(up_again, Fraction(8), {}, start, steps=5, deadline=NEVER) is not None
+    assert first_excess(up_again, Fraction(8), {}, start, steps=100, deadline=time.monotonic() - 1) is not None
+
+
+def test_first_excess_gives_up_without_time():
+    constant = Dynamics((z,), (sp.Integer(1),), (z,), z)
+    start = first_passage(constant, Fraction(1), {}, deadline=NEVER)
+    assert first_excess(constant, Fraction(1), {}, start, steps=10**9, deadline=time.monotonic() - 1) is None
+
+
+def test_the_precision_of_the_backend_is_left_alone():
+    before = flint.ctx.prec
+    first_passage(CONTRACTING, Fraction(1, 5), {"T": 4, "q": 1, "d": 1, "eta": Fraction(1)}, deadline=NEVER)
+    assert flint.ctx.prec == before
+
+
+def test_a_recursion_needs_a_start_and_a_step_for_each_variable():
+    for initial, step in (((), (z,)), ((sp.Integer(0),), ()), ((sp.Integer(0),) * 2, (z, z))):
+        with pytest.raises(TheoremError, match="one initial value and one step for each"):
+            Dynamics((z,), initial, step, z)
+
+
+def test_the_data_of_a_recursion_shows_every_change():
+    base = Dynamics((z,), (sp.Integer(1),), (z / 2,), z)
+    changed = [
+        Dynamics((z,), (sp.Integer(2),), (z / 2,), z),
+        Dynamics((z,), (sp.Integer(1),), (z / 3,), z),
+        Dynamics((z,), (sp.Integer(1),), (z / 2,), z**2),
+    ]
+    assert all(other.to_data() != base.to_data() for other in changed)
+    assert Dynamics((z,), (sp.Integer(1),), (sp.Rational(1, 2) * z,), z).to_data() == base.to_data()
+
+
+def test_used_symbols_are_those_with_values_in_order():
+    found = used_symbols((a + z, b * C), {"a": 1, "b": 2, "z": 0, "T": 3}, without=[z])
+    assert found == [a, b]
