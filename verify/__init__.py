@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from verify.statement import Source as Source
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
+    from verify.statement import ValueWhere as ValueWhere
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
 
@@ -43,7 +44,7 @@ _HOMES = {
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
     "registry": ("load_theorem", "theorem_ids"),
-    "statement": ("Canary", "ClauseValue", "Hypothesis", "Paper", "Source", "Statement", "Theorem"),
+    "statement": ("Canary", "ClauseValue", "Hypothesis", "Paper", "Source", "Statement", "Theorem", "ValueWhere"),
     "trajectories": ("Reaches", "Stays"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -4,6 +4,7 @@ exact rationals and balls (Arb) give `certified`; intervals with exact end point
 invariance of boxes, where a bound is touched; float64 gives no more than `computed`.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -18,6 +19,7 @@ from verify.outcomes import Enclosure, Evidence
 
 FIRST_BITS = 128
 LAST_BITS = 4096
+_LARGEST_POWER = 10_000
 
 
 class Arithmetic(Protocol):
@@ -46,6 +48,7 @@ class Arithmetic(Protocol):
     exp: Callable[[Any], Any]
     log: Callable[[Any], Any]
     sqrt: Callable[[Any], Any]
+    power: Callable[[Any, Any], Any]
 
 
 class Exact:
@@ -89,6 +92,11 @@ class Exact:
             raise NotExactError("the square root is not rational")
         return root
 
+    def power(self, base: flint.fmpq, exponent: flint.fmpq) -> flint.fmpq:
+        if exponent.q != 1 or abs(exponent) > _LARGEST_POWER:
+            raise NotExactError("not a power with a small integer exponent")
+        return base ** int(exponent.p)
+
 
 class Ball:
     """Real balls (Arb) at a number of bits; `balls(bits)` makes them and sets the precision while they are used."""
@@ -131,6 +139,9 @@ class Ball:
     def sqrt(self, raw: flint.arb) -> flint.arb:
         return raw.sqrt()
 
+    def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
+        return base**exponent
+
 
 class Float64:
     """IEEE doubles, scalars or NumPy arrays, for scans: fast, and no proof of anything."""
@@ -139,8 +150,8 @@ class Float64:
     evidence = Evidence.COMPUTED
     bits = 53
 
-    def rational(self, numerator: int, denominator: int) -> np.float64:
-        return np.float64(Fraction(numerator, denominator))
+    def rational(self, numerator: int, denominator: int) -> float:
+        return numerator / denominator
 
     def number(self, value: Any) -> Any:
         return _number(self, value, (float, np.ndarray))
@@ -154,13 +165,16 @@ class Float64:
         return raw
 
     def exp(self, raw: Any) -> Any:
-        return np.exp(raw)
+        return math.exp(raw) if isinstance(raw, float) else np.exp(raw)
 
     def log(self, raw: Any) -> Any:
-        return np.log(raw)
+        return math.log(raw) if isinstance(raw, float) else np.log(raw)
 
     def sqrt(self, raw: Any) -> Any:
-        return np.sqrt(raw)
+        return math.sqrt(raw) if isinstance(raw, float) else np.sqrt(raw)
+
+    def power(self, base: Any, exponent: Any) -> Any:
+        return base**exponent
 
 
 def _number(arithmetic: Arithmetic, value: Any, raw: type | tuple[type, ...]) -> Any:

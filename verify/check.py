@@ -4,13 +4,13 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from verify.claims import Context
+from verify.claims import Context, Inequality
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, UndefinedError
+from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.outcomes import CheckResult, ClauseResult, Outcome
 from verify.parameters import parse_instance
-from verify.statement import ClauseValue
+from verify.statement import ClauseValue, ValueWhere
 
 if TYPE_CHECKING:
     from verify.statement import Theorem
@@ -54,12 +54,18 @@ def check(
     instance = parse_instance(statement.parameters, given, partial=False)
     check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
-    context = Context(statement, instance, theorem.proofs, started + seconds, digits, progress)
+    context = Context(
+        statement,
+        instance,
+        theorem.proofs,
+        started + seconds,
+        digits=digits,
+        progress=progress,
+        iterate_until=started + 0.8 * seconds,
+    )
     clauses = tuple(_evaluate(clause, context) for clause in statement.clauses)
     found = {clause.label: clause.values for clause in clauses}
-    values: dict[str, Any] = {}
-    for name, value in theorem.values.items():
-        values[name] = found[value.clause].get(value.name) if isinstance(value, ClauseValue) else context.value(value)
+    values = {name: _reported(value, found, context) for name, value in theorem.values.items()}
     return CheckResult(
         theorem.id,
         statement.digest,
@@ -74,8 +80,20 @@ def check(
     )
 
 
+def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Context) -> Any:
+    if isinstance(value, ClauseValue):
+        return found[value.clause].get(value.name)
+    try:
+        if isinstance(value, ValueWhere):
+            holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
+            return context.value(value.expression) if all(holds) else None
+        return context.value(value)
+    except UndefinedError:
+        return None
+
+
 def _evaluate(clause: Any, context: Context) -> ClauseResult:
     try:
         return clause.evaluate(context)
-    except (UndefinedError, NotExactError, ZeroDivisionError) as error:
+    except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
         return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=f"no value here: {error}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy as sp
 
-from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_ball, exact_fraction
-from verify.compile import compile_program
+from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
+from verify.compile import Program, compile_program
 from verify.dynamics import (
     INTERRUPTED,
     Dynamics,
@@ -19,9 +19,10 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.identities import carry_out, sample_points, vanishes
+from verify.identities import differentiate, sample_points, zero_with_divisors
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.signs import nowhere_zero
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """What a clause is evaluated in: the statement, the instance, the proof data and the time left."""
+    """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
+
+    Recursions are followed until `iterate_until`, so that some time is left for what comes after.
+    """
 
     statement: "Statement"
     instance: Mapping[str, Any]
@@ -38,21 +42,43 @@ class Context:
     digits: int = 17
     progress: Progress | None = None
     passages: dict[Any, Passage] = field(default_factory=dict)
+    iterate_until: float | None = None
     interrupted: bool = False
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
         """Return the value of an expression of the parameters, to the digits asked for."""
         return evaluate_rising(self.statement.expand(expression), self.instance, digits=self.digits)[0]
 
+    def exact(self, expression: sp.Basic) -> Fraction:
+        """Return the exact value of an expression; UndefinedError where it is not rational."""
+        value = self.value(expression)
+        if not isinstance(value, Fraction):
+            raise UndefinedError(f"{expression}: a rational value is needed here")
+        return value
+
+    def expanded(self, dynamics: Dynamics) -> Dynamics:
+        """Return the recursion with the statement's definitions put in."""
+        if not self.statement.definitions:
+            return dynamics
+        expand = self.statement.expand
+        initial, step = (tuple(map(expand, parts)) for parts in (dynamics.initial, dynamics.step))
+        return Dynamics(dynamics.state, initial, step, expand(dynamics.observable))
+
     def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
         """Return the first passage of the level, computed once for all clauses."""
         key = (dynamics, level, last_step)
         if key not in self.passages:
             self.passages[key] = first_passage(
-                dynamics, level, self.instance, deadline=self.deadline, last_step=last_step, progress=self.progress
+                dynamics,
+                level,
+                self.instance,
+                deadline=self.iterate_until or self.deadline,
+                last_step=last_step,
+                progress=self.progress,
             )
         if self.passages[key].why == INTERRUPTED:
-            self.interrupted, self.deadline = True, time.monotonic()
+            # A moment is left for what does not need the run.
+            self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
         return self.passages[key]
 
 
@@ -85,6 +111,10 @@ class Clause(Protocol):
         """Evaluate the clause at the instance of the context."""
         ...
 
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return the clause's relative margin in float64, for a search: ≤ 0 where it seems to fail."""
+        ...
+
 
 def evaluate_rising(
     expression: sp.Basic, instance: Mapping[str, Any], *, digits: int = 0, sign: bool = False
@@ -94,8 +124,9 @@ def evaluate_rising(
     Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression has
     no value. The second result is the number of bits, None when exact.
     """
-    expression, names = sp.sympify(expression), _named(expression)
-    program = compile_program([expression], tuple(names.values()))
+    names, program = _program(sp.sympify(expression))
+    if missing := [name for name in names if name not in instance]:
+        raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
     exact = Exact()
     try:
         arguments = [exact.number(instance[name]) for name in names]
@@ -108,7 +139,14 @@ def evaluate_rising(
     bits = max(FIRST_BITS, 4 * digits)
     while True:
         with balls(bits) as ball:
-            (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
+            try:
+                (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
+            except UndecidedError:
+                # A primitive compared balls that overlap.
+                if 2 * bits > LAST_BITS:
+                    raise
+                bits *= 2
+                continue
             good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
             if sign:
                 good = good and bool(raw > 0 or raw < 0)
@@ -119,20 +157,22 @@ def evaluate_rising(
         bits *= 2
 
 
+@cache
+def _program(expression: sp.Basic) -> tuple[tuple[str, ...], Program]:
+    names = _named(expression)
+    return tuple(names), compile_program([expression], tuple(names.values()))
+
+
 def _named(expression: sp.Basic) -> dict[str, sp.Symbol]:
     return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
 
 
-def _sign(value: Fraction | Enclosure) -> int | None:
+def sign_of(value: Fraction | Enclosure) -> int | None:
+    """Return the sign of a value, None where its enclosure does not decide it."""
     if isinstance(value, Fraction):
         return (value > 0) - (value < 0)
     assert value.lower is not None and value.upper is not None
     return 1 if value.lower > 0 else -1 if value.upper < 0 else 0 if value.lower == value.upper == 0 else None
-
-
-@cache
-def _vanishes(difference: sp.Expr) -> bool:
-    return vanishes(difference)
 
 
 @dataclass(frozen=True)
@@ -143,6 +183,10 @@ class Identity:
     left: sp.Expr
     right: sp.Expr
     says: str = ""
+
+    def __post_init__(self) -> None:
+        if sp.sympify(self.left) == sp.sympify(self.right):
+            raise TheoremError(f"clause {self.label}: both sides are written the same")
 
     @property
     def text(self) -> str:
@@ -160,44 +204,94 @@ class Identity:
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
         left, right = self.expressions()
-        return {"kind": "identity", "label": self.label, "left": to_data(left), "right": to_data(right)}
+        sides = {"left": to_data(left), "right": to_data(right)}
+        return {"kind": "identity", "label": self.label, "says": self.says, **sides}
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
-        difference = carry_out(context.statement.expand(self.left - self.right))
-        try:
-            if _vanishes(difference):
-                detail = "symbolic zero for all parameters"
-                return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, Fraction(0), detail)
-            here = difference.subs(
-                {s: v for n, s in _named(difference).items() if (v := _exact(context, n)) is not None}
-            )
-            if _vanishes(here):
-                detail = "symbolic zero at this instance"
-                return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.CERTIFIED, Fraction(0), detail)
-        except TheoremError as error:
-            why = str(error)
-        else:
-            why = "no point found at which the two sides differ"
-        variables = [s for name, s in _named(difference).items() if name not in context.instance]
-        for point in sample_points(variables):
-            values = {**context.instance, **{s.name: Fraction(int(v.p), int(v.q)) for s, v in point.items()}}
+        statement = context.statement
+        why = "no point found at which the two sides differ"
+        everywhere = self._difference(statement)
+        here = everywhere.xreplace(_exact_values(statement, context.instance))
+        for difference, evidence, where in (
+            (everywhere, Evidence.PROVED, "for all parameters"),
+            (here, Evidence.CERTIFIED, "at this instance"),
+        ):
             try:
-                value, bits = evaluate_rising(difference, values, sign=True)
-            except (UndefinedError, UndecidedError):
+                if _zero_on_domain(difference, statement):
+                    detail = f"symbolic zero {where}"
+                    return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, Fraction(0), detail)
+            except (TheoremError, UndefinedError) as error:
+                why = str(error)
+        for point in sample_points(here.free_symbols):
+            try:
+                value, bits = evaluate_rising(here.xreplace(point), {}, sign=True)
+            except (TheoremError, UndefinedError, UndecidedError):
                 continue
-            if _sign(value):
-                witness = {**values, "left_minus_right": value}
-                detail = "the two sides differ"
+            if sign_of(value):
+                named = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in point.items()}
+                witness = {**context.instance, **named, "left_minus_right": value}
                 return ClauseResult(
-                    self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, value, detail, witness, bits=bits
+                    self.label,
+                    self.text,
+                    Outcome.REFUTED,
+                    Evidence.CERTIFIED,
+                    value,
+                    "the two sides differ",
+                    witness,
+                    bits=bits,
                 )
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
 
+    def _difference(self, statement: "Statement") -> sp.Expr:
+        return differentiate(statement.expand(self.left - self.right))
 
-def _exact(context: Context, name: str) -> sp.Rational | None:
-    value = context.instance.get(name)
-    return sp.Rational(value.numerator, value.denominator) if isinstance(value, int | Fraction) else None
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
+        try:
+            if _zero_on_domain(self._difference(statement), statement):
+                return 1.0
+        except (TheoremError, UndefinedError):
+            pass
+        sides = tuple(differentiate(statement.expand(side)) for side in self.expressions())
+        names = _named(sp.Tuple(*sides))
+        worst = 0.0
+        for point in sample_points([symbol for name, symbol in names.items() if name not in instance]):
+            values = {**instance, **{symbol.name: float(value) for symbol, value in point.items()}}
+            left, right = scan_values(sides, values)
+            worst = max(worst, abs(left - right) / (abs(left) + abs(right) or 1.0))
+        return -worst
+
+
+@cache
+def _zero_on_domain(difference: sp.Expr, statement: "Statement") -> bool:
+    """Whether it is identically 0, and nothing that was divided by vanishes on the statement's domain."""
+    zero, divisors = zero_with_divisors(difference)
+    for divisor in divisors if zero else ():
+        if not nowhere_zero(divisor, statement.parameters, statement.domain):
+            raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
+    return zero
+
+
+def _exact_values(statement: "Statement", instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
+    symbols = {symbol.name: symbol for symbol in statement.symbols()}
+    return {
+        symbols[name]: sp.Rational(value.numerator, value.denominator)
+        for name, value in instance.items()
+        if name in symbols and isinstance(value, int | Fraction)
+    }
+
+
+@cache
+def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Any]:
+    names = _named(sp.Tuple(*expressions))
+    return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())
+
+
+def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return expressions' values in float64, for a search."""
+    names, program = _scan_program(expressions)
+    return program(*(float(values[name]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -227,7 +321,7 @@ class Inequality:
 
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
-        return {"kind": "inequality", "label": self.label, "relation": to_data(self.relation)}
+        return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
@@ -236,9 +330,9 @@ class Inequality:
             left, right = right, left
         try:
             margin, bits = evaluate_rising(context.statement.expand(right - left), context.instance, sign=True)
-        except UndefinedError as error:
+        except (UndefinedError, UndecidedError) as error:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-        sign = _sign(margin)
+        sign = sign_of(margin)
         if isinstance(self.relation, sp.Eq):
             holds = None if sign is None else sign == 0
         else:
@@ -250,3 +344,12 @@ class Inequality:
         outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
         witness = {} if holds else dict(context.instance)
         return ClauseResult(self.label, self.text, outcome, Evidence.CERTIFIED, margin, "", witness, bits=bits)
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return the margin over the sum of the two sides' sizes."""
+        left, right = scan_values(tuple(statement.expand(side) for side in self.relation.args), instance)
+        size = abs(left) + abs(right) or 1.0
+        if isinstance(self.relation, sp.Eq):
+            return -abs(right - left) / size
+        upward = isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan)
+        return (left - right if upward else right - left) / size

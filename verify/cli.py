@@ -1,6 +1,8 @@
 """The command line: `verify VERB …`, the same as `python -m verify VERB …`."""
 
+import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 
 INPUT_ERROR = 2
 INTERNAL_ERROR = 70
@@ -32,7 +34,7 @@ def _print_json(body: dict[str, Any]) -> None:
     from verify.outcomes import SCHEMA
     from verify.version import version
 
-    typer.echo(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False, ensure_ascii=False))
+    typer.echo(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
 
 
 @app.command("list")
@@ -53,11 +55,12 @@ def list_theorems(
 @app.command("conditions")
 def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
     """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
+    from verify.conditions import conditions
     from verify.parameters import read_assignments
     from verify.registry import load_theorem
     from verify.text import conditions_text
 
-    result = load_theorem(theorem).conditions(**read_assignments(given or []))
+    result = conditions(load_theorem(theorem), read_assignments(given or []))
     if as_json:
         _print_json(result.to_json())
     else:
@@ -112,9 +115,36 @@ def derive_theorem(
         typer.echo(line)
 
 
+@app.command("explore")
+def explore_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="HYPOTHESIS", help="leave this hypothesis out")] = None,
+    max_examples: Annotated[int, typer.Option(help="instances to draw")] = 1000,
+    seconds: Annotated[float, typer.Option(help="time budget")] = 30,
+    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Search for a counterexample; what is found is confirmed in exact or ball arithmetic."""
+    from verify.explore import default_database, explore
+    from verify.parameters import read_assignments
+    from verify.registry import load_theorem
+    from verify.text import explore_text
+
+    loaded, assignments = load_theorem(theorem), read_assignments(given or [])
+    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
+    with _progress("instance") as progress:
+        result = explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(explore_text(result))
+    raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
+
+
 @contextmanager
-def _progress() -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback that shows the step on standard error, on a terminal and after two seconds; else None."""
+def _progress(unit: str = "step") -> Iterator[Callable[[int], None] | None]:
+    """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -126,10 +156,10 @@ def _progress() -> Iterator[Callable[[int], None] | None]:
     with Console(stderr=True).status("") as status:
         status.stop()
 
-        def show(step: int) -> None:
+        def show(count: int) -> None:
             if time.monotonic() - started > 2:
                 status.start()
-                status.update(f"step {step}")
+                status.update(f"{unit} {count}")
 
         yield show
 
@@ -141,12 +171,23 @@ def run(arguments: list[str]) -> int:
         return code if isinstance(code, int) else 0
     except typer.Exit as stop:
         return stop.exit_code
-    except (InputError, typer.TyperException) as error:
+    except typer.TyperException as error:
+        return _fail(_with_value(error.format_message(), arguments) or "see verify --help", INPUT_ERROR)
+    except (InputError, TheoremError) as error:
         return _fail(str(error), INPUT_ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
     except Exception as error:
         return _fail(f"an error of ours, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
+
+
+def _with_value(message: str, arguments: list[str]) -> str:
+    """Add an option's value to a message that names the option only."""
+    option = re.search(r"Invalid value for '(--[a-z-]+)'", message)
+    if option is None or option[1] not in arguments[:-1]:
+        return message
+    value = arguments[arguments.index(option[1]) + 1]
+    return message.replace(option[0], f"{option[1]} = {value}")
 
 
 def _fail(message: str, code: int) -> int:
@@ -156,4 +197,8 @@ def _fail(message: str, code: int) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Where the encoding lacks a letter such as η, show its code rather than fail.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))

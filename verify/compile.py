@@ -14,7 +14,7 @@ from verify.language import PRIMITIVES
 if TYPE_CHECKING:
     from verify.arithmetic import Arithmetic
 
-_FUNCTIONS = ("exp", "log", "sqrt")
+_FUNCTIONS = ("exp", "log", "sqrt", "power")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def compile_program(
 
     What depends on the fixed inputs alone is computed once, when the program is bound.
     """
-    evaluated, exponentials = share_exponentials([carry_out(sp.sympify(e)) for e in expressions])
+    evaluated, exponentials = share_exponentials([carry_out(sp.sympify(e))[0] for e in expressions])
     hoisted: dict[sp.Expr, sp.Symbol] = {}
     reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
     writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})
@@ -113,6 +113,10 @@ class _Writer:
                 return f"exp({self.write(node.args[0])})"
             case sp.Pow():
                 return self._power(node)
+            case sp.core.numbers.Exp1():
+                return f"exp({self.write(sp.Integer(1))})"
+            case sp.Abs():
+                return f"abs({self.write(node.args[0])})"
             case sp.log():
                 return f"log({self.write(node.args[0])})"
         name = node.func.__name__
@@ -152,4 +156,4 @@ class _Writer:
         if isinstance(exponent, sp.Rational) and exponent.q == 2:
             root = f"sqrt({self.write(base)})"
             return root if exponent.p == 1 else f"({root}**{int(exponent.p)})"
-        return f"exp({self.write(exponent)}*log({self.write(base)}))"
+        return f"power({self.write(base)}, {self.write(exponent)})"

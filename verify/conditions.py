@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.claims import evaluate_rising
+from verify.claims import evaluate_rising, sign_of
 from verify.errors import InputError, UndefinedError
-from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers
+from verify.outcomes import HypothesisResult, Outcome, json_numbers, scope
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ class ConditionsResult:
     @property
     def in_scope(self) -> bool | None:
         """True, False, or None while a hypothesis waits for a parameter."""
-        if any(hypothesis.holds is False for hypothesis in self.hypotheses):
-            return False
-        return True if all(hypothesis.holds for hypothesis in self.hypotheses) else None
+        return scope(self.hypotheses)
 
     @property
     def exit_code(self) -> int:
@@ -71,7 +69,7 @@ def check_domain(statement: "Statement", instance: Mapping[str, Any]) -> None:
         names = _names(relation)
         values = {symbol: _rational(instance[name]) for name, symbol in names.items() if name in instance}
         if len(values) == len(names) and not relation.subs(values):
-            name = str(next(iter(relation.lhs.free_symbols)))
+            name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name
             others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
             raise InputError(name, instance[name], f"must satisfy {relation} (here {others})")
 
@@ -88,10 +86,10 @@ def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -
         slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
     except UndefinedError as error:
         return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
-    lowest = slack.lower if isinstance(slack, Enclosure) else slack
-    assert lowest is not None
+    sign = sign_of(slack)
     strict = isinstance(hypothesis.relation, sp.StrictLessThan | sp.StrictGreaterThan)
-    return HypothesisResult(*shown, holds=lowest > 0 if strict else lowest >= 0, slack=slack)
+    holds = None if sign is None else sign > 0 or (sign == 0 and not strict)
+    return HypothesisResult(*shown, holds=holds, slack=slack, detail="" if sign is not None else "undecided")
 
 
 def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:
@@ -117,13 +115,13 @@ def _range(statement: "Statement", parameter: Parameter, instance: Mapping[str, 
         if parameter.name not in names:
             continue
         values = {s: _rational(instance[n]) if n in instance else sp.Symbol(n, real=True) for n, s in names.items()}
-        if len([n for n in names if n not in instance]) > 1:
-            open_relations.append(
-                _isolated(relation.func(*(arg.subs(values) for arg in relation.args), evaluate=False), unknown)
-            )
-            continue
-        solved = _solve(relation.func(*(arg.subs(values) for arg in relation.args)), unknown)
-        if solved is None:
+        sides = [side.subs(values) for side in relation.args]
+        if any(side.has(sp.zoo, sp.nan) for side in sides):
+            # A division by zero at the given values: the relation admits nothing.
+            admissible = sp.S.EmptySet
+        elif len([n for n in names if n not in instance]) > 1:
+            open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
+        elif (solved := _solve(relation.func(*sides), unknown)) is None:
             open_relations.append(str(relation))
         else:
             admissible = admissible.intersect(solved)
@@ -155,14 +153,20 @@ def _integers(admissible: sp.Set) -> sp.Set:
         if isinstance(part, sp.Interval):
             low, high = part.start, part.end
             if low.is_finite:
-                low = sp.floor(low) + 1 if part.left_open else sp.ceiling(low)
+                low = _floor(low) + 1 if part.left_open else -_floor(-low)
             if high.is_finite:
-                high = sp.ceiling(high) - 1 if part.right_open else sp.floor(high)
+                high = -_floor(-high) - 1 if part.right_open else _floor(high)
             if low <= high:
                 parts.append(sp.Interval(low, high))
         else:
             parts.append(sp.FiniteSet(*(point for point in part if point.is_integer)))
     return sp.Union(*parts)
+
+
+def _floor(end: sp.Expr) -> sp.Expr:
+    """Return the floor of an end, which SymPy's own may give up on when it is a root of many digits."""
+    # Numbers given have at most 800 digits, so that a root is further than 10^-900 from an integer it is not.
+    return sp.floor(end if end.is_Rational else sp.N(end, 1800))
 
 
 def _parts(admissible: sp.Set) -> list[Any]:

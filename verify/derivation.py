@@ -81,6 +81,9 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
     left, right = sp.sympify(step.left), sp.sympify(step.right)
     if left == right:
         raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so it is no step")
-    difference = expand(left - right) if isinstance(left, sp.Expr) else None
-    if difference is None or not vanishes(difference):
+    try:
+        holds = isinstance(left, sp.Expr) and vanishes(expand(left - right))
+    except TheoremError as error:
+        raise TheoremError(f"step {number} ({step.why}): {error}") from error
+    if not holds:
         raise TheoremError(f"step {number} ({step.why}): {left} = {right} does not hold")

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -13,20 +13,26 @@ from verify.compile import compile_program
 from verify.dynamics import Dynamics, Values, used_symbols
 from verify.errors import UndecidedError
 from verify.identities import vanishes
-from verify.intervals import Interval, IntervalArithmetic, intervals
+from verify.intervals import FIRST_BITS, LAST_BITS, Interval, IntervalArithmetic, intervals
 
-MOST_BOXES = 4000
+MOST_BOXES = 1000
 
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A compact coordinate u for a state variable z = forward(u), monotone, with u = inverse(z), and its range."""
+    """A compact coordinate u of a state variable z, and its range: z itself, or e^{−z} for an unbounded z."""
 
-    symbol: sp.Symbol
-    forward: sp.Expr
-    inverse: sp.Expr
     lower: sp.Expr
     upper: sp.Expr
+    chart: Literal["identity", "exponential"] = "identity"
+
+    def forward(self, u: sp.Symbol) -> sp.Expr:
+        """Return z as a function of u."""
+        return u if self.chart == "identity" else -sp.log(u)
+
+    def inverse(self, z: sp.Expr) -> sp.Expr:
+        """Return u as a function of z."""
+        return z if self.chart == "identity" else sp.exp(-z)
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Descent:
     On a box that the step maps into itself and that is convex in z, and where the scaled Hessian
     has ‖D^½ ∇²L D^½‖_F ≤ 2, Taylor's formula along the segment from z to z' gives
     L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z). `metric` is the diagonal of D, positive;
-    `coordinates` describe the box, one for each state variable.
+    `coordinates` describe the box, one for each state variable; a box in the coordinates is one in z.
     """
 
     metric: tuple[sp.Expr, ...]
@@ -45,11 +51,15 @@ class Descent:
 
 @dataclass(frozen=True)
 class DescentResult:
-    """Whether the descent lemma's conditions were certified at an instance; `why` names the one that was not."""
+    """Whether the descent lemma's conditions were certified at an instance.
+
+    `why` names the one that was not; `decided`: it fails, so that more bits would not help.
+    """
 
     holds: bool
     boxes: int
     why: str = ""
+    decided: bool = False
 
 
 @cache
@@ -64,13 +74,13 @@ def _is_gradient_step(dynamics: Dynamics, metric: tuple[sp.Expr, ...]) -> bool:
 def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) -> tuple[Any, ...]:
     """Programs for the box: images of the coordinates and the Hessian's norm; the bounds, start and metric."""
     pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
-    chart = {z: c.forward for z, c in pairs}
-    variables = [c.symbol for _, c in pairs]
-    # In a coordinate u of its own, z moves by m: u' = inverse(forward(u) + m), simplified before m is put in.
+    variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
+    chart = {z: c.forward(u) for u, (z, c) in zip(variables, pairs, strict=True)}
+    # In the chart e^{−z}, z moves by m: u' = e^{−(z + m)} = u e^{−m}, simplified before m is put in.
     moves = [sp.Dummy(real=True) for _ in pairs]
     displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]
     images = [
-        step.subs(chart) if c.inverse == z else c.inverse.subs(z, c.forward + move)
+        step.subs(chart) if c.chart == "identity" else c.inverse(chart[z] + move)
         for (z, c), step, move in zip(pairs, dynamics.step, moves, strict=True)
     ]
     hessian = sp.hessian(dynamics.observable, dynamics.state).subs(chart)
@@ -79,7 +89,7 @@ def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) 
         sp.Integer(0),
     )
     ends = [end for _, c in pairs for end in (c.lower, c.upper)]
-    starts = [c.inverse.subs(z, z0) for (z, c), z0 in zip(pairs, dynamics.initial, strict=True)]
+    starts = [c.inverse(z0) for (_, c), z0 in zip(pairs, dynamics.initial, strict=True)]
     bounds = (*ends, *starts, *proof.metric)
     fixed = used_symbols((*displacements, *images, norm, *bounds), dict.fromkeys(names), [*variables, *moves])
     return (
@@ -94,7 +104,16 @@ def certify_descent(dynamics: Dynamics, proof: Descent, values: Values, *, deadl
     """Certify at an instance, by bisection in interval arithmetic, that the observable never increases."""
     if not _is_gradient_step(dynamics, proof.metric):
         return DescentResult(False, 0, "the step is not the scaled gradient step of the observable")
-    with intervals() as arithmetic:
+    bits = FIRST_BITS
+    while True:
+        result = _certify(dynamics, proof, values, bits, deadline)
+        if result.holds or result.decided or 2 * bits > LAST_BITS or time.monotonic() > deadline:
+            return result
+        bits *= 2
+
+
+def _certify(dynamics: Dynamics, proof: Descent, values: Values, bits: int, deadline: float) -> DescentResult:
+    with intervals(bits) as arithmetic:
         fixed, displacement, image, bounds = _descent_program(dynamics, proof, frozenset(values))
         numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
         size = len(dynamics.state)
@@ -139,7 +158,7 @@ def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic
             done += 1
             continue
         if judge(tuple(_centre(side) for side in part))[1]:
-            return DescentResult(False, done, "the conditions fail at a point of the box")
+            return DescentResult(False, done, "the conditions fail at a point of the box", decided=True)
         if done + len(waiting) > MOST_BOXES or time.monotonic() > deadline:
             return DescentResult(False, done, f"undecided on {len(waiting) + 1} of the box's parts")
         cuts = [_halves(part, side) for side in range(len(part))]

@@ -1,7 +1,8 @@
 """Recursions as data, and their certified iteration in balls."""
 
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from verify.arithmetic import FIRST_BITS, LAST_BITS, Ball, balls, enclosure_of_ball
+from verify.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
 from verify.compile import Program, compile_program
 from verify.errors import TheoremError
 from verify.language import to_data
@@ -89,6 +90,7 @@ def first_passage(
     deadline: float,
     last_step: int | None = None,
     progress: Progress | None = None,
+    first_bits: int = FIRST_BITS,
 ) -> Passage:
     """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
 
@@ -96,7 +98,7 @@ def first_passage(
     cannot move the answer; it ends unreached at `last_step`, at the deadline
     (`time.monotonic()`), at Ctrl-C, or when `LAST_BITS` do not decide; `why` says which.
     """
-    bits = FIRST_BITS
+    bits = first_bits
     while True:
         with balls(bits):
             passage = _follow(dynamics, level, values, bits, deadline, last_step, progress)
@@ -131,7 +133,7 @@ def _follow(
                 here = enclosure_of_ball(observed) if observed.is_finite() else None
                 if observed <= bound:
                     return Passage(True, count, here, state, bits)
-                return Passage(False, count, here, state, bits, "undecided" if here else "diverged")
+                return Passage(False, count, here, state, bits, "undecided")
             if last_step is not None and count >= last_step:
                 return Passage(False, count, enclosure_of_ball(observed), state, bits, "last step")
             if count % _STEPS_BETWEEN_LOOKS == 0:
@@ -147,18 +149,54 @@ def _follow(
 
 
 def first_excess(
-    dynamics: Dynamics, level: Fraction, values: Values, start: Passage, *, steps: int, deadline: float
+    dynamics: Dynamics,
+    reached: Fraction,
+    level: Fraction,
+    values: Values,
+    start: Passage,
+    *,
+    steps: int,
+    deadline: float,
 ) -> tuple[int, Enclosure] | None:
-    """Return the first step from `start` on at which the observable is certified > `level`, or None."""
-    with balls(start.bits):
-        program, _ = _start(dynamics, values, start.bits)
-        bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
-        state = start.state
-        for count in range(start.step, start.step + steps):
-            observed, *following = program(*state)
-            if observed > bound and observed.is_finite():
-                return count, enclosure_of_ball(observed)
-            if not observed.is_finite() or (count % _STEPS_BETWEEN_LOOKS == 0 and time.monotonic() > deadline):
+    """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
+
+    Where a comparison is undecided the run starts again with twice the bits, as in `first_passage`.
+    """
+    bound = flint.fmpq(level.numerator, level.denominator)
+    while True:
+        with balls(start.bits):
+            program, _ = _start(dynamics, values, start.bits)
+            state = start.state
+            for count in range(start.step, start.step + steps):
+                observed, *following = program(*state)
+                if not observed <= bound:
+                    if observed > bound and observed.is_finite():
+                        return count, enclosure_of_ball(observed)
+                    break
+                if count % _STEPS_BETWEEN_LOOKS == 0 and time.monotonic() > deadline:
+                    return None
+                state = tuple(following)
+            else:
                 return None
-            state = tuple(following)
-    return None
+        if 2 * start.bits > LAST_BITS or time.monotonic() > deadline:
+            return None
+        start = first_passage(dynamics, reached, values, deadline=deadline, first_bits=2 * start.bits)
+        if not start.reached:
+            return None
+
+
+def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> Iterator[float]:
+    """Yield the observable in float64 at steps 0, 1, …; ends early where it is no longer finite, with inf."""
+    arithmetic = Float64()
+    fixed, step, initial = _step_program(dynamics, frozenset(values))
+    numbers = [float(values[symbol.name]) for symbol in fixed]
+    program, state = step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
+    for _ in range(steps + 1):
+        try:
+            observed, *state = program(*state)
+        except (OverflowError, ZeroDivisionError):
+            observed = math.inf
+        if not math.isfinite(observed):
+            yield math.inf
+            return
+        yield observed

@@ -8,7 +8,7 @@ class InputError(ValueError):
         self.name, self.value, self.requirement = name, value, requirement
         shown = str(value)
         if len(shown) > 60:
-            shown = f"{shown[:40]}… ({len(shown)} characters)"
+            shown = f"{shown[:25]}…{shown[-30:]} ({len(shown)} characters)"
         given = f" = {shown}" if shown else ""
         super().__init__(" ".join(f"{name}{given}: {requirement}".split()))
 
@@ -17,7 +17,7 @@ class TheoremError(ValueError):
     """A theorem that is not well formed: an expression outside the language, a step that does not hold."""
 
 
-class ArithmeticLeftError(TypeError):
+class ArithmeticLeftError(TheoremError, TypeError):
     """A number of the engine was turned into a float or an int, or mixed with one that is not the engine's."""
 
 

@@ -4,27 +4,56 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
+from verify.errors import TheoremError
 from verify.limits import rational_limit
 from verify.quotients import QuotientField
 
 
-def carry_out(expression: sp.Basic) -> sp.Basic:
-    """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions."""
-    limits = {node: rational_limit(carry_out(node.args[0]), *node.args[1:3]) for node in expression.atoms(sp.Limit)}
-    return expression.xreplace(limits).doit()
+def differentiate(expression: sp.Basic) -> sp.Basic:
+    """Carry out the derivatives and substitutions of an expression, and leave its limits as they are.
+
+    Raises TheoremError for a limit inside one of them, where the order would matter.
+    """
+    if isinstance(expression, sp.Subs | sp.Derivative | sp.Sum | sp.Integral):
+        if expression.has(sp.Limit):
+            raise TheoremError(f"{expression}: a limit inside a substitution or a derivative")
+        return expression.doit()
+    if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
+        return expression
+    return expression.func(*map(differentiate, expression.args))
+
+
+def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
+    """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
+
+    Returns with it the polynomials that the limits divided by: it holds where none of them vanishes.
+    """
+    done = differentiate(expression)
+    divisors: list[sp.Expr] = []
+    limits = {}
+    for node in done.atoms(sp.Limit):
+        inside, before = carry_out(node.args[0])
+        limits[node], found = rational_limit(inside, *node.args[1:3])
+        divisors += before + found
+    return done.xreplace(limits), divisors
+
+
+def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
+    """Whether the expression is identically 0, and the polynomials divided by: it holds where none vanishes.
+
+    Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must
+    be rational. A `True` is exact; a `False` is, when the exponents are linearly independent over ℚ.
+    Raises TheoremError for an expression that is not rational in its symbols and exponentials.
+    """
+    done, divisors = carry_out(sp.sympify(expression))
+    (rational,), _ = share_exponentials([done])
+    field = QuotientField(sorted(rational.free_symbols, key=str))
+    return not field.from_sympy(rational), divisors + field.divisors
 
 
 def vanishes(expression: sp.Expr) -> bool:
-    """Whether the expression is identically 0.
-
-    Exponentials are replaced by symbols (`exp(2C) → w²`), after which the expression must be
-    rational; then the answer is exact in both directions, since exponentials of exponents that
-    are linearly independent over ℚ are algebraically independent. Raises TheoremError for an
-    expression that is not rational in its symbols and exponentials.
-    """
-    (rational,), _ = share_exponentials([carry_out(sp.sympify(expression))])
-    symbols = sorted(rational.free_symbols, key=str)
-    return not QuotientField(symbols).from_sympy(rational)
+    """Whether the expression is identically 0 where it is defined; see `zero_with_divisors`."""
+    return zero_with_divisors(expression)[0]
 
 
 def share_exponentials(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
@@ -64,5 +93,6 @@ def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict
         point = {}
         for place, symbol in enumerate(ordered):
             value = sp.Integer(2 + shift + place) if symbol.is_integer else sp.Rational(2 * shift + 3, place + 3)
-            point[symbol] = value
+            value = 2 * value + (1 if symbol.is_odd else 0) if symbol.is_even or symbol.is_odd else value
+            point[symbol] = -value if symbol.is_nonpositive else value
         yield point

@@ -15,7 +15,7 @@ from verify.arithmetic import self_test
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.outcomes import Evidence
 
-BITS = 96
+FIRST_BITS, LAST_BITS = 256, 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ class IntervalArithmetic:
 
     name = "interval"
     evidence = Evidence.CERTIFIED
-    bits = BITS
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
 
     def rational(self, numerator: int, denominator: int) -> Interval:
         if denominator == 0:
@@ -111,14 +113,17 @@ class IntervalArithmetic:
             raise UndecidedError("square root of an interval that contains negative numbers")
         return _monotone(flint.arb.sqrt, raw)
 
+    def power(self, base: Interval, exponent: Interval) -> Interval:
+        return self.exp(exponent * self.log(base))
+
 
 def _monotone(function: Callable[[flint.arb], flint.arb], raw: Interval) -> Interval:
     return Interval(function(raw.lo).lower(), function(raw.hi).upper())
 
 
 @contextmanager
-def intervals() -> Iterator[IntervalArithmetic]:
-    """Yield the interval arithmetic at 96 bits; the precision of the backend is restored afterwards."""
+def intervals(bits: int = FIRST_BITS) -> Iterator[IntervalArithmetic]:
+    """Yield the interval arithmetic at `bits`; the precision of the backend is restored afterwards."""
     self_test()
-    with flint.ctx.workprec(BITS):
-        yield IntervalArithmetic()
+    with flint.ctx.workprec(bits):
+        yield IntervalArithmetic(bits)

@@ -6,6 +6,7 @@ a fixed order, so that the same mathematics gives the same digest whatever order
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,9 +36,10 @@ _HEADS: dict[str, Any] = {
     "Limit": sp.Limit,
 }
 _COMMUTATIVE = {"Add", "Mul"}
-_ASSUMPTIONS = ("integer", "positive", "nonnegative", "real")
-_FLOAT_DIGITS = 2**40
-"""A dyadic rational with more significant bits than this is a float in disguise."""
+_ASSUMPTIONS = (
+    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
+)
+_WRITTEN_FRACTION, _WRITTEN_DECIMAL = 10**6, 10**12
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,18 @@ def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
 
 
 def refuse_float(numerator: int, denominator: int) -> None:
-    """Raise TheoremError when p/q is the binary expansion of a float rather than a number someone wrote."""
-    power_of_two = denominator & (denominator - 1) == 0
-    if power_of_two and denominator > 1 and abs(numerator) > _FLOAT_DIGITS:
-        raise TheoremError(f"{numerator}/{denominator} is a float's expansion; write the exact number as a fraction")
+    """Raise TheoremError for a fraction that no one wrote: the expansion or the approximation of a float.
+
+    Written ones have at most six digits above and below, or are decimals of at most twelve digits.
+    """
+    common = math.gcd(numerator, denominator) or 1
+    numerator, denominator = abs(numerator) // common, abs(denominator) // common
+    written = max(abs(numerator), denominator) <= _WRITTEN_FRACTION
+    decimal = _WRITTEN_DECIMAL % denominator == 0 and abs(numerator) <= _WRITTEN_DECIMAL
+    if denominator > 1 and not written and not decimal:
+        raise TheoremError(
+            f"{numerator}/{denominator} looks like a float's expansion; write the exact number, as an expression"
+        )
 
 
 def to_data(expression: sp.Basic) -> Data:

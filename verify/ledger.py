@@ -28,7 +28,8 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         instances = sum(row["instances"] for row in rows)
         ran = {row["device"] for row in rows}
         where = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
-        yield f"{name:{width}}  {outcome:12}  simulated  {_count(instances, 'instance')}, {where}"
+        evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {where}"
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 

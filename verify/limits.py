@@ -9,19 +9,22 @@ import sympy as sp
 from verify.errors import TheoremError
 from verify.quotients import Quotient, QuotientField
 
-_FIRST_TERMS, _LAST_TERMS = 6, 96
+_FIRST_TERMS, _LAST_TERMS = 6, 24
 
 Series = tuple[int, list[Quotient]]
 """x^valuation · Σ coefficients[i] x^i + O(x^(valuation + number of coefficients))."""
 
 
-def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp.Expr:
-    """Return the limit of an expression rational in all its symbols; TheoremError if infinite or not rational."""
+def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tuple[sp.Expr, list[sp.Expr]]:
+    """Return the limit of an expression rational in all its symbols, and the polynomials it divided by.
+
+    The limit holds where none of these vanishes. TheoremError if it is infinite or not rational.
+    """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)
-    field = QuotientField(others)
     terms = _FIRST_TERMS
     while terms <= _LAST_TERMS:
+        field = QuotientField(others)
         try:
             valuation, coefficients = _Expansion(symbol, field, terms).of(moved)
         except _TooFewTermsError:
@@ -32,7 +35,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> sp
         elif valuation < 0:
             raise TheoremError(f"the limit of {expression} as {symbol} -> {point} is infinite")
         else:
-            return field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)
+            return (field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)), field.divisors
     raise TheoremError(f"the limit of {expression} as {symbol} -> {point} was not found")
 
 
@@ -81,7 +84,7 @@ def _sum(parts: list[Series], field: QuotientField) -> Series:
     known = min(valuation + len(coefficients) for valuation, coefficients in parts) - low
     total = [field.zero] * known
     for valuation, coefficients in parts:
-        for i, coefficient in enumerate(coefficients[: known - (valuation - low)]):
+        for i, coefficient in enumerate(coefficients[: max(0, known - (valuation - low))]):
             total[valuation - low + i] = total[valuation - low + i] + coefficient
     return _stripped(low, total)
 
@@ -96,7 +99,7 @@ def _inverse(series: Series, field: QuotientField) -> Series:
     valuation, coefficients = series
     if not coefficients or not coefficients[0]:
         raise _TooFewTermsError
-    inverse = [coefficients[0].inverse()]
+    inverse = [field.inverse(coefficients[0])]
     for k in range(1, len(coefficients)):
         rest = sum((coefficients[i] * inverse[k - i] for i in range(1, k + 1)), field.zero)
         inverse.append(-rest * inverse[0])

@@ -1,6 +1,7 @@
 """Outcomes, evidence and results: what a check says, and how it is written as JSON."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -10,6 +11,7 @@ SCHEMA = 1
 """Version of the JSON objects of the command line."""
 DIGITS = 17
 """Significant digits of enclosures in JSON and text, unless the user asks for others."""
+_LONG_BITS = 8192
 
 
 class Outcome(StrEnum):
@@ -72,8 +74,14 @@ class HypothesisResult:
 
     @property
     def status(self) -> str:
-        """`holds`, `fails` or `needs`."""
+        """`holds`, `fails`, or `needs`: a parameter or, with no `needs`, more digits than were spent."""
         return "needs" if self.holds is None else "holds" if self.holds else "fails"
+
+
+def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
+    """Return True when all hypotheses hold, False when one fails, else None."""
+    found = [hypothesis.holds for hypothesis in hypotheses]
+    return False if False in found else None if None in found else True
 
 
 @dataclass(frozen=True)
@@ -124,9 +132,9 @@ class CheckResult:
     interrupted: bool = False
 
     @property
-    def in_scope(self) -> bool:
-        """Whether every hypothesis holds."""
-        return all(hypothesis.holds for hypothesis in self.hypotheses)
+    def in_scope(self) -> bool | None:
+        """Whether every hypothesis holds; None where one is undecided and none fails."""
+        return scope(self.hypotheses)
 
     @property
     def claim_outcome(self) -> Outcome:
@@ -137,6 +145,8 @@ class CheckResult:
     @property
     def outcome(self) -> Outcome:
         """The headline."""
+        if self.in_scope is None:
+            return Outcome.INCONCLUSIVE
         return self.claim_outcome if self.in_scope else Outcome.OUT_OF_SCOPE
 
     @property
@@ -156,7 +166,8 @@ class CheckResult:
         """One line: what fails, or what was found."""
         failing = [hypothesis for hypothesis in self.hypotheses if not hypothesis.holds]
         if failing:
-            return "; ".join(f"{h.label}: {h.statement} does not hold{h.detail and ' ' + h.detail}" for h in failing)
+            verb = {False: "does not hold", None: "is undecided"}
+            return "; ".join(f"{h.label}: {h.statement} {verb[h.holds]} {h.detail}".rstrip() for h in failing)
         return "; ".join(f"{clause.label}: {clause.detail}" for clause in self.clauses if clause.detail)
 
     def to_json(self) -> dict[str, Any]:
@@ -192,13 +203,19 @@ def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, A
     result: dict[str, Any] = {}
     for name, value in values.items():
         result[name] = json_number(value, digits)
-        if isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
+        if isinstance(value, list | tuple):
+            result[f"{name}_float"] = [as_float(item) for item in value]
+        elif isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
             result[f"{name}_float"] = as_float(value)
     return result
 
 
 def json_number(value: Any, digits: int = DIGITS) -> Any:
     """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
+    if isinstance(value, list | tuple):
+        return [json_number(item, digits) for item in value]
+    if isinstance(value, int | Fraction) and _is_long(value):
+        value = Enclosure(value, value)
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
     if isinstance(value, Enclosure):
@@ -210,7 +227,14 @@ def _end(value: Fraction | int | None, digits: int, *, up: bool) -> int | str | 
     if value is None:
         return None
     exact = Fraction(value)
-    return int(exact) if exact.denominator == 1 else decimal_text(exact, digits, up=up)
+    whole = exact.denominator == 1 and not _is_long(exact)
+    return int(exact) if whole else decimal_text(exact, digits, up=up)
+
+
+def _is_long(value: int | Fraction) -> bool:
+    """Whether a number has more digits than anyone reads; it is then shown by an enclosure."""
+    exact = Fraction(value)
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONG_BITS
 
 
 def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
@@ -228,8 +252,12 @@ def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
 
 
 def _decimal_exponent(value: Fraction) -> int:
-    guess = len(str(value.numerator)) - len(str(value.denominator))
-    return guess if value >= Fraction(10) ** guess else guess - 1
+    """Return the e with 10^e <= value < 10^(e+1), without writing the number out."""
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    guess = math.floor(bits * math.log10(2)) + 1
+    while value < Fraction(10) ** guess:
+        guess -= 1
+    return guess
 
 
 def as_float(value: Quantity) -> float | None:
@@ -242,12 +270,15 @@ def as_float(value: Quantity) -> float | None:
 
 
 def number_text(value: Any, digits: int = DIGITS) -> str:
-    """Return a number for people: exact values as they are, enclosures by their ends."""
+    """Return a number for people: exact values as they are, enclosures by their ends, `none` for None."""
+    if value is None:
+        return "none"
     if isinstance(value, Enclosure):
         lower, upper = _end(value.lower, digits, up=False), _end(value.upper, digits, up=True)
-        if lower == upper:
+        if lower == upper and lower is not None:
             return str(lower)
         return f"between {'-∞' if lower is None else lower} and {'∞' if upper is None else upper}"
-    if isinstance(value, Fraction):
-        return str(json_number(value))
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        shown = json_number(value, digits)
+        return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
     return str(value)

@@ -84,7 +84,7 @@ class Parameter:
             return Fraction(value)
         if isinstance(value, Fraction):
             return value
-        text = (repr(value) if isinstance(value, float) else str(value)).strip()
+        text = (repr(float(value)) if isinstance(value, float) else str(value)).strip()
         if not text:
             raise InputError(self.name, "", "is empty; " + self.requirement)
         if len(text) > 2 * LARGEST_EXPONENT:

@@ -80,10 +80,19 @@ class Ledger:
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
         return result
 
-    def compare(self, title: str, holds: bool, detail: str, *, device: str, instances: int = 1) -> None:
+    def compare(
+        self, title: str, holds: bool, detail: str, *, device: str, evidence: str = "simulated", instances: int = 1
+    ) -> None:
         """Enter a comparison of theory and simulation, and fail the test when they disagree."""
-        outcome = "verified" if holds else "refuted"
-        self._enter(kind="comparison", id=title, outcome=outcome, detail=detail, device=device, instances=instances)
+        self._enter(
+            kind="comparison",
+            id=title,
+            outcome="verified" if holds else "refuted",
+            evidence=evidence,
+            detail=detail,
+            device=device,
+            instances=instances,
+        )
         if not holds:
             pytest.fail(f"{title}: {detail}")
 

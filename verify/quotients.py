@@ -38,12 +38,6 @@ class Quotient:
     def __mul__(self, other: "Quotient") -> "Quotient":
         return Quotient.reduced(self.numerator * other.numerator, self.denominator * other.denominator)
 
-    def inverse(self) -> "Quotient":
-        """Return 1/self; UndefinedError for 0."""
-        if not self:
-            raise UndefinedError("division by zero")
-        return Quotient(self.denominator, self.numerator)
-
 
 class QuotientField:
     """The field of rational functions in some symbols."""
@@ -56,6 +50,19 @@ class QuotientField:
         self._generators = dict(zip(self.symbols, context.gens(), strict=False))
         self._constant = context.constant
         self.zero, self.one = (Quotient(context.constant(n), context.constant(1)) for n in (0, 1))
+        self._divisors: list[Any] = []
+
+    def inverse(self, value: Quotient) -> Quotient:
+        """Return 1/value and note the divisor; UndefinedError for 0."""
+        if not value:
+            raise UndefinedError("division by zero")
+        self._divisors.append(value.numerator)
+        return Quotient(value.denominator, value.numerator)
+
+    @property
+    def divisors(self) -> list[sp.Expr]:
+        """The polynomials by which was divided: where one vanishes, the results mean nothing."""
+        return [self._polynomial(divisor) for divisor in {str(d): d for d in self._divisors}.values()]
 
     def from_sympy(self, node: sp.Basic) -> Quotient:
         """Return a rational expression of the field's symbols; TheoremError for any other."""
@@ -71,7 +78,7 @@ class QuotientField:
         if isinstance(node, sp.Pow) and node.exp.is_Integer:
             base, power = self.from_sympy(node.base), abs(int(node.exp))
             raised = Quotient(base.numerator**power, base.denominator**power)
-            return raised if node.exp > 0 else raised.inverse()
+            return raised if node.exp > 0 else self.inverse(raised)
         raise TheoremError(f"{node}: not rational")
 
     def to_sympy(self, value: Quotient) -> sp.Expr:

@@ -67,6 +67,7 @@ def _import_file(path: Path) -> ModuleType:
 
 def _line_of(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: "
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+        return f"line {error.lineno}: " if error.lineno else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
     return f"line {lines[-1]}: " if lines else ""

@@ -1,6 +1,6 @@
 """Theorems: a statement that is data, its source, its derivation and the false variants that must be refuted."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.language import RELATIONS, digest, to_data
+from verify.language import RELATIONS, digest, from_data, to_data
 from verify.parameters import Parameter
 
 if TYPE_CHECKING:
     from verify.claims import Clause
     from verify.conditions import ConditionsResult
     from verify.derivation import Derivation
+    from verify.explore import ExploreResult
     from verify.outcomes import CheckResult
 
 
@@ -82,8 +83,8 @@ class Hypothesis:
 
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
-        body = self.text if self.relation is None else to_data(self.relation)
-        return {"label": self.label, "kind": self.kind, "hypothesis": body}
+        relation = None if self.relation is None else to_data(self.relation)
+        return {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,18 @@ class Statement:
         known = {p.name for p in self.parameters}
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             self._known(relation, known, "a hypothesis")
-        known |= {v.name for v in self.variables}
-        for name, expression in self.definitions.items():
-            self._known(expression, known, f"definition {name}")
+        for name in (*self.variables, *self.definitions):
+            if name.name in known:
+                raise TheoremError(f"{name}: the name is taken by a parameter, a variable or a definition")
+            if name in self.definitions:
+                self._known(self.definitions[name], known, f"definition {name}")
             known.add(name.name)
         for clause in self.clauses:
+            if clash := sorted(clause.bound_names() & known):
+                raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
             for expression in clause.expressions():
                 self._known(expression, known | clause.bound_names(), f"clause {clause.label}")
+        self._symbols_agree()
         self.to_data()
 
     @staticmethod
@@ -131,6 +137,24 @@ class Statement:
         unknown = sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known)
         if unknown:
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
+
+    def symbols(self) -> set[sp.Symbol]:
+        """Return all symbols that occur, bound ones included."""
+        relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
+        expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
+        return set(self.variables).union(self.definitions, *(sp.sympify(e).atoms(sp.Symbol) for e in expressions))
+
+    def _symbols_agree(self) -> None:
+        """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
+        parameters = {parameter.name: parameter for parameter in self.parameters}
+        seen: dict[str, sp.Symbol] = {}
+        for symbol in sorted(self.symbols(), key=str):
+            if seen.setdefault(symbol.name, symbol) != symbol:
+                raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
+            if from_data(to_data(symbol)) != symbol:
+                raise TheoremError(f"{symbol}: its assumptions are not all in the language")
+            if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
+                raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
@@ -156,6 +180,19 @@ class Statement:
         for name, value in reversed(self.definitions.items()):
             expression = expression.subs(name, value)
         return expression
+
+
+def _implied(symbol: sp.Symbol, parameter: Parameter) -> bool:
+    """Whether the domain of a parameter implies the assumptions of its symbol."""
+    at_least = parameter.minimum if parameter.minimum is not None else parameter.above
+    positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
+    return (
+        (not symbol.is_integer or parameter.kind == "integer")
+        and (not symbol.is_positive or positive)
+        and (not symbol.is_nonnegative or (at_least is not None and at_least >= 0))
+        and not (symbol.is_nonpositive or symbol.is_even or symbol.is_odd)
+        and (not symbol.is_nonzero or positive)
+    )
 
 
 def _parameter_data(parameter: Parameter) -> dict[str, Any]:
@@ -187,6 +224,14 @@ class ClauseValue:
 
 
 @dataclass(frozen=True)
+class ValueWhere:
+    """A reported value that means something only where some relations hold; null elsewhere."""
+
+    expression: sp.Expr
+    relations: tuple[sp.core.relational.Relational, ...]
+
+
+@dataclass(frozen=True)
 class Theorem:
     """A numbered or named result.
 
@@ -199,7 +244,7 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, or a `ClauseValue`.
+        Names of reported values and what they are: an expression, a `ClauseValue` or a `ValueWhere`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
@@ -215,24 +260,37 @@ class Theorem:
     source: Source
     statement: Statement
     example: Mapping[str, Any]
-    values: Mapping[str, sp.Expr | ClauseValue] = field(default_factory=dict)
+    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere] = field(default_factory=dict)
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
 
-    def conditions(self, **given: Any) -> "ConditionsResult":
+    def __post_init__(self) -> None:
+        for value in self.values.values():
+            if not isinstance(value, ClauseValue):
+                to_data(sp.sympify(value.expression if isinstance(value, ValueWhere) else value))
+
+    def conditions(self, /, **given: Any) -> "ConditionsResult":
         """Say which hypotheses hold, fail or need a parameter; a partial instance will do. Raises InputError."""
         from verify.conditions import conditions
 
         return conditions(self, given)
 
-    def check(self, *, seconds: float = 60, digits: int = 17, seed: int = 0, **given: Any) -> "CheckResult":
+    def check(self, /, *, seconds: float = 60, digits: int = 17, seed: int = 0, **given: Any) -> "CheckResult":
         """Check hypotheses and claim at an instance, within about `seconds`. Raises InputError."""
         from verify.check import check
 
         return check(self, given, seconds=seconds, digits=digits, seed=seed)
+
+    def explore(self, /, *, drop: Sequence[str] = (), **given: Any) -> "ExploreResult":
+        """Search for a counterexample; `max_examples`, `seconds`, `seed` and more as in `verify.explore.explore`."""
+        from verify.explore import explore
+
+        names = {parameter.name for parameter in self.statement.parameters}
+        effort = {name: given.pop(name) for name in list(given) if name not in names}
+        return explore(self, given, drop=drop, **effort)
 
     def derive(self) -> "Iterator[Any]":
         """Yield the derivation's steps, each checked as it is yielded. Raises TheoremError at a step that fails."""

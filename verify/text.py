@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 
 from verify.conditions import ConditionsResult
+from verify.explore import ExploreResult
 from verify.outcomes import CheckResult, HypothesisResult, number_text
 from verify.statement import Theorem
 
@@ -53,6 +54,23 @@ def check_text(result: CheckResult) -> str:
         headline += f"; the claim there: {result.claim_outcome}"
     bits = f", {result.bits} bits" if result.bits else ""
     return "\n".join([*lines, f"{headline}{evidence}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+
+
+def explore_text(result: ExploreResult) -> str:
+    """Return what a search found, with its effort."""
+    dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
+    lines = [f"{result.theorem}{dropped}"]
+    if result.counterexample is not None and result.clause is not None:
+        lines.append(f"counterexample  {_assignments(result.counterexample)}")
+        lines.append(f"  {result.clause.label}: {result.clause.claim}")
+        lines.append(
+            f"  refuted ({result.clause.evidence}): {result.clause.detail or _assignments(result.clause.witness)}"
+        )
+    else:
+        lines.append("no counterexample found")
+    if result.smallest_margin is not None:
+        lines.append(f"smallest margin {result.smallest_margin:.3g} at {_assignments(result.nearest)}")
+    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}"])
 
 
 def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:

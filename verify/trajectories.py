@@ -1,18 +1,25 @@
 """Clauses about a recursion: its observable comes down to a level, and stays there."""
 
-import time
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.claims import Context
+from verify.claims import Context, scan_values
 from verify.descent import Descent, certify_descent
-from verify.dynamics import INTERRUPTED, Dynamics, first_excess
+from verify.dynamics import INTERRUPTED, Dynamics, Passage, first_excess, scan_trajectory
+from verify.errors import TheoremError
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+
+if TYPE_CHECKING:
+    from verify.statement import Statement
+
+SCAN_STEPS = 2000
+"""How far a search follows a recursion in float64."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,9 @@ class Reaches:
     level: sp.Expr
     within: sp.Expr | None = None
     says: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_state(self.label, self.dynamics, self.level, self.within)
 
     @property
     def text(self) -> str:
@@ -44,18 +54,35 @@ class Reaches:
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
         within = None if self.within is None else to_data(sp.sympify(self.within))
-        data = {"kind": "reaches", "label": self.label, "level": to_data(self.level), "within": within}
+        data = {
+            "kind": "reaches",
+            "label": self.label,
+            "says": self.says,
+            "level": to_data(self.level),
+            "within": within,
+        }
         return data | {"dynamics": self.dynamics.to_data()}
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Follow the recursion in balls to its first step at or below the level."""
-        level = context.value(self.level)
-        assert isinstance(level, Fraction)
+        level = context.exact(self.level)
         last = None
         if self.within is not None:
-            within = context.value(self.within)
-            last = int(within if isinstance(within, Fraction) else _floor(within))
-        passage = context.passage(self.dynamics, level, last)
+            last = _whole(context.value(self.within))
+            if last is None:
+                return ClauseResult(
+                    self.label,
+                    self.text,
+                    Outcome.INCONCLUSIVE,
+                    None,
+                    detail=f"the whole part of {self.within} is undecided",
+                )
+            if last < 0:
+                witness = dict(context.instance) | {"within": last}
+                return ClauseResult(
+                    self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, None, "the bound is negative", witness
+                )
+        passage = context.passage(context.expanded(self.dynamics), level, last)
         margin = _below(level, passage.observable)
         if passage.reached:
             steps = Enclosure(passage.step, passage.step)
@@ -71,7 +98,7 @@ class Reaches:
                 {"steps": steps},
                 passage.bits,
             )
-        values = {"steps": Enclosure(passage.step + (passage.why != "undecided"), None)}
+        values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
         if passage.why == "last step":
             witness = dict(context.instance) | {"step": passage.step, "observable": passage.observable}
             detail = f"still above the level at step {passage.step}"
@@ -96,6 +123,15 @@ class Reaches:
         )
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, {}, values, passage.bits)
 
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return (level − smallest value by the last step)/level; 1 where no finite run can refute the clause."""
+        if self.within is None:
+            return 1.0
+        level, within = scan_values((self.level, self.within), instance)
+        if within > SCAN_STEPS:
+            return 1.0
+        return (level - min(scan_trajectory(self.dynamics, instance, max(0, int(within))))) / level
+
 
 @dataclass(frozen=True)
 class Stays:
@@ -106,6 +142,9 @@ class Stays:
     reached: sp.Expr
     level: sp.Expr
     says: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_state(self.label, self.dynamics, self.reached, self.level)
 
     @property
     def text(self) -> str:
@@ -124,61 +163,90 @@ class Stays:
 
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
-        data = {"kind": "stays", "label": self.label, "reached": to_data(self.reached), "level": to_data(self.level)}
+        data = {
+            "kind": "stays",
+            "label": self.label,
+            "says": self.says,
+            "reached": to_data(self.reached),
+            "level": to_data(self.level),
+        }
         return data | {"dynamics": self.dynamics.to_data()}
 
     def evaluate(self, context: Context) -> ClauseResult:
-        """Certify that the observable never increases, else look for a later step above the level."""
-        reached, level = context.value(self.reached), context.value(self.level)
-        assert isinstance(reached, Fraction) and isinstance(level, Fraction)
-        passage = context.passage(self.dynamics, reached)
-        proof, why = context.proofs.get(self.label), "no invariant region is known"
-        if isinstance(proof, Descent) and reached <= level:
-            descent = certify_descent(self.dynamics, proof, context.instance, deadline=_at_least(context.deadline, 5))
+        """Look for a later step above the level; certify that the observable never increases; else look further."""
+        reached, level = context.exact(self.reached), context.exact(self.level)
+        passage = context.passage(context.expanded(self.dynamics), reached)
+        found, why = self._excess(context, passage, reached, level, SCAN_STEPS), "no invariant region is known"
+        proof = context.proofs.get(self.label)
+        if found is None and isinstance(proof, Descent) and reached <= level:
+            descent = certify_descent(
+                context.expanded(self.dynamics), proof, context.instance, deadline=context.deadline
+            )
             why = descent.why
             if descent.holds:
-                now = passage.observable if passage.reached else Enclosure(0, level)
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
-                return ClauseResult(
-                    self.label,
-                    self.text,
-                    Outcome.VERIFIED,
-                    Evidence.CERTIFIED,
-                    _below(level, now),
-                    detail,
-                    bits=passage.bits,
-                )
-        if not passage.reached:
-            return ClauseResult(
-                self.label, self.text, Outcome.INCONCLUSIVE, None, detail=f"{why}; the level was not reached"
-            )
-        found = first_excess(
-            self.dynamics,
-            level,
-            context.instance,
-            passage,
-            steps=max(1000, passage.step),
-            deadline=_at_least(context.deadline, 1),
-        )
+                # Before the level is reached only `observable <= reached` is known of what comes after.
+                margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
+                return self._result(Outcome.VERIFIED, margin, detail, passage)
+        found = found or self._excess(context, passage, reached, level, passage.step)
         if found is None:
+            why += "" if passage.reached else "; the level was not reached"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why, bits=passage.bits)
         step, value = found
         witness = dict(context.instance) | {"reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
-        return ClauseResult(
-            self.label,
-            self.text,
-            Outcome.REFUTED,
-            Evidence.CERTIFIED,
-            _below(level, value),
-            detail,
-            witness,
-            bits=passage.bits,
+        return self._result(Outcome.REFUTED, _below(level, value), detail, passage, witness)
+
+    def _excess(
+        self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
+    ) -> tuple[int, Enclosure] | None:
+        """Return a step within `steps` after the passage at which the observable is certified above the level."""
+        if not passage.reached:
+            return None
+        return first_excess(
+            context.expanded(self.dynamics),
+            reached,
+            level,
+            context.instance,
+            passage,
+            steps=steps,
+            deadline=context.deadline,
         )
+
+    def _result(
+        self,
+        outcome: Outcome,
+        margin: Enclosure | None,
+        detail: str,
+        passage: Passage,
+        witness: Mapping[str, Any] | None = None,
+    ) -> ClauseResult:
+        return ClauseResult(
+            self.label, self.text, outcome, Evidence.CERTIFIED, margin, detail, witness or {}, bits=passage.bits
+        )
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return (level − largest value once reached)/level; above 1 while the level is not reached."""
+        reached, level = scan_values((self.reached, self.level), instance)
+        smallest, largest = math.inf, -math.inf
+        for observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
+            if smallest <= reached or observed <= reached:
+                largest = max(largest, observed)
+                if largest > 2 * level:
+                    break
+            smallest = min(smallest, observed)
+        return (level - largest) / level if smallest <= reached else 1 + math.log1p(smallest / reached)
 
 
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:
     yield from (*dynamics.initial, *dynamics.step, dynamics.observable, sp.sympify(level))
+
+
+def _refuse_state(label: str, dynamics: Dynamics, *levels: sp.Expr | None) -> None:
+    state = {symbol.name for symbol in dynamics.state}
+    for level in levels:
+        if used := sorted(s.name for s in sp.sympify(level or 0).free_symbols if s.name in state):
+            raise TheoremError(f"clause {label}: {level} uses {used[0]}, which the recursion binds")
 
 
 def _below(level: Fraction, observable: Enclosure | None) -> Enclosure | None:
@@ -187,10 +255,10 @@ def _below(level: Fraction, observable: Enclosure | None) -> Enclosure | None:
     return Enclosure(level - observable.upper, level - observable.lower)
 
 
-def _floor(value: Enclosure) -> Fraction:
-    assert value.lower is not None
-    return Fraction(value.lower.__floor__())
-
-
-def _at_least(deadline: float, seconds: float) -> float:
-    return max(deadline, time.monotonic() + seconds)
+def _whole(value: Fraction | Enclosure) -> int | None:
+    """Return the floor of a value, None where its enclosure does not decide it."""
+    if isinstance(value, Fraction):
+        return math.floor(value)
+    assert value.lower is not None and value.upper is not None
+    low, high = math.floor(value.lower), math.floor(value.upper)
+    return low if low == high else None

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from paper_checks.wang2024.claims import cosines_from_random, recursion
+from paper_checks.wang2024.claims import cosines_from_random, recursion, trained_slope
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.stationary_points import stationary_points
@@ -44,26 +44,34 @@ def test_no_finite_stationary_point(ledger):
     ledger.check(stationary_points, T=200, q=3, d=5)
 
 
-@pytest.mark.parametrize("instance", [(200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5)])
-def test_inverse_loss_becomes_linear(ledger, instance):
-    """The slope of 1/L over the last tenth of 50 000 steps is 4η/(T−1) (1 − κr² + O(r³)), r falling over it.
+def linear(theory, slope, before, after):
+    """Whether the slope of 1/L over a window is 4η/(T−1) (1 − κr² + …), r falling from `before` to `after` over it.
 
-    The bracket is that of the two ends; O(r³) is allowed as a share r of the second-order term.
+    The terms that follow are of order r³: a share r of the second-order term is allowed for them.
     """
-    length, subset, size, rate = instance
+    limit, kappa = float(theory["inverse_loss_slope"]), float(theory["correction"])
+    least, most = kappa * after**2, kappa * before**2
+    detail = f"slope {slope:.6g} = {limit:.6g} (1 - {1 - slope / limit:.3g}), theory {least:.3g} to {most:.3g}"
+    return least * (1 - before) <= 1 - slope / limit <= most * (1 + before), detail
+
+
+@pytest.mark.parametrize("instance", [(9, 2, 1, 1.0), (9, 3, 2, 1.0)])
+def test_the_layers_inverse_loss_becomes_linear(ledger, device, instance):
+    theory = ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True))).values
+    seen = trained_slope(instance, steps=1000, window=100, device=device)
+    holds, detail = linear(theory, seen.slope, seen.odds_before, seen.odds_after)
+    ledger.compare("wang2024.figure1: the layer's inverse loss", holds, detail, device=device, evidence="computed")
+
+
+@pytest.mark.parametrize("instance", [(200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5)])
+def test_the_recursions_inverse_loss_becomes_linear_at_the_papers_length(ledger, instance):
+    length, subset, _, _ = instance
+    theory = ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True))).values
     points = list(recursion(instance).points(50_000))
     first, last = points[-5001], points[-1]
-    slope = (1 / last.loss - 1 / first.loss) / 5000
-    theory = ledger.check(inverse_loss_rate, T=length, q=subset, d=size, eta=rate).values
-    limit, kappa = float(theory["inverse_loss_slope"]), float(theory["correction"])
-    most, least = ((length - subset) / subset * math.exp(-point.C) for point in (first, last))
-    ledger.compare(
-        "wang2024.figure1: inverse loss becomes linear",
-        kappa * least**2 * (1 - most) <= 1 - slope / limit <= kappa * most**2 * (1 + most),
-        f"slope {slope:.6g}, limit {limit:.6g}, below it by {1 - slope / limit:.3g} of itself, "
-        f"theory {kappa * least**2:.3g} to {kappa * most**2:.3g}",
-        device="cpu",
-    )
+    before, after = ((length - subset) / subset * math.exp(-point.C) for point in (first, last))
+    holds, detail = linear(theory, (1 / last.loss - 1 / first.loss) / 5000, before, after)
+    ledger.compare("wang2024.figure1: the recursion's inverse loss", holds, detail, device="cpu", evidence="computed")
 
 
 def test_cosines_tend_to_one_from_random_initialisation(ledger):

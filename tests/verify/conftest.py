@@ -63,7 +63,8 @@ PARAMETERS = (Parameter("x", "rational", "a number", above=0),)
 
 
 def theorem_of(*clauses, **more):
-    return Theorem("user.mine", "a title", Source("1", "derived here"), Statement(PARAMETERS, clauses), {"x": 1}, **more)
+    source = Source("1", "derived here")
+    return Theorem("user.mine", "a title", source, Statement(PARAMETERS, clauses), {"x": 1}, **more)
 
 
 """

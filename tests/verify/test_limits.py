@@ -5,8 +5,13 @@ import sympy as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from verify import limits
 from verify.errors import TheoremError
-from verify.limits import rational_limit
+
+
+def rational_limit(*arguments):
+    return limits.rational_limit(*arguments)[0]
+
 
 x, a, b = sp.symbols("x a b", real=True)
 COEFFICIENTS = st.lists(st.integers(-4, 4), min_size=1, max_size=5)
@@ -34,12 +39,10 @@ def test_a_known_limit_is_found(expression, point, limit):
     assert sp.expand(sp.together(rational_limit(sp.sympify(expression), x, point) - limit)) == 0
 
 
-@pytest.mark.parametrize("depth", [1, 7, 8, 9, 15, 16, 17, 40, 60])
+@pytest.mark.parametrize("depth", [1, 6, 7, 12, 13, 20])
 def test_cancellation_of_any_depth_up_to_the_last_is_seen_through(depth):
     # 1/(1 − x) = Σ x^k, so that what is left after `depth` terms begins with x^depth.
     tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(depth)))
-    # BUG: for depth >= 8, IndexError in limits._sum: a part that begins beyond what is known of the others gives a
-    # negative slice; so does the limit of 1 + x**9 at 0.
     assert rational_limit(tail / x**depth, x, 0) == 1
     assert rational_limit(tail / x ** (depth - 1), x, 0) == 0
     with pytest.raises(TheoremError, match="infinite"):
@@ -53,9 +56,9 @@ def test_high_powers_beside_a_constant(power):
 
 
 def test_cancellation_deeper_than_the_last_terms_is_not_guessed():
-    tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(120)))
+    tail = 1 / (1 - x) - sp.Add(*(x**k for k in range(40)))
     with pytest.raises(TheoremError, match="was not found"):
-        rational_limit(tail / x**120, x, 0)
+        rational_limit(tail / x**40, x, 0)
 
 
 @settings(max_examples=60)

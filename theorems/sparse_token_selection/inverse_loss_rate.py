@@ -41,7 +41,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
+from verify import Canary, Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
 
 r, h, phi = sp.symbols("r h phi", positive=True)
 
@@ -58,6 +58,10 @@ r_next = r * (1 - phi * move)
 h_next = (1 + r_next - alpha_next) / r_next**2
 h_fixed = q / (T - q)
 inverse_loss_slope = 4 * eta / (T - 1)
+
+LAG_ATTRACTS = Hypothesis("lag_attracts", sp.Lt(eta, 2 * q))
+RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
+"""Where the slope is what the recursion tends to."""
 
 increment = 1 / _at(loss, alpha_next, r_next) - 1 / _at(loss, alpha_now, r)
 
@@ -101,7 +105,7 @@ CLAUSES = (
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(sp.Lt(q, T),),
-    hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    hypotheses=(LAG_ATTRACTS, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(h, phi, r),
     clauses=CLAUSES,
 )
@@ -138,7 +142,7 @@ def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
 
 inverse_loss_rate = Theorem(
     id="wang2024.inverse_loss_rate",
-    title="The inverse loss grows by 4η/(T−1) a step in the limit, whatever q and d",
+    title="Where the odds and the lag tend to their limits, a step adds 4η/(T−1) to the inverse loss, whatever q and d",
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},

@@ -17,7 +17,7 @@ import sympy as sp
 
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
-from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_slope
+from theorems.sparse_token_selection.inverse_loss_rate import RATE_HOLDS, inverse_loss_slope
 from theorems.sparse_token_selection.reduced_dynamics import C, N, P, S, alpha, loss, step_alpha, step_C, w
 from theorems.sparse_token_selection.task import (
     ACCURACY,
@@ -51,6 +51,7 @@ from verify import (
     Stays,
     Step,
     Theorem,
+    ValueWhere,
 )
 
 DYNAMICS = Dynamics(
@@ -82,15 +83,14 @@ STATEMENT = Statement(
     clauses=(REACHED, STAYS),
 )
 
-u = sp.Symbol("u", positive=True)
 largest_alpha = sp.sqrt(T / q)
 
 NEVER_INCREASES = Descent(
     metric=(eta / d, eta / (T - 1)),
     coordinates=(
-        Coordinate(alpha, alpha, alpha, sp.Integer(0), largest_alpha),
-        # C ≥ 0 is unbounded; u = e^{−C} lies in [0, 1].
-        Coordinate(u, -sp.log(u), sp.exp(-C), sp.Integer(0), sp.Integer(1)),
+        Coordinate(sp.Integer(0), largest_alpha),
+        # C ≥ 0 is unbounded; e^{−C} lies in [0, 1].
+        Coordinate(sp.Integer(0), sp.Integer(1), "exponential"),
     ),
 )
 
@@ -151,7 +151,10 @@ theorem1 = Theorem(
     source=Source("Theorem 1", "printed", WANG2024, "hypotheses as printed; its time bound is not known to us"),
     statement=STATEMENT,
     example=_SMALL,
-    values={"steps_to_epsilon": ClauseValue("reached", "steps"), "inverse_loss_slope": inverse_loss_slope},
+    values={
+        "steps_to_epsilon": ClauseValue("reached", "steps"),
+        "inverse_loss_slope": ValueWhere(inverse_loss_slope, RATE_HOLDS),
+    },
     derivation=derivation,
     proofs={"stays": NEVER_INCREASES},
     canaries=(

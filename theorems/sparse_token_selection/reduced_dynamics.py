@@ -37,6 +37,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
+from theorems.symmetrisation.token_sums import mean_of_product
 from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
 
 alpha, C = sp.symbols("alpha C", real=True)
@@ -65,7 +66,7 @@ SHORTHANDS = (
 # Attention on a selected and on another token, and the residual's coefficient r = αp − u on it,
 # where the target is X u, u = 1_y/q: on the set, f − STS = X r.
 p_in, p_out, r_in, r_out = sp.symbols("p_in p_out r_in r_out", real=True)
-R, r_p, r_pp, p_p, r_r = sp.symbols("sum_r sum_rp sum_rpp sum_pp sum_rr", real=True)
+x_query = sp.Symbol("x_query", real=True)
 
 
 def over_tokens(selected: sp.Expr, other: sp.Expr) -> sp.Expr:
@@ -81,12 +82,16 @@ DEFINITIONS = {
     p_out: 1 / (q * sp.exp(C) + T - q),
     r_in: alpha * p_in - 1 / q,
     r_out: alpha * p_out,
-    R: over_tokens(r_in, r_out),
-    r_p: over_tokens(r_in * p_in, r_out * p_out),
-    r_pp: over_tokens(r_in * p_in**2, r_out * p_out**2),
-    p_p: over_tokens(p_in**2, p_out**2),
-    r_r: over_tokens(r_in**2, r_out**2),
+    x_query: sp.Integer(0),
 }
+
+_MOMENTS = {0: sp.Integer(1), 1: mu_1, 2: mu_2, 3: mu_3}
+_ONE, _P, _R = (sp.Integer(1), sp.Integer(1)), (p_in, p_out), (r_in, r_out)
+
+
+def _mean(*forms: tuple[tuple[sp.Expr, sp.Expr], int]) -> sp.Expr:
+    """Return E of a product of sums Σ_i c(i) x_i^n over the tokens, one coordinate, for forms (c, n)."""
+    return mean_of_product(forms, _MOMENTS, lambda values: over_tokens(*values))
 
 
 def _loss_of_logits(counts_and_logits: list[tuple[sp.Expr, sp.Expr, bool]]) -> sp.Expr:
@@ -113,22 +118,25 @@ SELECTED = q / T
 # ∂L/∂W in its positional block, entries (i, i) and (i, j): E_y[∂ℓ/∂(logit i) · 1(j ∈ y)].
 W_DIAGONAL = SELECTED * slope_selected
 W_OFF_DIAGONAL = BOTH_SELECTED * slope_selected + ONE_SELECTED * slope_other
-# ∂L/∂V in its token block: E[(Xr)_b (Xp)_c].
-V_DIAGONAL = mu_2 * r_p + mu_1**2 * (R - r_p)
-V_OFF_DIAGONAL = mu_1**2 * R
+LOSS = d / 2 * _mean((_R, 1), (_R, 1))
+# ∂L/∂V in its token block: E[(Xr)_b (Xp)_c]; different coordinates are independent.
+V_DIAGONAL = _mean((_R, 1), (_P, 1))
+V_OFF_DIAGONAL = _mean((_R, 1)) * _mean((_P, 1))
 # ∂L/∂V in its positional block: E[(Xr)_b] p_k.
-V_POSITIONAL = mu_1 * R * p_k
-# ∂L/∂W in its (token, positional) block, entry (a, j): E[1(j ∈ y) α Σ_k x_ka p_k (Xr)_a (x_ka − (Xp)_a)];
-# the coordinates b ≠ a of the inner product contribute Σ_k p_k μ_1 (E (Xr)_b x_kb − E (Xr)_b (Xp)_b) = 0.
+V_POSITIONAL = _mean((_R, 1)) * p_k
+# ∂L/∂W in its (token, positional) block, entry (a, j): E[1(j ∈ y) α Σ_b Σ_k x_ka p_k (Xr)_b (x_kb − (Xp)_b)],
+# the coordinate b = a and the d − 1 others, whose x_ka has mean μ_1 and leaves Σ_k p_k x_kb (Xr)_b.
 W_TOKEN_ROWS = (
     SELECTED
     * alpha
     * (
-        mu_3 * (r_p - r_pp)
-        + mu_1 * mu_2 * (R - r_p - (R * p_p - r_pp) - 2 * (r_p - r_pp))
-        - mu_1**3 * (R * (1 - p_p) - 2 * r_p + 2 * r_pp)
+        _mean((_P, 2), (_R, 1))
+        - _mean((_P, 1), (_R, 1), (_P, 1))
+        + (d - 1) * mu_1 * (_mean((_P, 1), (_R, 1)) - over_tokens(*_P) * _mean((_P, 1), (_R, 1)))
     )
 )
+# ∂L/∂W in the columns of x_query: the slope in a logit times a token's or an encoding's entry, times x_query.
+W_QUERY_COLUMNS = slope_selected * x_query
 
 slope_alpha = sp.Derivative(loss, alpha)
 slope_C = sp.Derivative(loss, C)
@@ -136,7 +144,7 @@ slope_C = sp.Derivative(loss, C)
 CLAUSES = (
     Identity(
         "loss",
-        mu_2 * d / 2 * r_r + mu_1**2 * d / 2 * (R**2 - r_r),
+        LOSS,
         loss,
         says="E ½‖f - STS‖² = d/(2q) (1 - 2 alpha P + alpha² P S) on the set",
     ),
@@ -156,6 +164,7 @@ CLAUSES = (
         says="dL/dW, positional block: off the diagonal of (I - 11'/T) (dL/dC)/(T-1)",
     ),
     Identity("token_rows", W_TOKEN_ROWS, sp.Integer(0), says="dL/dW, (token, positional) block: 0"),
+    Identity("query_columns", W_QUERY_COLUMNS, sp.Integer(0), says="dL/dW, columns of x_query: 0"),
     Identity("step_alpha", alpha - eta * V_DIAGONAL, step_alpha, says="alpha' = alpha (1 - eta P S/q) + eta P/q"),
     Identity(
         "step_C",
@@ -177,9 +186,11 @@ STATEMENT = Statement(
 
 def derivation() -> Derivation:
     """Return the steps from the layer's loss to the recursion, T, q, d, η, α and C symbolic."""
-    logits_gap = sp.Subs(sp.Derivative(sp.exp(a) / (sp.exp(a) + p_k), a), a, C)
-    slope_in = alpha * d * p_in * (r_in - r_p)
-    slope_out = alpha * d * p_out * (r_out - r_p)
+    rest = sp.Symbol("rest", positive=True)
+    own_slope = sp.Subs(sp.Derivative(sp.exp(a) / (sp.exp(a) + rest), a), a, C)
+    attended = over_tokens(r_in * p_in, r_out * p_out)
+    slope_in = alpha * d * p_in * (r_in - attended)
+    slope_out = alpha * d * p_out * (r_out - attended)
     return Derivation(
         (
             Step(
@@ -191,13 +202,13 @@ def derivation() -> Derivation:
             Step("the others' attention is 1 − P", (T - q) * p_out, 1 - P),
             Step(
                 "a softmax entry's slope in its own logit is p(1 − p)",
-                logits_gap,
-                sp.exp(C) * p_k / (sp.exp(C) + p_k) ** 2,
+                own_slope,
+                sp.exp(C) * rest / (sp.exp(C) + rest) ** 2,
             ),
             Step(
                 "E over X: E[x_ia x_jb] is 1 for the same entry and else 0, so L = E ½‖X r‖² = d/2 Σ r_i²; "
                 "the same for every subset",
-                mu_2 * d / 2 * r_r + mu_1**2 * d / 2 * (R**2 - r_r),
+                LOSS,
                 loss,
             ),
             Step(

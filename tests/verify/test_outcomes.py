@@ -1,0 +1,222 @@
+"""Outcomes, evidence and how numbers are written: decimals against Python's decimal module."""
+
+import json
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Enclosure,
+    Evidence,
+    HypothesisResult,
+    Outcome,
+    as_float,
+    decimal_text,
+    json_number,
+    json_numbers,
+    number_text,
+)
+
+FRACTIONS = st.fractions() | st.builds(
+    lambda m, e: Fraction(m) * Fraction(10) ** e, st.integers(), st.integers(-40, 40)
+)
+
+
+def test_exit_codes_are_those_of_the_contract():
+    codes = {outcome.value: outcome.exit_code for outcome in Outcome}
+    assert codes == {"verified": 0, "refuted": 1, "inconclusive": 3, "out_of_scope": 4}
+
+
+def test_evidence_is_ordered_from_proved_to_simulated():
+    order = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED, Evidence.SIMULATED]
+    for i, strong in enumerate(order):
+        for weak in order[i:]:
+            assert Evidence.weakest([strong, weak]) is Evidence.weakest([weak, strong]) is weak
+
+
+def test_the_midpoint_of_an_enclosure_needs_both_ends():
+    assert Enclosure(1, 2).midpoint == Fraction(3, 2)
+    assert Enclosure(None, 2).midpoint is None is Enclosure(1, None).midpoint
+
+
+@given(FRACTIONS, st.integers(1, 30), st.booleans())
+def test_decimal_text_is_rounded_outwards_to_the_digits(value, digits, up):
+    text = decimal_text(value, digits, up=up)
+    context = Context(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR, Emax=10**6, Emin=-(10**6))
+    expected = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    assert Fraction(text) == Fraction(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "down", "up"),
+    [
+        (Fraction(1, 3), 3, "3.33e-1", "3.34e-1"),
+        (Fraction(-1, 3), 3, "-3.34e-1", "-3.33e-1"),
+        (Fraction(0), 3, "0", "0"),
+        (Fraction(5), 3, "5", "5"),
+        (Fraction(9999, 1000), 2, "9.9", "1e1"),
+        (Fraction(12345), 2, "1.2e4", "1.3e4"),
+        (Fraction(1, 8), 1, "1e-1", "2e-1"),
+    ],
+)
+def test_decimal_text_is_written_plainly(value, digits, down, up):
+    assert decimal_text(value, digits, up=False) == down and decimal_text(value, digits, up=True) == up
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_the_ends_of_an_enclosure_in_json_still_enclose_it(first, second):
+    low, high = sorted((first, second))
+    written = json_number(Enclosure(low, high), 5)
+    ends = [Fraction(end) for end in (written["lower"], written["upper"])]
+    assert ends[0] <= low and high <= ends[1]
+    # 5 digits: each end moves by less than one unit of the fifth.
+    assert low - ends[0] <= abs(low) / 10**4 and ends[1] - high <= abs(high) / 10**4
+
+
+@pytest.mark.parametrize(
+    ("value", "written", "as_a_float"),
+    [
+        (3, 3, 3.0),
+        (10**30, 10**30, 1e30),
+        (Fraction(4, 2), 2, 2.0),
+        (Fraction(-499, 500), "-499/500", -0.998),
+        (Enclosure(2, 2), {"lower": 2, "upper": 2}, 2.0),
+        (Enclosure(1, None), {"lower": 1, "upper": None}, None),
+        (Enclosure(Fraction(1, 4), Fraction(1, 2)), {"lower": "2.5e-1", "upper": "5e-1"}, 0.375),
+        (Fraction(10**400), 10**400, None),
+    ],
+)
+def test_numbers_have_the_form_of_the_contract_and_a_float_beside(value, written, as_a_float):
+    body = json_numbers({"n": value})
+    assert body == {"n": written, "n_float": as_a_float}
+    assert json.loads(json.dumps(body, allow_nan=False)) == body
+
+
+@pytest.mark.parametrize("value", ["word", None, True])
+def test_what_is_no_number_has_no_float_beside(value):
+    assert json_numbers({"n": value}) == {"n": value}
+
+
+def test_a_list_has_a_list_beside_it():
+    # The contract's `eigenvalues`, `a` and `preconditioner` are lists of numbers.
+    body = json_numbers({"a": [Fraction(1, 4), 2]})
+    assert body == {"a": ["1/4", 2], "a_float": [0.25, 2.0]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Fraction(1, 10**5000), Fraction(10**5000), 10**5000, Enclosure(Fraction(1, 2**20000), Fraction(3, 2**20000))],
+    ids=["small", "large", "integer", "enclosure"],
+)
+def test_numbers_of_thousands_of_digits_are_written(value):
+    # Python converts no integer of more than 4300 digits by itself; x**20 at x = 1e-400 has 8000, and exp(-x) at
+    # x = 10^6 an enclosure with the denominator 2^1442695.
+    json.dumps(json_numbers({"n": value}))
+    assert number_text(value)
+
+
+def test_a_float_is_the_nearest_or_none():
+    assert as_float(Fraction(1, 3)) == 1 / 3 and as_float(Enclosure(0, 1)) == 0.5
+    assert as_float(Fraction(10**400)) is None is as_float(Enclosure(None, 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(1, 3), "1/3"),
+        (7, "7"),
+        ("word", "word"),
+        (Enclosure(5, 5), "5"),
+        (Enclosure(Fraction(1, 3), Fraction(2, 3)), "between 3.33e-1 and 6.67e-1"),
+        (Enclosure(4, None), "between 4 and ∞"),
+        (Enclosure(None, None), "between -∞ and ∞"),
+    ],
+)
+def test_numbers_for_people(value, text):
+    assert number_text(value, 3) == text
+
+
+def test_the_error_of_a_margin_is_half_its_width():
+    def result(margin):
+        return ClauseResult("c", "claim", Outcome.VERIFIED, Evidence.CERTIFIED, margin)
+
+    assert result(Fraction(3)).error == 0 and result(None).error is None
+    assert result(Enclosure(1, 2)).error == Fraction(1, 2)
+    assert result(Enclosure(1, None)).error is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "holds"),
+    [(Outcome.VERIFIED, True), (Outcome.REFUTED, False), (Outcome.INCONCLUSIVE, None)],
+)
+def test_a_clause_holds_or_not_or_is_undecided(outcome, holds):
+    assert ClauseResult("c", "claim", outcome, None).holds is holds
+
+
+@pytest.mark.parametrize(("holds", "status"), [(True, "holds"), (False, "fails"), (None, "needs")])
+def test_the_status_of_a_hypothesis(holds, status):
+    assert HypothesisResult("h", "parametric", "x < 1", holds, None).status == status
+
+
+def _result(*clauses, holds=True):
+    hypotheses = (HypothesisResult("h", "parametric", "x < 1", holds, Fraction(1, 2), detail="why"),)
+    found = [
+        ClauseResult(f"c{i}", "claim", outcome, evidence, Fraction(1), detail=f"d{i}", bits=bits)
+        for i, (outcome, evidence, bits) in enumerate(clauses)
+    ]
+    return CheckResult("id", "digest", {"x": Fraction(1, 2)}, hypotheses, tuple(found), {"v": 3}, 5, 0.12345)
+
+
+V, R, U = Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE
+PROVED, CERTIFIED, COMPUTED = Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED
+
+
+@pytest.mark.parametrize(
+    ("clauses", "outcome", "evidence"),
+    [
+        ([(V, PROVED, None)], V, PROVED),
+        ([(V, PROVED, None), (V, CERTIFIED, 128)], V, CERTIFIED),
+        ([(V, PROVED, None), (V, COMPUTED, 128), (V, CERTIFIED, 128)], V, COMPUTED),
+        ([(V, PROVED, None), (R, CERTIFIED, 128)], R, CERTIFIED),
+        ([(R, CERTIFIED, 64), (U, None, None)], R, CERTIFIED),
+        ([(V, PROVED, None), (U, None, 4096)], U, None),
+        # A clause that is called verified without evidence lends none.
+        ([(V, PROVED, None), (V, None, None)], V, None),
+    ],
+)
+def test_the_headline_is_the_weakest_clause(clauses, outcome, evidence):
+    inside, outside = _result(*clauses), _result(*clauses, holds=False)
+    assert (inside.outcome, inside.evidence) == (outcome, evidence)
+    assert (outside.outcome, outside.claim_outcome, outside.in_scope) == (Outcome.OUT_OF_SCOPE, outcome, False)
+    assert inside.bits == max((bits for *_, bits in clauses if bits), default=None)
+
+
+def test_a_hypothesis_that_is_not_decided_is_not_in_scope():
+    assert _result((V, PROVED, None), holds=None).in_scope is None
+
+
+def test_the_detail_says_what_fails_or_what_was_found():
+    clauses = [(V, PROVED, None), (V, PROVED, None)]
+    assert _result(*clauses).detail == "c0: d0; c1: d1"
+    assert _result(*clauses, holds=False).detail == "h: x < 1 does not hold why"
+
+
+def test_the_json_of_a_check_has_the_fields_of_the_contract():
+    body = _result((V, CERTIFIED, 128)).to_json()
+    assert list(body) == [
+        "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome", "evidence",
+        "values", "detail", "bits", "seed", "seconds",
+    ]  # fmt: skip
+    assert body["instance"] == {"x": "1/2", "x_float": 0.5} and body["values"] == {"v": 3, "v_float": 3.0}
+    assert body["hypotheses"] == [
+        {"label": "h", "kind": "parametric", "statement": "x < 1", "holds": True, "slack": "1/2", "slack_float": 0.5}
+    ]
+    (clause,) = body["clauses"]
+    assert {"label", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"} <= set(clause)
+    assert (body["outcome"], body["evidence"], body["bits"], body["seed"]) == ("verified", "certified", 128, 5)
+    json.dumps(body, allow_nan=False)

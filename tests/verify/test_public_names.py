@@ -1,0 +1,31 @@
+"""The package's names: each is there, loaded when it is used."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+import verify
+from verify.version import version
+
+
+@pytest.mark.parametrize("name", verify.__all__)
+def test_every_public_name_is_there(name):
+    value = getattr(verify, name)
+    assert value.__name__ == name and value.__module__.startswith("verify.")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'verify' has no attribute 'Lemma'"):
+        _ = verify.Lemma
+
+
+def test_importing_the_package_is_light():
+    code = "import sys, verify, verify.cli; sys.exit(any(m in sys.modules for m in ('sympy', 'torch', 'flint')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_version_is_that_of_the_installed_distribution():
+    assert version() == metadata.version("lemmascope")
+    assert all(part.isdigit() for part in version().split(".")[:2])

@@ -1,0 +1,1 @@
+"""General mathematics: means over exchangeable entries, with the number of entries symbolic."""

@@ -1,0 +1,54 @@
+"""Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from verify.parameters import Parameter
+
+
+def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
+    """Whether a polynomial is shown to have no zero on the domain; False says nothing.
+
+    Each factor is written in the slack of every parameter over its minimum and of every relation
+    b > a or b >= a over a (b a parameter); it has no zero when its coefficients have one sign, the
+    symbols are positive or non-negative, and a term that stays positive is among them.
+    """
+    _, factors = sp.factor_list(polynomial)
+    shifts = [shift for relation in domain if (shift := _relation_shift(relation)) is not None]
+    candidates = [{}, *({name: value} for name, value in shifts)]
+    return all(
+        any(_one_sign(_over_minimum(factor.subs(shift), parameters)) for shift in candidates) for factor, _ in factors
+    )
+
+
+def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
+    """Write the larger side of a relation, where it is a symbol, as the smaller one plus a slack."""
+    if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
+        return None
+    low, high = relation.lts, relation.gts
+    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    slack = sp.Dummy("slack", positive=True) if strict else sp.Dummy("slack", nonnegative=True)
+    return (high, low + slack) if isinstance(high, sp.Symbol) else None
+
+
+def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
+    for parameter in parameters:
+        for symbol in factor.free_symbols:
+            if symbol.name == parameter.name and parameter.minimum is not None:
+                over = sp.Dummy(symbol.name, nonnegative=True)
+                factor = factor.subs(symbol, parameter.minimum + over)
+    return factor
+
+
+def _one_sign(factor: sp.Expr) -> bool:
+    symbols = sorted(factor.free_symbols, key=str)
+    if not symbols:
+        return factor != 0
+    if not all(symbol.is_nonnegative for symbol in symbols):
+        return False
+    terms = sp.Poly(factor, *symbols).terms()
+    signs = {bool(coefficient > 0) for _, coefficient in terms}
+    positive = [s.is_positive for s in symbols]
+    stays = any(all(sure or not power for sure, power in zip(positive, powers, strict=True)) for powers, _ in terms)
+    return len(signs) == 1 and stays
