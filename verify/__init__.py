@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from verify.dynamics import Dynamics as Dynamics
     from verify.errors import InputError as InputError
     from verify.errors import TheoremError as TheoremError
+    from verify.language import Case as Case
     from verify.language import primitive as primitive
     from verify.outcomes import Enclosure as Enclosure
     from verify.outcomes import Evidence as Evidence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from verify.parameters import Parameter as Parameter
     from verify.registry import load_theorem as load_theorem
     from verify.registry import theorem_ids as theorem_ids
+    from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
     from verify.statement import ClauseValue as ClauseValue
     from verify.statement import Hypothesis as Hypothesis
@@ -40,11 +42,21 @@ _HOMES = {
     "descent": ("Coordinate", "Descent"),
     "dynamics": ("Dynamics",),
     "errors": ("InputError", "TheoremError"),
-    "language": ("primitive",),
+    "language": ("Case", "primitive"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
     "registry": ("load_theorem", "theorem_ids"),
-    "statement": ("Canary", "ClauseValue", "Hypothesis", "Paper", "Source", "Statement", "Theorem", "ValueWhere"),
+    "statement": (
+        "Bound",
+        "Canary",
+        "ClauseValue",
+        "Hypothesis",
+        "Paper",
+        "Source",
+        "Statement",
+        "Theorem",
+        "ValueWhere",
+    ),
     "trajectories": ("Reaches", "Stays"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

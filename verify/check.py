@@ -55,7 +55,7 @@ def check(
     check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
     context = Context(
-        statement,
+        statement.at(instance),
         instance,
         theorem.proofs,
         started + seconds,
@@ -63,7 +63,7 @@ def check(
         progress=progress,
         iterate_until=started + 0.8 * seconds,
     )
-    clauses = tuple(_evaluate(clause, context) for clause in statement.clauses)
+    clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
     found = {clause.label: clause.values for clause in clauses}
     values = {name: _reported(value, found, context) for name, value in theorem.values.items()}
     return CheckResult(

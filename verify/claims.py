@@ -11,6 +11,7 @@ import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
 from verify.compile import Program, compile_program
+from verify.cycles import Cycle, avoids
 from verify.dynamics import (
     INTERRUPTED,
     Dynamics,
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from verify.statement import Statement
 
 
+_LOOK_FOR_CYCLE = 2000
+"""A run that has not reached its level by this step may never do so."""
+
+
 @dataclass
 class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
@@ -41,7 +46,7 @@ class Context:
     deadline: float
     digits: int = 17
     progress: Progress | None = None
-    passages: dict[Any, Passage] = field(default_factory=dict)
+    passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
     interrupted: bool = False
 
@@ -80,6 +85,16 @@ class Context:
             # A moment is left for what does not need the run.
             self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
         return self.passages[key]
+
+    def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle:
+        """Return the first passage of the level, or a certified cycle by which it is never reached."""
+        first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
+        if first.reached or first.why in ("time", INTERRUPTED):
+            return first
+        key = (dynamics, level, "cycle")
+        if key not in self.passages:
+            self.passages[key] = avoids(dynamics, level, self.instance, deadline=self.iterate_until or self.deadline)
+        return self.passages[key] or self.passage(dynamics, level)
 
 
 class Clause(Protocol):

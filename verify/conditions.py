@@ -75,10 +75,12 @@ def check_domain(statement: "Statement", instance: Mapping[str, Any]) -> None:
 
 
 def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -> HypothesisResult:
-    """Return whether the hypothesis holds, with its slack; structural ones hold by the statement itself."""
+    """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied."""
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None:
-        return HypothesisResult(*shown, holds=True, slack=None)
+        word = hypothesis.varies
+        holds = word is None or instance.get(word.name, word.words[0]) == word.words[0]
+        return HypothesisResult(*shown, holds=holds, slack=None)
     needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
     if needs:
         return HypothesisResult(*shown, holds=None, slack=None, needs=needs)

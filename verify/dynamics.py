@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import flint
@@ -18,6 +18,10 @@ from verify.language import to_data
 from verify.outcomes import Enclosure
 
 _STEPS_BETWEEN_LOOKS = 1024
+EXACT_STEPS = 1000
+"""How far a scan in float64 takes every step."""
+MOST_EVALUATIONS = 5 * EXACT_STEPS
+_STEPS_BETWEEN_LEAPS = 4
 INTERRUPTED = "interrupted"
 
 
@@ -91,18 +95,19 @@ def first_passage(
     last_step: int | None = None,
     progress: Progress | None = None,
     first_bits: int = FIRST_BITS,
+    last_bits: int = LAST_BITS,
 ) -> Passage:
     """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
 
     When a comparison is undecided the run starts again with twice the bits, so that rounding
     cannot move the answer; it ends unreached at `last_step`, at the deadline
-    (`time.monotonic()`), at Ctrl-C, or when `LAST_BITS` do not decide; `why` says which.
+    (`time.monotonic()`), at Ctrl-C, or when `last_bits` do not decide; `why` says which.
     """
     bits = first_bits
     while True:
         with balls(bits):
             passage = _follow(dynamics, level, values, bits, deadline, last_step, progress)
-        if passage.why != "undecided" or 2 * bits > LAST_BITS:
+        if passage.why != "undecided" or 2 * bits > last_bits:
             return passage
         bits *= 2
 
@@ -185,18 +190,46 @@ def first_excess(
             return None
 
 
-def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> Iterator[float]:
-    """Yield the observable in float64 at steps 0, 1, …; ends early where it is no longer finite, with inf."""
-    arithmetic = Float64()
+@lru_cache(maxsize=8)
+def _scanned(dynamics: Dynamics, values: tuple[tuple[str, Any], ...], steps: int) -> tuple[tuple[int, float], ...]:
+    return tuple(_scan(dynamics, dict(values), steps))
+
+
+def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
+    """Return steps, from 0 to `steps`, and the observable there in float64; ends early, with inf, where it diverges.
+
+    After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by
+    leaps along it, each at most a fiftieth of the steps behind it, with a few steps in between that
+    damp what is fast. The counts are then approximate, to a few per cent. A run that does not become
+    steady ends after `MOST_EVALUATIONS`.
+    """
+    return _scanned(dynamics, tuple(values.items()), steps)
+
+
+def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int, float]]:
     fixed, step, initial = _step_program(dynamics, frozenset(values))
     numbers = [float(values[symbol.name]) for symbol in fixed]
-    program, state = step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
-    for _ in range(steps + 1):
-        try:
-            observed, *state = program(*state)
-        except (OverflowError, ZeroDivisionError):
-            observed = math.inf
-        if not math.isfinite(observed):
-            yield math.inf
+    program = step.bind(Float64(), numbers)
+    state = [float(x) for x in initial.bind(Float64())(*numbers)]
+    count, since, before = 0, 0, None
+    for _ in range(MOST_EVALUATIONS):
+        if count > steps:
             return
-        yield observed
+        try:
+            observed, *following = program(*state)
+        except (ArithmeticError, ValueError):
+            observed, following = math.inf, state
+        if not math.isfinite(observed):
+            yield count, math.inf
+            return
+        yield count, observed
+        leap = 1
+        if count >= EXACT_STEPS:
+            since += 1
+            if since >= _STEPS_BETWEEN_LEAPS:
+                move = [b - a for a, b in zip(state, following, strict=True)]
+                if before is not None and all(abs(m - b) <= 1e-3 * abs(m) for m, b in zip(move, before, strict=True)):
+                    leap, since, move = max(1, count // 50), 0, None
+                    following = [x + leap * (y - x) for x, y in zip(state, following, strict=True)]
+                before = move
+        count, state = count + leap, following

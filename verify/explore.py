@@ -1,6 +1,7 @@
 """Search for counterexamples: guided by float64 margins, confirmed in exact or ball arithmetic, made readable."""
 
 import contextlib
+import json
 import math
 import random
 import time
@@ -16,13 +17,15 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
-from verify.errors import InputError, UndefinedError
+from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.instances import Plan, plan
-from verify.outcomes import ClauseResult, Outcome, json_numbers
+from verify.outcomes import ClauseResult, Outcome, json_number, json_numbers
 from verify.parameters import Value, parse_instance
+from verify.sharpness import Sharpness, sharpness
+from verify.simplify import Instance, simplest
 
 if TYPE_CHECKING:
-    from verify.statement import Statement, Theorem
+    from verify.statement import Hypothesis, Statement, Theorem
 
 SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS = 10
@@ -30,23 +33,32 @@ _CONFIRM_SECONDS = 10
 
 @dataclass(frozen=True)
 class ExploreResult:
-    """What a search found; the effort (examples, seconds, seed) is part of it.
+    """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
     A counterexample is always confirmed in exact or ball arithmetic. `smallest_margin` is the
-    smallest float64 margin met, relative to the size of what is compared.
+    smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
+    met. `needed` is the number of instances up to the first one that was refuted; `sharpness` has an
+    entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
     """
 
     theorem: str
     statement_digest: str
     dropped: tuple[str, ...]
-    counterexample: Mapping[str, Value] | None
+    counterexample: Instance | None
     clause: ClauseResult | None
     smallest_margin: float | None
-    nearest: Mapping[str, Value] | None
+    nearest: Instance | None
     examples: int
+    needed: int | None
+    sharpness: tuple[Sharpness, ...]
+    stopped: str
     seconds: float
     seed: int
-    interrupted: bool = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.stopped == "interrupted"
 
     @property
     def exit_code(self) -> int:
@@ -67,7 +79,10 @@ class ExploreResult:
             "detail": self.clause.detail if self.clause else "no counterexample found",
             "smallest_margin": self.smallest_margin,
             "nearest": None if self.nearest is None else json_numbers(self.nearest),
+            "sharpness": [bound.to_json() for bound in self.sharpness],
             "examples": self.examples,
+            "needed": self.needed,
+            "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }
@@ -79,7 +94,7 @@ class _StopSearchError(KeyboardInterrupt):
 
 @dataclass
 class _Search:
-    """State of one search: what was tried, the nearest miss, the confirmed counterexamples by simplicity."""
+    """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
 
     theorem: "Theorem"
     statement: "Statement"
@@ -87,56 +102,50 @@ class _Search:
     deadline: float
     guided: bool
     progress: Progress | None = None
-    examples: int = 0
-    margin: float = math.inf
-    nearest: dict[str, Value] | None = None
-    found: dict[str, Value] | None = None
-    clause: ClauseResult | None = None
-    tried: dict[tuple[Value, ...], ClauseResult | None] = field(default_factory=dict)
+    nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
+    found: tuple[Instance, ClauseResult] | None = None
+    needed: int | None = None
+    tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
 
-    def look(self, instance: dict[str, Value]) -> ClauseResult | None:
-        """Scan the clauses at an instance in float64, and confirm in rigorous arithmetic one that seems to fail."""
+    def margins(self, instance: Instance) -> dict[str, float]:
+        """Return each clause's float64 margin at an instance, and remember the smallest."""
         if time.monotonic() > self.deadline:
             raise _StopSearchError
         key = tuple(instance.values())
         if key not in self.tried:
-            self.examples += 1
+            statement = self.statement.at(instance)
+            self.tried[key] = {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
             if self.progress:
-                self.progress(self.examples)
-            self.tried[key] = self._judge(instance)
+                self.progress(len(self.tried))
+            for label, margin in self.tried[key].items():
+                if label not in self.nearest or margin < self.nearest[label][0]:
+                    self.nearest[label] = margin, instance
         return self.tried[key]
 
-    def _judge(self, instance: dict[str, Value]) -> ClauseResult | None:
-        margins = [(scan(clause, self.statement, instance), clause) for clause in self.statement.clauses]
-        lowest = min(margin for margin, _ in margins)
-        if lowest < self.margin:
-            self.margin, self.nearest = lowest, instance
-        for margin, clause in sorted(margins, key=lambda pair: pair[0]):
-            if margin > 0:
-                return None
-            result = self._confirm(clause, instance)
-            if result.outcome is Outcome.REFUTED:
-                if self.found is None or simplicity(instance) < simplicity(self.found):
-                    self.found, self.clause = instance, result
-                return result
+    def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
+        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
+        margins = self.margins(instance)
+        for suspect in sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name]):
+            if label in (None, suspect):
+                result = self._confirm(suspect, instance)
+                if result.outcome is Outcome.REFUTED:
+                    return result
         return None
 
-    def _confirm(self, clause: Clause, instance: dict[str, Value]) -> ClauseResult:
+    def _confirm(self, label: str, instance: Instance) -> ClauseResult:
         deadline = min(self.deadline, time.monotonic() + _CONFIRM_SECONDS)
-        context = Context(self.statement, instance, self.theorem.proofs, deadline)
+        statement = self.statement.at(instance)
+        clause = next(clause for clause in statement.clauses if clause.label == label)
+        held = all(evaluate_hypothesis(hypothesis, instance).holds for hypothesis in statement.hypotheses)
+        assert held, "a drawn instance breaks a hypothesis"
+        context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
-            return clause.evaluate(context)
-        except UndefinedError as error:
+            result = clause.evaluate(context)
+        except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-
-    def admits(self, instance: Mapping[str, Value]) -> bool:
-        """Whether the instance satisfies the domain and every hypothesis that was kept."""
-        try:
-            check_domain(self.statement, instance)
-            checked = parse_instance(self.statement.parameters, instance, partial=False)
-        except InputError:
-            return False
-        return all(evaluate_hypothesis(h, checked).holds for h in self.statement.hypotheses)
+        if context.interrupted:
+            raise KeyboardInterrupt
+        return result
 
 
 def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) -> float:
@@ -167,13 +176,13 @@ def explore(
     given
         Values of parameters that are to stay fixed.
     drop
-        Labels of hypotheses to leave out.
+        Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
-        The effort: instances drawn, and wall-clock time.
+        The effort: instances drawn, and wall-clock time. A search that time does not end repeats itself.
     seed
         Seed of the draws.
     database
-        Where found instances are kept and replayed from; `None` for nowhere.
+        Where what was found is kept and replayed from; `None` for nowhere.
     guided
         Whether the margin steers the draws (to measure what steering is worth).
     progress
@@ -182,43 +191,51 @@ def explore(
     Raises
     ------
     InputError
-        For an unknown or structural hypothesis to drop, a bad value, or an empty effort.
+        For a hypothesis that is unknown or cannot be dropped, a bad value, or an empty effort.
     """
     if max_examples < 1:
         raise InputError("max-examples", max_examples, "must be an integer >= 1")
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
-    statement = without(theorem.statement, drop)
-    fixed = parse_instance(statement.parameters, given, partial=True)
-    check_domain(statement, fixed)
-    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     started = time.monotonic()
-    state = _Search(
-        theorem, statement, plan(statement.parameters, relations, fixed), started + seconds, guided, progress
-    )
-    interrupted = False
+    statement = without(theorem.statement, drop)
+    state = _Search(theorem, statement, _plan(statement, given), started + seconds, guided, progress)
+    stopped = "examples"
+    bounds: tuple[Sharpness, ...] = ()
+    key = f"{statement.digest} {sorted(state.plan.given.items())}".encode()
     try:
-        _draw(state, max_examples, seed, database)
-        if state.found is None and state.nearest is not None:
-            _polish(state, seed)
+        _replay(state, database, key)
+        if state.found is None:
+            _draw(state, max_examples, seed)
+        if state.found is None:
+            _polish(state)
+        if state.found is None and not drop:
+            bounds = sharpness(theorem, state.plan, {label: at for label, (_, at) in state.nearest.items()})
         if state.found is not None:
+            stopped = "found"
             _simplify(state)
     except _StopSearchError:
-        pass
+        stopped = "seconds"
     except KeyboardInterrupt:
-        interrupted = True
+        stopped = "interrupted"
+    if state.found is not None and database is not None:
+        database.save(key, json.dumps({name: json_number(value) for name, value in state.found[0].items()}).encode())
+    names = [parameter.name for parameter in statement.parameters]
+    margin, nearest = min(state.nearest.values(), key=lambda pair: pair[0], default=(math.inf, None))
     return ExploreResult(
         theorem.id,
         theorem.statement.digest,
         tuple(drop),
-        state.found,
-        state.clause,
-        state.margin if math.isfinite(state.margin) else None,
-        state.nearest,
-        state.examples,
+        {name: state.found[0][name] for name in names} if state.found else None,
+        state.found[1] if state.found else None,
+        margin if math.isfinite(margin) else None,
+        {name: nearest[name] for name in names} if nearest else None,
+        len(state.tried),
+        state.needed,
+        bounds,
+        stopped,
         time.monotonic() - started,
         seed,
-        interrupted,
     )
 
 
@@ -228,41 +245,73 @@ def default_database() -> ExampleDatabase:
 
 
 def without(statement: "Statement", labels: Sequence[str]) -> "Statement":
-    """Return the statement without some of its parametric hypotheses. Raises InputError for any other label."""
+    """Return the statement without some of its hypotheses. Raises InputError for a label that cannot be dropped."""
     known = {hypothesis.label: hypothesis for hypothesis in statement.hypotheses}
-    parametric = ", ".join(label for label, hypothesis in known.items() if hypothesis.relation is not None)
+    droppable = ", ".join(label for label, hypothesis in known.items() if _droppable(hypothesis)) or "none"
     for label in labels:
         if label not in known:
-            raise InputError("--drop", label, f"is no hypothesis of this theorem; it has {', '.join(known)}")
-        if known[label].relation is None:
-            raise InputError("--drop", label, f"is structural and no variation is coded; can be dropped: {parametric}")
+            raise InputError("--drop", label, f"is no hypothesis of this theorem; it has {', '.join(known) or 'none'}")
+        if not _droppable(known[label]):
+            raise InputError("--drop", label, f"is structural and no variation is coded; can be dropped: {droppable}")
     kept = tuple(hypothesis for hypothesis in statement.hypotheses if hypothesis.label not in labels)
     return replace(statement, hypotheses=kept)
 
 
-def _draw(state: _Search, max_examples: int, seed: int, database: ExampleDatabase | None) -> None:
-    def refutes(instance: dict[str, Value]) -> bool:
-        result = state.look(instance)
+def _droppable(hypothesis: "Hypothesis") -> bool:
+    return hypothesis.relation is not None or hypothesis.varies is not None
+
+
+def _plan(statement: "Statement", given: Mapping[str, Any]) -> Plan:
+    """Return the plan of the instances in scope; words that a kept hypothesis fixes are the paper's."""
+    fixed = parse_instance(statement.parameters, given, partial=True)
+    check_domain(statement, fixed)
+    for kept in statement.hypotheses:
+        if kept.varies is not None:
+            fixed = {kept.varies.name: kept.varies.words[0], **fixed}
+        if evaluate_hypothesis(kept, fixed).holds is False:
+            values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
+            raise InputError(values, "", f"breaks {kept.label}: {kept.statement} (--drop {kept.label} leaves it out)")
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    return plan(statement.parameters, relations, fixed)
+
+
+def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> None:
+    """Look again at what earlier searches of the same statement found."""
+    for kept in sorted(database.fetch(key)) if database is not None else ():
+        try:
+            parsed = parse_instance(state.statement.parameters, json.loads(kept), partial=False)
+        except (InputError, ValueError, TypeError, AttributeError):
+            continue
+        instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
+        if state.plan.admits(instance) and (result := state.refutes(instance)):
+            state.found, state.needed = (instance, result), len(state.tried)
+            return
+
+
+def _draw(state: _Search, max_examples: int, seed: int) -> None:
+    def refutes(instance: Instance) -> bool:
+        margins = state.margins(instance)
+        result = state.refutes(instance)
         if state.guided:
-            margin = min(scan(clause, state.statement, instance) for clause in state.statement.clauses)
-            hypothesis.target(-_bounded(margin))
+            for label, margin in margins.items():
+                hypothesis.target(-_bounded(margin), label=label)
+        if result is not None:
+            state.found, state.needed = (instance, result), len(state.tried)
         return result is not None
 
     settings = hypothesis.settings(
         max_examples=max_examples,
-        database=database,
+        database=None,
         deadline=None,
         print_blob=False,
         # A first counterexample is enough: `_simplify` makes it readable, in the parameters' own terms.
         report_multiple_bugs=False,
-        phases=(hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.target),
+        phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
         suppress_health_check=list(hypothesis.HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
-    key = f"{state.statement.digest} {sorted(state.plan.given.items())}".encode()
-    source = random.Random(seed)
     with contextlib.suppress(hypothesis.errors.NoSuchExample):
-        hypothesis.find(state.plan.instances(), refutes, settings=settings, random=source, database_key=key)
+        hypothesis.find(state.plan.instances(), refutes, settings=settings, random=random.Random(seed))
 
 
 def _bounded(margin: float) -> float:
@@ -270,20 +319,21 @@ def _bounded(margin: float) -> float:
     return math.copysign(1.0, margin) if math.isinf(margin) else margin / (1 + abs(margin))
 
 
-def _polish(state: _Search, seed: int) -> None:
-    """Descend from the nearest miss, one parameter at a time, by factors and steps that shrink."""
-    for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64), Fraction(1, 1024)):
-        improved = True
-        while improved and state.found is None:
-            assert state.nearest is not None
-            before, start = state.margin, state.nearest
-            for neighbour in _neighbours(start, share, set(state.plan.given)):
-                if state.admits(neighbour):
-                    state.look(neighbour)
-            improved = state.margin < before
+def _polish(state: _Search) -> None:
+    """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
+    for label in list(state.nearest):
+        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64), Fraction(1, 1024)):
+            improved = True
+            while improved:
+                before, start = state.nearest[label]
+                for neighbour in _neighbours(start, share, set(state.plan.given)):
+                    if state.plan.admits(neighbour) and (result := state.refutes(neighbour)):
+                        state.found, state.needed = (neighbour, result), len(state.tried)
+                        return
+                improved = state.nearest[label][0] < before
 
 
-def _neighbours(instance: Mapping[str, Value], share: Fraction, fixed: set[str]) -> Iterator[dict[str, Value]]:
+def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
     for name, value in instance.items():
         if name in fixed or isinstance(value, str):
             continue
@@ -291,75 +341,17 @@ def _neighbours(instance: Mapping[str, Value], share: Fraction, fixed: set[str])
             if isinstance(value, int):
                 moved: Value = value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))
             else:
-                moved = value * factor
+                moved = (value * factor).limit_denominator(10**9)
             yield {**instance, name: moved}
 
 
 def _simplify(state: _Search) -> None:
-    """Replace values by simpler ones while the counterexample stays one."""
-    improved = True
-    while improved:
-        assert state.found is not None
-        start = state.found
-        for name in start:
-            if name in state.plan.given:
-                continue
-            for value in simpler_values(state.found[name]):
-                if any(
-                    state.admits(candidate) and state.look(candidate) is not None
-                    for candidate in ({**state.found, name: value}, _carried(state.plan, state.found, name, value))
-                ):
-                    break
-        improved = simplicity(state.found) < simplicity(start)
-
-
-def _carried(found: Plan, instance: Mapping[str, Value], name: str, value: Value) -> dict[str, Value]:
-    """Return the instance with one value changed, and later rationals at the same place of their new ranges."""
-    changed: dict[str, Value] = {**instance, name: value}
-    later = False
-    for parameter in found.parameters:
-        old = instance[parameter.name]
-        if later and parameter.name not in found.given and isinstance(old, Fraction):
-            before, after = found.range(parameter, instance), found.range(parameter, changed)
-            if before.low is not None and before.high is not None and after.low is not None and after.high is not None:
-                place = (old - before.low) / (before.high - before.low or 1)
-                changed[parameter.name] = after.low + place * (after.high - after.low)
-        later = later or parameter.name == name
-    return changed
-
-
-def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return a key by which readable instances come first: digits in all, then the sizes themselves."""
-    numbers = [Fraction(value) for value in instance.values() if not isinstance(value, str)]
-    sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
-    return (sum(len(str(size)) for size in sizes), sum(sizes))
-
-
-def simpler_values(value: Value) -> Iterator[Value]:
-    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions."""
-    if isinstance(value, str):
-        return
-    if isinstance(value, int):
-        size = abs(value)
-        yield from sorted({v for v in (*range(min(size, 12)), size // 2, size * 9 // 10, size - 1) if 0 <= v < size})
-        return
-    seen = {value}
-    for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 10), Fraction(1, 100), Fraction(1, 10000)):
-        candidate = simplest_between(value - abs(value) * share, value + abs(value) * share)
-        if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
-            seen.add(candidate)
-            yield candidate
-
-
-def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction of smallest denominator in [low, high], by the Stern–Brocot tree."""
-    if low > high:
-        raise InputError("low", low, f"must be <= high = {high}")
-    if low <= 0 <= high:
-        return Fraction(0)
-    if high < 0:
-        return -simplest_between(-high, -low)
-    whole = low.__floor__()
-    if whole == low or whole + 1 <= high:
-        return Fraction(whole if whole == low else whole + 1)
-    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole))
+    """Make the counterexample readable: in float64 first, then back to the simplest that is confirmed."""
+    assert state.found is not None
+    start, refuted = state.found
+    label = refuted.label
+    path = simplest(state.plan, start, lambda instance: state.margins(instance)[label] <= 0)
+    for instance in reversed(path[1:]):
+        if result := state.refutes(instance, label):
+            state.found = instance, result
+            return

@@ -12,70 +12,14 @@ from itertools import islice, permutations
 from typing import Any
 
 import sympy as sp
+from hypothesis import reject
 from hypothesis import strategies as st
 
-from verify.arithmetic import Exact, exact_fraction
-from verify.compile import Program, compile_program
 from verify.errors import TheoremError
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
+from verify.ranges import Range, Ranges, Solvable, meet, solvable
 
 _ORDERS, _TRIALS = 720, 40
-_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
-
-
-@dataclass(frozen=True)
-class Range:
-    """An interval of admissible values; `None` is no bound, and integer ends are always included."""
-
-    low: Fraction | None
-    high: Fraction | None
-    low_open: bool = False
-    high_open: bool = False
-
-    def meet(self, other: "Range") -> "Range":
-        """Return the intersection."""
-        low, low_open = self.low, self.low_open
-        if other.low is not None and (low is None or other.low > low or (other.low == low and other.low_open)):
-            low, low_open = other.low, other.low_open
-        high, high_open = self.high, self.high_open
-        if other.high is not None and (high is None or other.high < high or (other.high == high and other.high_open)):
-            high, high_open = other.high, other.high_open
-        return Range(low, high, low_open, high_open)
-
-    def integers(self) -> "Range":
-        """Return the range of the integers in it."""
-        low = None if self.low is None else self.low.__floor__() + 1 if self.low_open else self.low.__ceil__()
-        high = None if self.high is None else self.high.__ceil__() - 1 if self.high_open else self.high.__floor__()
-        return Range(None if low is None else Fraction(low), None if high is None else Fraction(high))
-
-    @property
-    def empty(self) -> bool:
-        """Whether it contains nothing."""
-        if self.low is None or self.high is None:
-            return False
-        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """slope·p + constant > 0 (≥ 0 unless strict), both programs of the parameters drawn before p."""
-
-    strict: bool
-    names: tuple[str, ...]
-    program: Program
-
-    def range(self, drawn: Mapping[str, Value]) -> Range:
-        exact = Exact()
-        values = [exact.number(drawn[name]) for name in self.names]
-        try:
-            slope, constant = (exact_fraction(exact.checked(x)) for x in self.program.bind(exact)(*values))
-        except ZeroDivisionError:
-            return Range(Fraction(1), Fraction(0))
-        if slope == 0:
-            holds = constant > 0 or (constant == 0 and not self.strict)
-            return Range(None, None) if holds else Range(Fraction(1), Fraction(0))
-        root = -constant / slope
-        return Range(root, None, self.strict) if slope > 0 else Range(None, root, high_open=self.strict)
 
 
 @dataclass(frozen=True)
@@ -83,18 +27,34 @@ class Plan:
     """Parameters in the order in which they are drawn, with the bounds on each."""
 
     parameters: tuple[Parameter, ...]
-    bounds: Mapping[str, tuple[_Bound, ...]]
+    bounds: Mapping[str, tuple[Solvable, ...]]
     given: Mapping[str, Value]
 
-    def range(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Range:
-        """Return the admissible range of a parameter at the values drawn before it."""
+    def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
+        """Return the admissible values of a parameter at the values drawn before it, as a union of intervals."""
         low = parameter.minimum if parameter.minimum is not None else parameter.above
-        found = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
-        for bound in self.bounds[parameter.name]:
-            found = found.meet(bound.range(drawn))
+        domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
         if parameter.kind == "integer":
-            found = found.meet(Range(Fraction(-LARGEST_INTEGER), Fraction(LARGEST_INTEGER))).integers()
+            domain = domain.meet(Range(Fraction(-LARGEST_INTEGER), Fraction(LARGEST_INTEGER)))
+        found: Ranges = (domain,)
+        for bound in self.bounds[parameter.name]:
+            found = meet(found, bound.ranges(drawn, domain))
+        if parameter.kind == "integer":
+            found = tuple(part for part in (part.integers() for part in found) if not part.empty)
         return found
+
+    def admits(self, instance: Mapping[str, Value]) -> bool:
+        """Whether an instance keeps the domains, the relations and what is given."""
+
+        def admitted(parameter: Parameter) -> bool:
+            value = instance[parameter.name]
+            if parameter.name in self.given:
+                return value == self.given[parameter.name]
+            if isinstance(value, str):
+                return value in parameter.words
+            return any(value in part for part in self.ranges(parameter, instance))
+
+        return all(map(admitted, self.parameters))
 
     def instances(self) -> st.SearchStrategy[dict[str, Value]]:
         """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers."""
@@ -109,7 +69,12 @@ class Plan:
                 elif parameter.kind == "word":
                     drawn[name] = draw(st.sampled_from(parameter.words))
                 else:
-                    drawn[name] = draw(values(self.range(parameter, drawn), integer=parameter.kind == "integer"))
+                    parts = self.ranges(parameter, drawn)
+                    if not parts:
+                        # Rare: an order in which no trial met an empty range was chosen.
+                        reject()
+                    integer = parameter.kind == "integer"
+                    drawn[name] = draw(st.one_of([values(part, integer=integer) for part in parts]))
             return drawn
 
         return draw_all()
@@ -117,13 +82,10 @@ class Plan:
 
 def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
     """Return a strategy of one range: its ends, small and simple values near them, and extreme ratios."""
-    if admissible.empty:
-        return st.nothing()
     if integer:
-        assert admissible.low is not None
-        low, high = int(admissible.low), int(admissible.high or LARGEST_INTEGER)
-        near = [st.integers(low, min(high, low + reach)) for reach in (3, 30, 1000, 10**6)]
-        return st.one_of(*near, st.integers(max(low, high - 3), high)) if high < LARGEST_INTEGER else st.one_of(*near)
+        return _integers(admissible)
+    if admissible.low is not None and admissible.low == admissible.high:
+        return st.just(admissible.low)
     low = admissible.low if admissible.low is not None else -(abs(admissible.high or Fraction(0)) + 1) * 2**20
     simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
     if admissible.high is None:
@@ -145,51 +107,56 @@ def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
     return st.one_of(*parts)
 
 
+def _integers(admissible: Range) -> st.SearchStrategy[int]:
+    assert admissible.low is not None and admissible.high is not None
+    low, high = int(admissible.low), int(admissible.high)
+    start = max(low, min(high, 0))
+    near = [st.integers(start, min(high, start + reach)) for reach in (3, 30, 1000)]
+    # Extreme ratios: sizes spread over the orders of magnitude.
+    wide = st.builds(lambda k: min(high, start + 2**k), st.integers(0, max(1, (high - start).bit_length())))
+    parts = [*near, wide]
+    if low < start:
+        parts += [st.integers(max(low, start - 30), start), st.integers(low, low + 3)]
+    if high < LARGEST_INTEGER:
+        parts.append(st.integers(max(low, high - 3), high))
+    return st.one_of(parts)
+
+
 def plan(
     parameters: Sequence[Parameter], relations: Sequence[sp.core.relational.Relational], given: Mapping[str, Value]
 ) -> Plan:
-    """Return a plan in which no drawn range was found empty; TheoremError when there is none.
+    """Return a plan in which random walks met no empty range, or the fewest; TheoremError when all of them did.
 
     The parameters that are given come first.
     """
     free = [parameter for parameter in parameters if parameter.name not in given]
     fixed = [parameter for parameter in parameters if parameter.name in given]
-    why = "no order of the parameters was found in which every relation can be met"
-    for order in islice(permutations(free), _ORDERS):
-        try:
-            found = _bounded((*fixed, *order), relations, given)
-        except TheoremError as error:
-            why = str(error)
-            continue
-        if not any(_dead_end(found, random.Random(seed)) for seed in range(_TRIALS)):
-            return found
-    raise TheoremError(why)
+    orders = [_bounded((*fixed, *order), relations, given) for order in islice(permutations(free), _ORDERS)]
+    # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
+    orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
+    best, fewest = None, _TRIALS
+    for order in orders:
+        met = sum(_dead_end(order, random.Random(seed)) for seed in range(_TRIALS))
+        if met < fewest:
+            best, fewest = order, met
+        if not fewest:
+            break
+    if best is None:
+        given_text = "".join(f", with {name} = {value}" for name, value in given.items())
+        relations_text = ", ".join(map(str, relations))
+        raise TheoremError(f"no instance was found that satisfies {relations_text}{given_text}")
+    return best
 
 
 def _bounded(
     order: Sequence[Parameter], relations: Sequence[sp.core.relational.Relational], given: Mapping[str, Value]
 ) -> Plan:
-    bounds: dict[str, list[_Bound]] = {parameter.name: [] for parameter in order}
+    bounds: dict[str, list[Solvable]] = {parameter.name: [] for parameter in order}
     for relation in relations:
-        symbols = {symbol.name: symbol for symbol in relation.free_symbols}
-        names = [parameter.name for parameter in order if parameter.name in symbols]
-        if not names or names[-1] in given:
-            continue
-        *before, last = names
-        bounds[last].append(_bound(relation, symbols, tuple(before), symbols[last]))
+        names = [parameter.name for parameter in order if parameter.name in {s.name for s in relation.free_symbols}]
+        if names and names[-1] not in given:
+            bounds[names[-1]].append(solvable(relation, names[-1], frozenset(names[:-1])))
     return Plan(tuple(order), {name: tuple(found) for name, found in bounds.items()}, dict(given))
-
-
-def _bound(relation: Any, symbols: Mapping[str, sp.Symbol], before: tuple[str, ...], last: sp.Symbol) -> _Bound:
-    left, right = relation.args
-    slack = right - left if isinstance(relation, sp.StrictLessThan | sp.LessThan) else left - right
-    numerator, denominator = sp.fraction(sp.together(slack))
-    polynomial = sp.Poly(numerator, last)
-    if isinstance(relation, sp.Eq) or denominator.has(last) or polynomial.degree() > 1:
-        raise TheoremError(f"{relation} cannot be solved for {last}: it is not affine in it")
-    slope, constant = (polynomial.coeff_monomial(last**k) / denominator for k in (1, 0))
-    program = compile_program([slope, constant], [symbols[name] for name in before])
-    return _Bound(isinstance(relation, _STRICT), before, program)
 
 
 def _dead_end(found: Plan, source: random.Random) -> bool:
@@ -201,10 +168,10 @@ def _dead_end(found: Plan, source: random.Random) -> bool:
         if parameter.kind == "word":
             drawn[parameter.name] = source.choice(parameter.words)
             continue
-        admissible = found.range(parameter, drawn)
-        if admissible.empty:
+        parts = found.ranges(parameter, drawn)
+        if not parts:
             return True
-        drawn[parameter.name] = _random_value(admissible, source, integer=parameter.kind == "integer")
+        drawn[parameter.name] = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
     return False
 
 

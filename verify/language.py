@@ -24,7 +24,19 @@ RELATIONS: dict[str, type[sp.core.relational.Relational]] = {
     "Gt": sp.StrictGreaterThan,
     "Ge": sp.GreaterThan,
 }
+
+
+class Case(sp.Function):
+    """Case(word, e_1, …, e_k): the e_i that belongs to the i-th word of a parameter of kind `word`.
+
+    An instance chooses; the engine computes with what was chosen (`Statement.at`).
+    """
+
+    is_commutative = True
+
+
 _HEADS: dict[str, Any] = {
+    "Case": Case,
     "Add": sp.Add,
     "Mul": sp.Mul,
     "Pow": sp.Pow,

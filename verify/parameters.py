@@ -35,7 +35,7 @@ class Parameter:
     minimum, above
         The domain: `minimum` is included, `above` excluded; `None` for no bound.
     words
-        The words that a parameter of kind `word` may take; the first is the paper's.
+        The words that a parameter of kind `word` may take; the first is the paper's, and stands where none is given.
     """
 
     name: str
@@ -118,12 +118,17 @@ def read_assignments(words: Iterable[str]) -> dict[str, str]:
 
 
 def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object], *, partial: bool) -> dict[str, Value]:
-    """Return the instance in the order of the parameters; `partial` lets parameters be absent."""
+    """Return the instance in the order of the parameters; `partial` lets parameters be absent.
+
+    A word that is absent from a whole instance is the paper's.
+    """
     known = {parameter.name: parameter for parameter in parameters}
     names = ", ".join(known)
     for name, value in given.items():
         if name not in known:
             raise InputError(name, value, f"is no parameter of this theorem; its parameters are {names}")
+    if not partial:
+        given = {name: p.words[0] for name, p in known.items() if p.kind == "word"} | dict(given)
     missing = [name for name in known if name not in given]
     if missing and not partial:
         raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")

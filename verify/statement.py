@@ -1,14 +1,14 @@
 """Theorems: a statement that is data, its source, its derivation and the false variants that must be refuted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.language import RELATIONS, digest, from_data, to_data
+from verify.language import RELATIONS, Case, digest, from_data, to_data
 from verify.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -50,17 +50,26 @@ class Source:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A labelled hypothesis: a relation on the parameters (`text`: as printed), or, structural, a sentence."""
+    """A labelled hypothesis: a relation on the parameters (`text`: as printed), or, structural, a sentence.
+
+    `varies` is the parameter of kind `word` by which a structural hypothesis can be varied: it holds
+    where the parameter is its first word.
+    """
 
     label: str
     relation: sp.core.relational.Relational | None = None
     text: str = ""
+    varies: Parameter | None = None
 
     def __post_init__(self) -> None:
         if self.relation is None and not self.text:
             raise TheoremError(f"hypothesis {self.label}: needs a relation or a text")
         if self.relation is not None and not isinstance(self.relation, tuple(RELATIONS.values())):
             raise TheoremError(f"hypothesis {self.label}: {self.relation} is not a relation between expressions")
+        if self.relation is not None and self.varies:
+            raise TheoremError(
+                f"hypothesis {self.label}: a relation is varied by dropping it, not by {self.varies.name}"
+            )
 
     @property
     def kind(self) -> str:
@@ -84,7 +93,8 @@ class Hypothesis:
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
         relation = None if self.relation is None else to_data(self.relation)
-        return {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
+        data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
+        return data | ({"varies": self.varies.name} if self.varies else {})
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,7 @@ class Statement:
             for expression in clause.expressions():
                 self._known(expression, known | clause.bound_names(), f"clause {clause.label}")
         self._symbols_agree()
+        self._words_agree()
         self.to_data()
 
     @staticmethod
@@ -138,11 +149,14 @@ class Statement:
         if unknown:
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
 
-    def symbols(self) -> set[sp.Symbol]:
-        """Return all symbols that occur, bound ones included."""
+    def _all_expressions(self) -> list[sp.Basic]:
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
         expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
-        return set(self.variables).union(self.definitions, *(sp.sympify(e).atoms(sp.Symbol) for e in expressions))
+        return [sp.sympify(expression) for expression in expressions]
+
+    def symbols(self) -> set[sp.Symbol]:
+        """Return all symbols that occur, bound ones included."""
+        return set(self.variables).union(self.definitions, *(e.atoms(sp.Symbol) for e in self._all_expressions()))
 
     def _symbols_agree(self) -> None:
         """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
@@ -155,6 +169,35 @@ class Statement:
                 raise TheoremError(f"{symbol}: its assumptions are not all in the language")
             if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
                 raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
+
+    def _words_agree(self) -> None:
+        """Refuse a word outside Case, a Case without an expression for each word, and a variation of no word."""
+        words = {p.name: p.words for p in self.parameters if p.kind == "word"}
+        for hypothesis in self.hypotheses:
+            if hypothesis.varies and hypothesis.varies.name not in words:
+                name = hypothesis.varies.name
+                raise TheoremError(
+                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
+                )
+        for expression in self._all_expressions():
+            for case in expression.atoms(Case):
+                name, *choices = case.args
+                if len(choices) != len(words.get(str(name), ())):
+                    raise TheoremError(f"{case}: needs one expression for each word of {name}")
+            plain = expression.replace(Case, lambda _, *choices: sp.Tuple(*choices))
+            if outside := sorted(s.name for s in plain.free_symbols if s.name in words):
+                raise TheoremError(f"{expression} uses the word {outside[0]} other than in Case")
+
+    def at(self, instance: Mapping[str, Any]) -> "Statement":
+        """Return the statement with every Case decided by the instance's words."""
+        words = {p.name: p.words for p in self.parameters if p.kind == "word"}
+        if not words:
+            return self
+
+        def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
+            return choices[words[name.name].index(instance[name.name])]
+
+        return _rewritten(self, lambda expression: expression.replace(Case, choose))
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
@@ -182,6 +225,20 @@ class Statement:
         return expression
 
 
+def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
+    """Return a value with its expressions rewritten, inside tuples, mappings and dataclasses too."""
+    if isinstance(value, sp.Basic):
+        return rewrite(value)
+    if isinstance(value, tuple):
+        return tuple(_rewritten(item, rewrite) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _rewritten(item, rewrite) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type | Parameter):
+        changed = {f.name: _rewritten(getattr(value, f.name), rewrite) for f in fields(value)}
+        return replace(value, **changed)
+    return value
+
+
 def _implied(symbol: sp.Symbol, parameter: Parameter) -> bool:
     """Whether the domain of a parameter implies the assumptions of its symbol."""
     at_least = parameter.minimum if parameter.minimum is not None else parameter.above
@@ -207,12 +264,30 @@ def _parameter_data(parameter: Parameter) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Canary:
-    """A false variant of a theorem's statement, with an instance at which a check must refute it."""
+    """A false variant of a theorem's statement, and the clause that a search must refute."""
 
     label: str
     statement: Statement
-    instance: Mapping[str, Any]
     clause: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is known beside a clause's upper bound, to say how sharp it is and where it says anything.
+
+    Parameters
+    ----------
+    proved
+        The best bound that is proved, the same quantity's.
+    free
+        A bound that holds for nothing: the claimed one bites where it is smaller.
+    along
+        The parameter along which it is asked where the bound begins to bite.
+    """
+
+    proved: sp.Expr | None = None
+    free: sp.Expr | None = None
+    along: str | None = None
 
 
 @dataclass(frozen=True)
@@ -250,7 +325,9 @@ class Theorem:
     proofs
         For a clause's label, the data of a proof that the engine carries out at an instance.
     canaries
-        False variants, each refuted by a check.
+        False variants, each refuted by a search.
+    bounds
+        For the label of a clause that is an inequality, what its bound is held against.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
     """
@@ -264,6 +341,7 @@ class Theorem:
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
 
@@ -271,6 +349,16 @@ class Theorem:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
                 to_data(sp.sympify(value.expression if isinstance(value, ValueWhere) else value))
+        clauses = {clause.label: clause for clause in self.statement.clauses}
+        names = {parameter.name for parameter in self.statement.parameters}
+        for label, bound in self.bounds.items():
+            relation = getattr(clauses.get(label), "relation", None)
+            if relation is None or isinstance(relation, sp.Eq):
+                raise TheoremError(f"bound {label}: there is no clause of this label that is an inequality")
+            if bound.along is not None and bound.along not in names:
+                raise TheoremError(f"bound {label}: {bound.along} is no parameter")
+            if bound.along is not None and bound.free is None:
+                raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
 
     def conditions(self, /, **given: Any) -> "ConditionsResult":
         """Say which hypotheses hold, fail or need a parameter; a partial instance will do. Raises InputError."""
@@ -300,4 +388,4 @@ class Theorem:
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data."""
-        return replace(self, statement=statement)
+        return replace(self, statement=statement, bounds={})

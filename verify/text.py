@@ -8,6 +8,7 @@ import sympy as sp
 from verify.conditions import ConditionsResult
 from verify.explore import ExploreResult
 from verify.outcomes import CheckResult, HypothesisResult, number_text
+from verify.sharpness import Sharpness
 from verify.statement import Theorem
 
 _SHORT = 10
@@ -68,9 +69,24 @@ def explore_text(result: ExploreResult) -> str:
         )
     else:
         lines.append("no counterexample found")
-    if result.smallest_margin is not None:
-        lines.append(f"smallest margin {result.smallest_margin:.3g} at {_assignments(result.nearest)}")
-    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}"])
+        if result.smallest_margin is not None:
+            lines.append(f"smallest margin {result.smallest_margin:.3g} at {_assignments(result.nearest)}")
+        lines += [line for bound in result.sharpness for line in _sharpness(bound)]
+    stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
+    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+
+
+def _sharpness(bound: Sharpness) -> Iterator[str]:
+    yield f"sharpness of {bound.clause} at {_assignments(bound.instance)}"
+    yield f"  found {number_text(bound.found, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
+    yield f"  ratio {number_text(bound.ratio, _SHORT)}"
+    if bound.best_proved is not None:
+        yield f"  best proved {number_text(bound.best_proved, _SHORT)}"
+    if bound.free is not None:
+        vacuous = "; the claimed bound says no more than that here" if bound.vacuous else ""
+        yield f"  free {number_text(bound.free, _SHORT)}{vacuous}"
+    if bound.bites is not None:
+        yield f"  bites where {bound.bites}"
 
 
 def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.claims import Context, scan_values
+from verify.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.descent import Descent, certify_descent
-from verify.dynamics import INTERRUPTED, Dynamics, Passage, first_excess, scan_trajectory
+from verify.dynamics import INTERRUPTED, MOST_EVALUATIONS, Dynamics, Passage, first_excess, scan_trajectory
 from verify.errors import TheoremError
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
@@ -18,8 +19,8 @@ from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 if TYPE_CHECKING:
     from verify.statement import Statement
 
-SCAN_STEPS = 2000
-"""How far a search follows a recursion in float64."""
+SCAN_STEPS = 200_000
+"""How far a search follows a recursion in float64; a step in balls beyond that takes a second."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,10 @@ class Reaches:
                 return ClauseResult(
                     self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, None, "the bound is negative", witness
                 )
-        passage = context.passage(context.expanded(self.dynamics), level, last)
+        dynamics = context.expanded(self.dynamics)
+        passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
+        if isinstance(passage, Cycle):
+            return self._never(context, level, passage)
         margin = _below(level, passage.observable)
         if passage.reached:
             steps = Enclosure(passage.step, passage.step)
@@ -123,14 +127,43 @@ class Reaches:
         )
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, {}, values, passage.bits)
 
+    def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
+        lowest = cycle.lowest
+        detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
+        detail += f"cycle of period {cycle.period}, where the observable is at least {float(lowest):.6g}"
+        around = {f"cycle_{z.name}": x for z, x in zip(self.dynamics.state, cycle.centre, strict=True)}
+        witness = {**context.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
+        witness |= {"radius": cycle.radius, "lowest": lowest}
+        margin = Enclosure(None, level - lowest)
+        bits = cycle.passage.bits
+        return ClauseResult(
+            self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, margin, detail, witness, bits=bits
+        )
+
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return (level − smallest value by the last step)/level; 1 where no finite run can refute the clause."""
-        if self.within is None:
-            return 1.0
-        level, within = scan_values((self.level, self.within), instance)
-        if within > SCAN_STEPS:
-            return 1.0
-        return (level - min(scan_trajectory(self.dynamics, instance, max(0, int(within))))) / level
+        """Return (level − smallest value by the last step)/level; with no last step, small where it is not reached.
+
+        A run that is not reached refutes the clause only where it settles on a cycle above the level:
+        a small negative margin, as it is dear to confirm.
+        """
+        (level,) = scan_values((self.level,), instance)
+        last = SCAN_STEPS
+        if self.within is not None:
+            (within,) = scan_values((self.within,), instance)
+            last = math.floor(within)
+            if not 0 <= last <= SCAN_STEPS:
+                return -1.0 if last < 0 else 1.0
+        smallest, run = math.inf, scan_trajectory(self.dynamics, instance, last)
+        for _, observed in run:
+            smallest = min(smallest, observed)
+            if smallest <= level:
+                return (level - smallest) / level if self.within is not None else 1.0
+        if self.within is not None:
+            return (level - smallest) / level
+        steady = run[-1][0] > MOST_EVALUATIONS
+        if not steady and approximate_cycle(self.dynamics, level, instance, QUICK_CONTRACTION) is not None:
+            return -1e-3
+        return 1 / (1 + math.log(smallest / level)) if level > 0 and math.isfinite(smallest) else 1.0
 
 
 @dataclass(frozen=True)
@@ -175,8 +208,11 @@ class Stays:
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a later step above the level; certify that the observable never increases; else look further."""
         reached, level = context.exact(self.reached), context.exact(self.level)
-        passage = context.passage(context.expanded(self.dynamics), reached)
-        found, why = self._excess(context, passage, reached, level, SCAN_STEPS), "no invariant region is known"
+        passage = context.run(context.expanded(self.dynamics), reached)
+        if isinstance(passage, Cycle):
+            detail = "the level is never reached, so that there is nothing to keep"
+            return self._result(Outcome.VERIFIED, None, detail, passage.passage)
+        found, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
         proof = context.proofs.get(self.label)
         if found is None and isinstance(proof, Descent) and reached <= level:
             descent = certify_descent(
@@ -229,7 +265,7 @@ class Stays:
         """Return (level − largest value once reached)/level; above 1 while the level is not reached."""
         reached, level = scan_values((self.reached, self.level), instance)
         smallest, largest = math.inf, -math.inf
-        for observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
+        for _, observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
             if smallest <= reached or observed <= reached:
                 largest = max(largest, observed)
                 if largest > 2 * level:

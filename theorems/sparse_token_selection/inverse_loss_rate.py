@@ -137,7 +137,7 @@ def derivation() -> Derivation:
 
 def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
     clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), {"T": 9, "q": 2, "d": 3, "eta": "1/20"}, clause)
+    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
 
 
 inverse_loss_rate = Theorem(

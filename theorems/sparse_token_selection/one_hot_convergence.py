@@ -139,18 +139,16 @@ def derivation() -> Derivation:
     )
 
 
-def _replaced(label: str, clause: str, instance: dict[str, object], *clauses: object, **changes: object) -> Canary:
-    return Canary(label, replace(STATEMENT, clauses=clauses or STATEMENT.clauses, **changes), instance, clause)  # type: ignore[arg-type]
+def _canary(label: str, clause: str, *clauses: Reaches | Stays) -> Canary:
+    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
 
-
-_SMALL = {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"}
 
 theorem1 = Theorem(
     id="wang2024.theorem1",
     title="One-hot encoding: gradient descent reaches any small loss and stays below it",
     source=Source("Theorem 1", "printed", WANG2024, "hypotheses as printed; its time bound is not known to us"),
     statement=STATEMENT,
-    example=_SMALL,
+    example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
     values={
         "steps_to_epsilon": ClauseValue("reached", "steps"),
         "inverse_loss_slope": ValueWhere(inverse_loss_slope, RATE_HOLDS),
@@ -158,20 +156,18 @@ theorem1 = Theorem(
     derivation=derivation,
     proofs={"stays": NEVER_INCREASES},
     canaries=(
-        _replaced(
+        _canary(
             "stays below eps/2 from the first step with L <= eps",
             "stays",
-            _SMALL,
             REACHED,
             replace(STAYS, level=eps / 2, says=""),
         ),
-        _replaced(
+        _canary(
             "reached within (T-1)/(4 eta eps) steps, the slope's reading without its start",
             "reached",
-            _SMALL,
             replace(REACHED, within=(T - 1) / (4 * eta * eps), says=""),
         ),
-        _replaced("reached at once", "reached", _SMALL, replace(REACHED, within=sp.Integer(0), says="")),
+        _canary("reached at once", "reached", replace(REACHED, within=sp.Integer(0), says="")),
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),

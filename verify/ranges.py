@@ -1,0 +1,261 @@
+"""Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
+
+A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
+numerator and denominator. Any other is solved by bisection between values at which its sign is
+certified, so that what is returned lies inside; thin parts between two probes may be missed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.arithmetic import Exact, balls, enclosure_of_ball, exact_fraction
+from verify.claims import evaluate_rising, sign_of
+from verify.compile import Program, compile_program
+from verify.errors import NotExactError, UndecidedError, UndefinedError
+
+_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
+_ROOT_BITS = 512
+"""Irrational ends are enclosed to about 150 digits, so that no integer parameter (≤ 10^18) falls between."""
+_PROBES, _HALVINGS = 60, 60
+
+
+@dataclass(frozen=True)
+class Range:
+    """An interval of admissible values; `None` is no bound, and integer ends are always included."""
+
+    low: Fraction | None
+    high: Fraction | None
+    low_open: bool = False
+    high_open: bool = False
+
+    def meet(self, other: "Range") -> "Range":
+        """Return the intersection."""
+        low, low_open = self.low, self.low_open
+        if other.low is not None and (low is None or other.low > low or (other.low == low and other.low_open)):
+            low, low_open = other.low, other.low_open
+        high, high_open = self.high, self.high_open
+        if other.high is not None and (high is None or other.high < high or (other.high == high and other.high_open)):
+            high, high_open = other.high, other.high_open
+        return Range(low, high, low_open, high_open)
+
+    def integers(self) -> "Range":
+        """Return the range of the integers in it."""
+        low = None if self.low is None else self.low.__floor__() + 1 if self.low_open else self.low.__ceil__()
+        high = None if self.high is None else self.high.__ceil__() - 1 if self.high_open else self.high.__floor__()
+        return Range(None if low is None else Fraction(low), None if high is None else Fraction(high))
+
+    @property
+    def empty(self) -> bool:
+        """Whether it contains nothing."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
+
+    def __contains__(self, value: object) -> bool:
+        assert isinstance(value, int | Fraction)
+        above = self.low is None or (value > self.low if self.low_open else value >= self.low)
+        return above and (self.high is None or (value < self.high if self.high_open else value <= self.high))
+
+
+Ranges = tuple[Range, ...]
+EVERYTHING: Ranges = (Range(None, None),)
+
+
+def meet(one: Ranges, other: Ranges) -> Ranges:
+    """Return the intersection of two unions of intervals."""
+    return tuple(found for a in one for b in other if not (found := a.meet(b)).empty)
+
+
+@dataclass(frozen=True)
+class Solvable:
+    """A relation, ready to be solved for one of its parameters at values of the others.
+
+    `numerator` and `denominator` are programs for the coefficients, constant first, of the slack as
+    a quotient of polynomials in the parameter; None where it is none.
+    """
+
+    relation: Any
+    unknown: str
+    names: tuple[str, ...]
+    coefficients: Program | None
+    degree: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is solved by roots of polynomials, not by bisection."""
+        return self.coefficients is not None
+
+    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        """Return where in `within` the relation holds, at values of all other parameters."""
+        if self.coefficients is None:
+            return self._bisected(values, within)
+        exact = Exact()
+        try:
+            bound = self.coefficients.bind(exact)(*(exact.number(values[name]) for name in self.names))
+            found = [exact_fraction(exact.checked(number)) for number in bound]
+        except ZeroDivisionError:
+            return ()
+        except NotExactError:
+            # A coefficient such as log(T) is not rational here.
+            return self._bisected(values, within)
+        numerator, denominator = found[: self.degree + 1], found[self.degree + 1 :]
+        return meet(_where(numerator, denominator, self.relation), (within,))
+
+    def _bisected(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        if isinstance(self.relation, sp.Eq):
+            return ()
+        slack = _slack(self.relation)
+        strict = isinstance(self.relation, _STRICT)
+
+        def holds(value: Fraction) -> bool:
+            try:
+                sign = sign_of(evaluate_rising(slack, {**values, self.unknown: value}, sign=True)[0])
+            except (UndefinedError, UndecidedError):
+                return False
+            return sign is not None and (sign > 0 or (sign == 0 and not strict))
+
+        return tuple(_bracketed(holds, within))
+
+
+@cache
+def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
+    """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
+    symbols = {symbol.name: symbol for symbol in relation.free_symbols}
+    last, others = symbols[unknown], tuple(sorted(names))
+    coefficients, degree = None, 0
+    try:
+        above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(_slack(relation))))
+    except sp.PolynomialError:
+        pass
+    else:
+        degree = max(above.degree(), 0)
+        expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
+        coefficients = compile_program(expressions, [symbols[name] for name in others])
+    return Solvable(relation, unknown, others, coefficients, degree)
+
+
+def _slack(relation: Any) -> sp.Expr:
+    left, right = relation.args
+    return right - left if isinstance(relation, sp.StrictLessThan | sp.LessThan) else left - right
+
+
+def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any) -> Ranges:
+    """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
+    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
+    above, below = _polynomial(numerator), _polynomial(denominator)
+    if below == 0:
+        return ()
+    if above == 0:
+        return () if strict else _without(_roots(below))
+    roots = _roots(above * below)
+    zeros = [Range(r, r) for r, s in roots if r == s and above(_fmpq(r)) == 0 and below(_fmpq(r)) != 0]
+    if equal:
+        return tuple(zeros)
+    product = above * below
+    ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
+    gaps = list(zip(ends[::2], ends[1::2], strict=True))
+    found = [Range(low, high, True, True) for low, high in gaps if product(_fmpq(_between(low, high))) > 0]
+    return tuple(found) if strict else _closed(found, zeros)
+
+
+def _closed(found: list[Range], zeros: list[Range]) -> Ranges:
+    """Add the zeros to the open intervals: as ends, as points, or as what joins two of them."""
+    parts = sorted([*found, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open))
+    joined: list[Range] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.high is not None
+            and part.low == last.high
+            and not (last.high_open and part.low_open)
+        ):
+            joined[-1] = Range(last.low, part.high, last.low_open, part.high_open)
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
+    ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
+    return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
+
+
+def _roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
+    """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure."""
+    _, factors = polynomial.numer().factor()
+    found = []
+    for factor, _ in factors:
+        if factor.degree() == 1:
+            root = Fraction(-int(factor[0]), int(factor[1]))
+            found.append((root, root))
+        elif factor.degree() > 1:
+            with balls(_ROOT_BITS):
+                # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
+                real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
+            found += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
+    return sorted(found)
+
+
+def _polynomial(coefficients: Iterable[Fraction]) -> Any:
+    return flint.fmpq_poly([_fmpq(c) for c in coefficients])
+
+
+def _fmpq(value: Fraction) -> Any:
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _bracketed(holds: Callable[[Fraction], bool], within: Range) -> Iterable[Range]:
+    """Yield the parts of `within` on which the relation seems to hold, with ends at which it holds."""
+    probes = _probe_points(within)
+    known = [(probe, holds(probe)) for probe in probes]
+    start = probes[0] if known[0][1] else None
+    for (here, good), (there, better) in pairwise(known):
+        if good and not better:
+            assert start is not None
+            yield Range(start, _last(holds, here, there))
+            start = None
+        elif better and not good:
+            start = _last(holds, there, here)
+    if start is not None:
+        yield Range(start, within.high if within.high is None or not within.high_open else probes[-1])
+
+
+def _probe_points(within: Range) -> list[Fraction]:
+    if within.low is not None and within.high is not None:
+        width = within.high - within.low
+        inner = {within.low + width * Fraction(k, _PROBES) for k in range(1, _PROBES)}
+        inner |= {within.low + width / 2**k for k in range(6, 41)} | {within.high - width / 2**k for k in range(6, 41)}
+    elif within.low is not None:
+        inner = {within.low + Fraction(2) ** k for k in range(-40, _PROBES + 1)}
+    elif within.high is not None:
+        inner = {within.high - Fraction(2) ** k for k in range(-40, _PROBES + 1)}
+    else:
+        inner = {sign * Fraction(2) ** k for k in range(-40, _PROBES + 1) for sign in (1, -1)} | {Fraction(0)}
+    ends = {
+        end
+        for end, open_ in ((within.low, within.low_open), (within.high, within.high_open))
+        if end is not None and not open_
+    }
+    return sorted(inner | ends)
+
+
+def _last(holds: Callable[[Fraction], bool], inside: Fraction, outside: Fraction) -> Fraction:
+    """Return, by bisection, a value at which the relation holds, close to one at which it does not."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside

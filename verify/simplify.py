@@ -1,0 +1,131 @@
+"""Readable instances: which of two is simpler, and the simplest one nearby for which something still holds."""
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations
+
+from verify.errors import InputError
+from verify.instances import Plan
+from verify.parameters import Value
+from verify.ranges import Range
+
+Instance = dict[str, Value]
+_SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100, 10_000))
+_PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
+_PAIRED, _MOST_TRIALS = 3, 300
+
+
+def simplest(plan: Plan, start: Instance, holds: Callable[[Instance], bool]) -> list[Instance]:
+    """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
+
+    Values are replaced one by one and two by two; those drawn after a replaced one stay, or, where
+    they leave their range, go to the same place of their new one. Ends after `_MOST_TRIALS`.
+    """
+    path, failed = [start], set[tuple[Value, ...]]()
+
+    def improves(candidate: Instance) -> bool:
+        if simplicity(candidate) >= simplicity(path[-1]) or tuple(candidate.values()) in failed:
+            return False
+        if len(failed) + len(path) > _MOST_TRIALS:
+            return False
+        if holds(candidate):
+            path.append(candidate)
+            return True
+        failed.add(tuple(candidate.values()))
+        return False
+
+    while any(improves(candidate) for candidate in _candidates(plan, path[-1])):
+        pass
+    return path
+
+
+def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
+    free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
+    choices = {name: list(simpler_values(instance[name])) for name in free}
+    for name in free:
+        for value in choices[name]:
+            yield from _completed(plan, instance, {name: value})
+    for one, other in combinations(free, 2):
+        for value in choices[one][:_PAIRED]:
+            for another in choices[other][:_PAIRED]:
+                yield from _completed(plan, instance, {one: value, other: another})
+
+
+def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
+    """Yield the instance with some values changed: the others as they were, then also fitted into their new ranges."""
+    plain = {**instance, **changes}
+    if plan.admits(plain):
+        yield plain
+    fitted: Instance = {}
+    for parameter in plan.parameters:
+        name = parameter.name
+        value = plain[name]
+        if not isinstance(value, str) and name not in plan.given:
+            parts = plan.ranges(parameter, fitted)
+            if not any(value in part for part in parts):
+                if name in changes or not parts:
+                    return
+                before = next((p for p in plan.ranges(parameter, instance) if value in p), parts[0])
+                value = _placed(value, before, parts[0])
+        fitted[name] = value
+    if fitted != plain:
+        yield fitted
+
+
+def _placed(value: Value, before: Range, after: Range) -> Value:
+    """Return a value at about the same place of another range, as simple as it can be."""
+    assert not isinstance(value, str)
+    if isinstance(value, int):
+        ends = [end for end in (after.low, after.high) if end is not None]
+        return int(min(ends, key=lambda end: abs(end - value)))
+    place = Fraction(1, 2)
+    if before.low is not None and before.high is not None and before.high > before.low:
+        place = (value - before.low) / (before.high - before.low)
+    low = after.low if after.low is not None else (after.high or Fraction(0)) - 1
+    high = after.high if after.high is not None else low + 1
+    if place in (0, 1):
+        return high if place else low
+    middle = low + place * (high - low)
+    reach = min(middle - low, high - middle) / 2
+    return simplest_between(middle - reach, middle + reach)
+
+
+def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
+    """Return a key by which readable instances come first: digits in all, then the sizes themselves."""
+    numbers = [Fraction(value) for value in instance.values() if not isinstance(value, str)]
+    sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
+    negative = sum(number < 0 for number in numbers)
+    return (sum(len(str(size)) for size in sizes) + negative, sum(sizes))
+
+
+def simpler_values(value: Value) -> Iterator[Value]:
+    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions."""
+    if isinstance(value, str):
+        return
+    if isinstance(value, int):
+        size = abs(value)
+        powers = {10**k for k in range(1, len(str(size)))}
+        found = sorted({*range(min(size, 12)), *powers, size // 2, size * 9 // 10, size - 1})
+        signs = (1,) if value > 0 else (1, -1)
+        yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
+        return
+    seen = {value}
+    nearby = (simplest_between(value - abs(value) * share, value + abs(value) * share) for share in _SHARES)
+    for candidate in (*_PLAIN, *nearby):
+        if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
+            seen.add(candidate)
+            yield candidate
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of smallest denominator in [low, high], by the Stern–Brocot tree."""
+    if low > high:
+        raise InputError("low", low, f"must be <= high = {high}")
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest_between(-high, -low)
+    whole = low.__floor__()
+    if whole == low or whole + 1 <= high:
+        return Fraction(whole if whole == low else whole + 1)
+    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole))
