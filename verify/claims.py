@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from verify.statement import Statement
 
 
+_ROUNDING = 1e-13
+"""Two sides that differ by less, in float64 and relative to their size, may be equal."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -275,7 +277,7 @@ class Identity:
             values = {**instance, **{symbol.name: float(value) for symbol, value in point.items()}}
             left, right = scan_values(sides, values)
             worst = max(worst, abs(left - right) / (abs(left) + abs(right) or 1.0))
-        return -worst
+        return -worst if worst > _ROUNDING else _ROUNDING
 
 
 @cache

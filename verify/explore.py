@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS = 10
+_CONFIRMED_TRIALS = 60
+_ROUNDED = 1.0
+_AS_NEAR = 1e-9
+"""The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,9 @@ class ExploreResult:
 
     A counterexample is always confirmed in exact or ball arithmetic. `smallest_margin` is the
     smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
-    met. `needed` is the number of instances up to the first one that was refuted; `sharpness` has an
-    entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
+    met. `needed` is the number of instances up to the first one that was refuted, `undecided` of those
+    that seemed to fail and that no arithmetic decided; `sharpness` has an entry for each clause that
+    bounds one quantity by another, where nothing was dropped and nothing found.
     """
 
     theorem: str
@@ -50,6 +55,7 @@ class ExploreResult:
     nearest: Instance | None
     examples: int
     needed: int | None
+    undecided: int
     sharpness: tuple[Sharpness, ...]
     stopped: str
     seconds: float
@@ -82,6 +88,7 @@ class ExploreResult:
             "sharpness": [bound.to_json() for bound in self.sharpness],
             "examples": self.examples,
             "needed": self.needed,
+            "undecided": self.undecided,
             "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
@@ -105,6 +112,7 @@ class _Search:
     nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
     found: tuple[Instance, ClauseResult] | None = None
     needed: int | None = None
+    undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
 
     def margins(self, instance: Instance) -> dict[str, float]:
@@ -118,9 +126,13 @@ class _Search:
             if self.progress:
                 self.progress(len(self.tried))
             for label, margin in self.tried[key].items():
-                if label not in self.nearest or margin < self.nearest[label][0]:
-                    self.nearest[label] = margin, instance
+                if margin > 0:
+                    self._near(label, margin, instance)
         return self.tried[key]
+
+    def _near(self, label: str, margin: float, instance: Instance) -> None:
+        if label not in self.nearest or margin < self.nearest[label][0]:
+            self.nearest[label] = margin, instance
 
     def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
         """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
@@ -129,7 +141,14 @@ class _Search:
             if label in (None, suspect):
                 result = self._confirm(suspect, instance)
                 if result.outcome is Outcome.REFUTED:
+                    self._near(suspect, margins[suspect], instance)
                     return result
+                # What only rounding made negative steers nothing.
+                margins[suspect] = 0.0 if result.margin == 0 else _ROUNDED
+                if result.outcome is Outcome.INCONCLUSIVE:
+                    self.undecided += 1
+                elif result.margin == 0:
+                    self._near(suspect, 0.0, instance)
         return None
 
     def _confirm(self, label: str, instance: Instance) -> ClauseResult:
@@ -232,6 +251,7 @@ def explore(
         {name: nearest[name] for name in names} if nearest else None,
         len(state.tried),
         state.needed,
+        state.undecided,
         bounds,
         stopped,
         time.monotonic() - started,
@@ -290,10 +310,9 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
     def refutes(instance: Instance) -> bool:
-        margins = state.margins(instance)
         result = state.refutes(instance)
         if state.guided:
-            for label, margin in margins.items():
+            for label, margin in state.margins(instance).items():
                 hypothesis.target(-_bounded(margin), label=label)
         if result is not None:
             state.found, state.needed = (instance, result), len(state.tried)
@@ -331,6 +350,12 @@ def _polish(state: _Search) -> None:
                         state.found, state.needed = (neighbour, result), len(state.tried)
                         return
                 improved = state.nearest[label][0] < before
+        least, start = state.nearest[label]
+        near = simplest(state.plan, start, lambda i: state.margins(i)[label] <= least + _AS_NEAR)[-1]  # noqa: B023
+        if result := state.refutes(near, label):
+            state.found, state.needed = (near, result), len(state.tried)
+            return
+        state.nearest[label] = state.margins(near)[label], near
 
 
 def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
@@ -346,7 +371,7 @@ def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterato
 
 
 def _simplify(state: _Search) -> None:
-    """Make the counterexample readable: in float64 first, then back to the simplest that is confirmed."""
+    """Make the counterexample readable, guided by margins in float64; where these mislead, by confirming each."""
     assert state.found is not None
     start, refuted = state.found
     label = refuted.label
@@ -354,4 +379,14 @@ def _simplify(state: _Search) -> None:
     for instance in reversed(path[1:]):
         if result := state.refutes(instance, label):
             state.found = instance, result
-            return
+            break
+    if state.found[0] == path[-1]:
+        return
+
+    def confirmed(instance: Instance) -> bool:
+        result = state.refutes(instance, label)
+        if result is not None:
+            state.found = instance, result
+        return result is not None
+
+    simplest(state.plan, state.found[0], confirmed, most_trials=_CONFIRMED_TRIALS)

@@ -77,6 +77,14 @@ class Parameter:
             raise InputError(self.name, value, self.requirement)
         return int(number) if self.kind == "integer" else number
 
+    def __contains__(self, value: object) -> bool:
+        """Whether `value` lies in the domain."""
+        try:
+            self.parse(value)
+        except InputError:
+            return False
+        return True
+
     def _number(self, value: object) -> Fraction:
         if isinstance(value, bool):
             raise InputError(self.name, value, self.requirement)

@@ -12,21 +12,24 @@ from verify.ranges import Range
 Instance = dict[str, Value]
 _SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100, 10_000))
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
-_PAIRED, _MOST_TRIALS = 3, 300
+_PAIRED = 3
+MOST_TRIALS = 300
 
 
-def simplest(plan: Plan, start: Instance, holds: Callable[[Instance], bool]) -> list[Instance]:
+def simplest(
+    plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = MOST_TRIALS
+) -> list[Instance]:
     """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
 
     Values are replaced one by one and two by two; those drawn after a replaced one stay, or, where
-    they leave their range, go to the same place of their new one. Ends after `_MOST_TRIALS`.
+    they leave their range, go to the same place of their new one. Ends after `most_trials`.
     """
     path, failed = [start], set[tuple[Value, ...]]()
 
     def improves(candidate: Instance) -> bool:
         if simplicity(candidate) >= simplicity(path[-1]) or tuple(candidate.values()) in failed:
             return False
-        if len(failed) + len(path) > _MOST_TRIALS:
+        if len(failed) + len(path) > most_trials:
             return False
         if holds(candidate):
             path.append(candidate)
@@ -41,7 +44,7 @@ def simplest(plan: Plan, start: Instance, holds: Callable[[Instance], bool]) -> 
 
 def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
     free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
-    choices = {name: list(simpler_values(instance[name])) for name in free}
+    choices = {p.name: [v for v in simpler_values(instance[p.name]) if v in p] for p in plan.parameters}
     for name in free:
         for value in choices[name]:
             yield from _completed(plan, instance, {name: value})

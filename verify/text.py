@@ -72,6 +72,8 @@ def explore_text(result: ExploreResult) -> str:
         if result.smallest_margin is not None:
             lines.append(f"smallest margin {result.smallest_margin:.3g} at {_assignments(result.nearest)}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
+    if result.undecided:
+        lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
 
