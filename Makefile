@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help paper-checks test lint audit clean
+.PHONY: help paper-checks test lint audit findings clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          what is too long for the two: many more drawn instances"
+	@echo "make findings       write FINDINGS.md"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -29,6 +30,10 @@ lint: $(READY)
 
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
+
+findings: $(READY)
+	$(BIN)/python -m verify.findings > FINDINGS.md.new
+	mv FINDINGS.md.new FINDINGS.md
 
 clean:
 	rm -rf .venv

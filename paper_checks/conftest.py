@@ -1,11 +1,6 @@
 """Settings of the papers' checks."""
 
 import pytest
-from hypothesis import settings
-
-# Drawn instances repeat from run to run; the database and the clock have no say.
-settings.register_profile("paper_checks", derandomize=True, deadline=None, database=None, print_blob=False)
-settings.load_profile("paper_checks")
 
 
 @pytest.fixture(scope="session", autouse=True)

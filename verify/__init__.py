@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from verify.claims import Identity as Identity
     from verify.claims import Inequality as Inequality
+    from verify.comparisons import Comparison as Comparison
+    from verify.comparisons import ComparisonResult as ComparisonResult
+    from verify.comparisons import Verdict as Verdict
+    from verify.comparisons import agreement as agreement
+    from verify.comparisons import all_of as all_of
+    from verify.comparisons import over_drawn as over_drawn
+    from verify.comparisons import student_bound as student_bound
     from verify.derivation import Derivation as Derivation
     from verify.derivation import Step as Step
     from verify.descent import Coordinate as Coordinate
@@ -16,12 +23,26 @@ if TYPE_CHECKING:
     from verify.dynamics import Dynamics as Dynamics
     from verify.errors import InputError as InputError
     from verify.errors import TheoremError as TheoremError
+    from verify.experiments import Experiment as Experiment
+    from verify.experiments import ExperimentResult as ExperimentResult
+    from verify.experiments import Measurement as Measurement
+    from verify.experiments import Setting as Setting
+    from verify.findings import Finding as Finding
+    from verify.findings import Premise as Premise
+    from verify.findings import Reproduction as Reproduction
+    from verify.findings import findings_text as findings_text
     from verify.language import Case as Case
     from verify.language import primitive as primitive
     from verify.outcomes import Enclosure as Enclosure
     from verify.outcomes import Evidence as Evidence
     from verify.outcomes import Outcome as Outcome
     from verify.parameters import Parameter as Parameter
+    from verify.registry import comparison_ids as comparison_ids
+    from verify.registry import experiment_ids as experiment_ids
+    from verify.registry import finding_ids as finding_ids
+    from verify.registry import load_comparison as load_comparison
+    from verify.registry import load_experiment as load_experiment
+    from verify.registry import load_finding as load_finding
     from verify.registry import load_theorem as load_theorem
     from verify.registry import theorem_ids as theorem_ids
     from verify.statement import Bound as Bound
@@ -38,14 +59,34 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "claims": ("Identity", "Inequality"),
+    "comparisons": (
+        "Comparison",
+        "ComparisonResult",
+        "Verdict",
+        "agreement",
+        "all_of",
+        "over_drawn",
+        "student_bound",
+    ),
     "derivation": ("Derivation", "Step"),
     "descent": ("Coordinate", "Descent"),
     "dynamics": ("Dynamics",),
     "errors": ("InputError", "TheoremError"),
+    "experiments": ("Experiment", "ExperimentResult", "Measurement", "Setting"),
+    "findings": ("Finding", "Premise", "Reproduction", "findings_text"),
     "language": ("Case", "primitive"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
-    "registry": ("load_theorem", "theorem_ids"),
+    "registry": (
+        "comparison_ids",
+        "experiment_ids",
+        "finding_ids",
+        "load_comparison",
+        "load_experiment",
+        "load_finding",
+        "load_theorem",
+        "theorem_ids",
+    ),
     "statement": (
         "Bound",
         "Canary",

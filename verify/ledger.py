@@ -1,4 +1,4 @@
-"""The ledger's lines: a theorem, a comparison or a paper each."""
+"""The ledger's lines: a theorem, a comparison, a finding or a paper each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,17 +11,18 @@ Entry = dict[str, Any]
 
 
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger of a run's entries: theorems, comparisons, coverage of each paper, time in all."""
+    """Yield the ledger of a run's entries: theorems, comparisons, findings, coverage of each paper, time in all."""
     theorems = [entry for entry in entries if entry["kind"] == "theorem"]
     comparisons = [entry for entry in entries if entry["kind"] == "comparison"]
+    findings = [entry for entry in entries if entry["kind"] == "finding"]
     width = max((len(entry["id"]) for entry in entries), default=0)
     for name, rows in _grouped(theorems):
-        findings = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
-        plain = [row for row in rows if row not in findings] or findings
+        asserted = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
+        plain = [row for row in rows if row not in asserted] or asserted
         outcome = _first(_WORST, (row["outcome"] for row in plain))
         evidence = _first(_WEAKEST, (row["evidence"] for row in plain)) or "-"
         spent = sum(row["seconds"] for row in rows)
-        extra = f", {len(findings)} expected otherwise" if findings and plain is not findings else ""
+        extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(len(plain), 'instance')}{extra}, {spent:.1f} s"
     for name, rows in _grouped(comparisons):
         outcome = _first(_WORST, (row["outcome"] for row in rows))
@@ -30,6 +31,10 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         where = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
         evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {where}"
+    for name, rows in _grouped(findings):
+        failures = [failure for row in rows for failure in row["failures"]]
+        state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
+        yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 

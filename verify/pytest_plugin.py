@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from verify.comparisons import Comparison, ComparisonResult
+    from verify.findings import Finding, Reproduction
     from verify.outcomes import CheckResult, Outcome
     from verify.statement import Theorem
 
@@ -37,20 +39,20 @@ def full(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> str:
     """`cpu` or `cuda`, where simulations run; `cuda` without a card is a usage error."""
-    import torch
+    from verify.devices import device_named
+    from verify.errors import InputError
 
-    asked = str(request.config.getoption("--device"))
-    if asked == "cuda" and not torch.cuda.is_available():
-        raise pytest.UsageError("--device cuda: there is no CUDA device here")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    return ("cuda" if torch.cuda.is_available() else "cpu") if asked == "auto" else asked
+    try:
+        return device_named(str(request.config.getoption("--device")))
+    except InputError as error:
+        raise pytest.UsageError(f"--device {error.value}: {error.requirement}") from error
 
 
 class Ledger:
-    """What a test writes into the ledger: checks of theorems and comparisons with simulations."""
+    """What a test writes into the ledger: checks of theorems, comparisons with simulations, findings."""
 
-    def __init__(self, entries: list[tuple[str, object]]) -> None:
-        self._entries = entries
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
 
     def check(
         self, theorem: "Theorem", *, expect: "Outcome | None" = None, seconds: float = 60, **instance: Any
@@ -80,30 +82,41 @@ class Ledger:
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
         return result
 
-    def compare(
-        self, title: str, holds: bool, detail: str, *, device: str, evidence: str = "simulated", instances: int = 1
-    ) -> None:
-        """Enter a comparison of theory and simulation, and fail the test when they disagree."""
+    def compare(self, comparison: "Comparison", *, seed: int = 0) -> "ComparisonResult":
+        """Run a comparison where and as fully as this run asks, and enter it; the test fails unless it is verified."""
+        from verify.outcomes import Outcome
+
+        where, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
+        result = comparison.run(device=where, full=full, seed=seed)
         self._enter(
             kind="comparison",
-            id=title,
-            outcome="verified" if holds else "refuted",
-            evidence=evidence,
-            detail=detail,
-            device=device,
-            instances=instances,
+            id=result.id,
+            outcome=result.outcome.value,
+            evidence=result.evidence.value,
+            detail=result.detail,
+            device=result.device,
+            instances=result.instances,
         )
-        if not holds:
-            pytest.fail(f"{title}: {detail}")
+        if result.outcome is not Outcome.VERIFIED:
+            pytest.fail(f"{result.id}: {result.outcome}: {result.detail} (seed {seed}, {result.device})")
+        return result
+
+    def reproduce(self, finding: "Finding") -> "Reproduction":
+        """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
+        found = finding.reproduce()
+        self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(found.failures))
+        if not found.holds:
+            pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(found.failures)}")
+        return found
 
     def _enter(self, **entry: Any) -> None:
-        self._entries.append((PROPERTY, entry))
+        self._request.node.user_properties.append((PROPERTY, entry))
 
 
 @pytest.fixture
 def ledger(request: pytest.FixtureRequest) -> Ledger:
     """The ledger of this run; works under pytest-xdist."""
-    return Ledger(request.node.user_properties)
+    return Ledger(request)
 
 
 _STARTED = pytest.StashKey[float]()

@@ -1,42 +1,105 @@
-"""Theorems by id (entry-point group `lemmascope.theorems`) or by `file.py:name`."""
+"""Theorems, experiments, comparisons and findings by id (entry points); theorems also by `file.py:name`.
+
+Each kind has a group of entry points, id -> `module:object`, of which an object is imported when it
+is asked for. The entries of every installed package are there, beside ours.
+"""
 
 import importlib.util
 import sys
 import traceback
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
-from verify.statement import Theorem
 
-GROUP = "lemmascope.theorems"
+if TYPE_CHECKING:
+    from verify.comparisons import Comparison
+    from verify.experiments import Experiment
+    from verify.findings import Finding
+    from verify.statement import Theorem
+
+_CLASSES = {
+    "theorem": ("verify.statement", "Theorem"),
+    "experiment": ("verify.experiments", "Experiment"),
+    "comparison": ("verify.comparisons", "Comparison"),
+    "finding": ("verify.findings", "Finding"),
+}
 
 
 def theorem_ids() -> list[str]:
     """Return the ids of all installed theorems, sorted; nothing is imported."""
-    return sorted({entry.name for entry in metadata.entry_points(group=GROUP)})
+    return _ids("theorem")
 
 
-def load_theorem(reference: str) -> Theorem:
+def experiment_ids() -> list[str]:
+    """Return the ids of all installed experiments, sorted; nothing is imported."""
+    return _ids("experiment")
+
+
+def comparison_ids() -> list[str]:
+    """Return the ids of all installed comparisons, sorted; nothing is imported."""
+    return _ids("comparison")
+
+
+def finding_ids() -> list[str]:
+    """Return the ids of all installed findings, sorted; nothing is imported."""
+    return _ids("finding")
+
+
+def load_theorem(reference: str) -> "Theorem":
     """Return the theorem of an id or of `file.py:name`. Raises InputError where there is none."""
     path, colon, name = reference.rpartition(":")
     if reference.endswith(".py") or (colon and path.endswith(".py")):
         return _from_file(*((path, name) if path.endswith(".py") and colon else (reference, "")))
-    found = [entry for entry in metadata.entry_points(group=GROUP) if entry.name == reference]
+    return _load("theorem", reference, " or file.py:name")
+
+
+def load_experiment(reference: str) -> "Experiment":
+    """Return the experiment of an id. Raises InputError where there is none."""
+    return _load("experiment", reference)
+
+
+def load_comparison(reference: str) -> "Comparison":
+    """Return the comparison of an id. Raises InputError where there is none."""
+    return _load("comparison", reference)
+
+
+def load_finding(reference: str) -> "Finding":
+    """Return the finding of an id. Raises InputError where there is none."""
+    return _load("finding", reference)
+
+
+def _entries(kind: str) -> metadata.EntryPoints:
+    return metadata.entry_points(group=f"lemmascope.{kind}s")
+
+
+def _ids(kind: str) -> list[str]:
+    return sorted({entry.name for entry in _entries(kind)})
+
+
+def _load(kind: str, reference: str, besides: str = "") -> Any:
+    found = {entry.value: entry for entry in _entries(kind) if entry.name == reference}
     if not found:
-        raise InputError("theorem", reference, f"unknown id; known are {', '.join(theorem_ids())}, or file.py:name")
-    return _theorem(found[0].load(), reference)
+        known = f"known are {', '.join(_ids(kind))}{besides and ','}" if _ids(kind) else "none is installed"
+        raise InputError(kind, reference, f"unknown id; {known}{besides}")
+    if len(found) > 1:
+        raise InputError(kind, reference, f"several packages have this id: {', '.join(sorted(found))}")
+    ((value, entry),) = found.items()
+    try:
+        loaded = entry.load()
+    except Exception as error:
+        raise InputError(kind, reference, f"{value} cannot be loaded: {type(error).__name__}: {error}") from error
+    module, name = _CLASSES[kind]
+    if not isinstance(loaded, getattr(import_module(module), name)):
+        raise InputError(kind, reference, f"is a {type(loaded).__name__}, not a {name}")
+    return loaded
 
 
-def _theorem(value: Any, reference: str) -> Theorem:
-    if not isinstance(value, Theorem):
-        raise InputError("theorem", reference, f"is a {type(value).__name__}, not a Theorem")
-    return value
+def _from_file(path: str, name: str) -> "Theorem":
+    from verify.statement import Theorem
 
-
-def _from_file(path: str, name: str) -> Theorem:
     module = _import_file(Path(path))
     theorems = {key: value for key, value in vars(module).items() if isinstance(value, Theorem)}
     if not theorems:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from paper_checks.wang2024.claims import cosines_from_random, recursion, trained_slope
+from paper_checks.wang2024 import claims
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.stationary_points import stationary_points
@@ -44,52 +44,37 @@ def test_no_finite_stationary_point(ledger):
     ledger.check(stationary_points, T=200, q=3, d=5)
 
 
-def linear(theory, slope, before, after):
-    """Whether the slope of 1/L over a window is 4η/(T−1) (1 − κr² + …), r falling from `before` to `after` over it.
-
-    The terms that follow are of order r³: a share r of the second-order term is allowed for them.
-    """
-    limit, kappa = float(theory["inverse_loss_slope"]), float(theory["correction"])
-    least, most = kappa * after**2, kappa * before**2
-    detail = f"slope {slope:.6g} = {limit:.6g} (1 - {1 - slope / limit:.3g}), theory {least:.3g} to {most:.3g}"
-    return least * (1 - before) <= 1 - slope / limit <= most * (1 + before), detail
+@pytest.mark.parametrize("instance", [*claims.LAYER_SLOPES, *claims.RECURSION_SLOPES])
+def test_the_inverse_loss_becomes_linear(ledger, instance):
+    ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True)))
 
 
-@pytest.mark.parametrize("instance", [(9, 2, 1, 1.0), (9, 3, 2, 1.0)])
-def test_the_layers_inverse_loss_becomes_linear(ledger, device, instance):
-    theory = ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True))).values
-    seen = trained_slope(instance, steps=1000, window=100, device=device)
-    holds, detail = linear(theory, seen.slope, seen.odds_before, seen.odds_after)
-    ledger.compare("wang2024.figure1: the layer's inverse loss", holds, detail, device=device, evidence="computed")
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        claims.theorem1_steps,
+        claims.inverse_loss_of_the_layer,
+        claims.inverse_loss_of_the_recursion,
+        claims.cosines_from_zero,
+        claims.cosines_from_random,
+    ],
+    ids=lambda comparison: comparison.id,
+)
+def test_against_training(ledger, comparison):
+    ledger.compare(comparison)
 
 
-@pytest.mark.parametrize("instance", [(200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5)])
-def test_the_recursions_inverse_loss_becomes_linear_at_the_papers_length(ledger, instance):
-    length, subset, _, _ = instance
-    theory = ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True))).values
-    points = list(recursion(instance).points(50_000))
-    first, last = points[-5001], points[-1]
-    before, after = ((length - subset) / subset * math.exp(-point.C) for point in (first, last))
-    holds, detail = linear(theory, (1 / last.loss - 1 / first.loss) / 5000, before, after)
-    ledger.compare("wang2024.figure1: the recursion's inverse loss", holds, detail, device="cpu", evidence="computed")
-
-
-def test_cosines_tend_to_one_from_random_initialisation(ledger):
-    """Figure 1's cosines: from zero they are constant; from small random matrices they rise to 1.
-
-    For W only up to the all-ones direction: with the identity itself the cosine tends to √(1 − 1/T).
-    """
-    length = 10
-    seen = cosines_from_random((length, 2, 2, 1.0), scale=0.02, batch_size=256, at_steps=(0, 100, 2000), seed=0)
-    start, middle, end = seen
-    ledger.compare(
-        "wang2024.figure1: cosines tend to 1",
-        start.W_centred < 0.5
-        and 1 - middle.W_centred < 1e-2
-        and 1 - end.W_centred < (1 - middle.W_centred) / 2
-        and 1 - middle.V < 1e-2
-        and 1 - end.V < (1 - middle.V) / 2
-        and abs(end.W_identity - math.sqrt(1 - 1 / length)) < 1e-3,
-        f"after 2000 steps: W {end.W_centred:.5f} (with the identity {end.W_identity:.5f}), V {end.V:.5f}",
-        device="cpu",
-    )
+@pytest.mark.parametrize(
+    ("slope", "odds", "outcome"),
+    [
+        # 4η/(T−1) = 1/2 and κ = 19/28 at T = 9, q = 2, d = 1, η = 1: κr² = 0.0068 at r = 0.1.
+        (0.5 * (1 - 0.0068), (0.11, 0.09), Outcome.VERIFIED),
+        (0.5, (0.11, 0.09), Outcome.REFUTED),
+        (0.5 * (1 + 0.0068), (0.11, 0.09), Outcome.REFUTED),
+        (0.25 * (1 - 0.0068), (0.11, 0.09), Outcome.REFUTED),
+        (math.nan, (0.11, 0.09), Outcome.REFUTED),
+        (0.5 * (1 - 0.0068), (1.5, 0.09), Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_wrong_slope_is_refuted(slope, odds, outcome):
+    assert claims.linear((9, 2, 1, 1.0), slope, *odds).outcome is outcome

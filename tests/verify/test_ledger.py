@@ -61,6 +61,13 @@ def test_a_comparison_says_where_it_ran():
     )
 
 
+def test_a_finding_is_reproduced_or_not():
+    finding = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures": []}
+    assert _lines(finding)[0] == "p.f finding reproduced: a constant is 4"
+    failing = finding | {"failures": ["x: is 5", "y: is 6"]}
+    assert _lines(finding, failing)[0] == "p.f finding NOT reproduced (x: is 5): a constant is 4"
+
+
 def test_a_paper_says_what_is_covered_known_and_undisclosed():
     both = [_theorem("p.a"), _theorem("p.b", number="Lemma 1")]
     assert _lines(*both)[2] == "p: 2 of 9 numbered statements checked (Lemma 1, Theorem 1); undisclosed to us: 7"

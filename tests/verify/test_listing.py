@@ -33,7 +33,7 @@ def installed(monkeypatch):
             {"x": 1},
         ),
     ]
-    entries = [SimpleNamespace(name=theorem.id, load=lambda theorem=theorem: theorem) for theorem in theorems]
+    entries = [SimpleNamespace(name=t.id, value=f"test:{t.id}", load=lambda theorem=t: theorem) for t in theorems]
     monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
 
 

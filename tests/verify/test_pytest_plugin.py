@@ -12,12 +12,26 @@ THEOREM = """
 import pytest
 import sympy as sp
 
-from verify import Identity, Inequality, Outcome, Paper, Parameter, Source, Statement, Theorem
+from verify import Comparison, Evidence, Finding, Inequality, Outcome, Paper, Parameter, Premise, Source, Statement
+from verify import Theorem, Verdict
 
 x = sp.Symbol("x", real=True)
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001", 5, ("Lemma 1", "Lemma 2"))
 STATEMENT = Statement((Parameter("x", "rational", "x"),), (Inequality("c", sp.Lt(x, 2)),))
 BELOW = Theorem("zeta2025.below", "below two", Source("Lemma 1", "printed", PAPER), STATEMENT, {"x": 1})
+
+
+def comparison(outcome, detail="0.1 standard errors", devices=("cpu", "cuda")):
+    def compare(*, device, full, seed):
+        return Verdict(outcome, Evidence.SIMULATED, f"{detail}, {device}, full {full}, seed {seed}", 4)
+
+    return Comparison("zeta2025.training", "training follows", "zeta2025.below", None, compare, devices)
+
+
+def finding(expected):
+    command = "verify conditions wang2024.theorem1 T=9 q=2 d=1"
+    rests_on = (Premise("Definition 1", "our reading"),)
+    return Finding("zeta2025.small", PAPER, "T is small", "T is 9.", command, {"given.T": expected}, rests_on)
 """
 PASSING = (
     THEOREM
@@ -32,7 +46,12 @@ def test_finding(ledger):
 
 
 def test_comparison(ledger):
-    ledger.compare("training follows", True, "0.1 standard errors", device="cpu", instances=4)
+    result = ledger.compare(comparison(Outcome.VERIFIED))
+    assert result.detail == "0.1 standard errors, cpu, full False, seed 0"
+
+
+def test_reproduced(ledger):
+    assert ledger.reproduce(finding(9)).holds
 
 
 def test_nothing(ledger):
@@ -61,28 +80,30 @@ def _ledger(result):
 
 def test_the_ledger_is_printed_at_the_end(inner):
     result = inner(PASSING)
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
-    assert lines[1] == "training follows verified simulated 4 instances, cpu, cuda: not run"
-    assert lines[2] == (
+    assert lines[1] == "zeta2025.training verified simulated 4 instances, cpu, cuda: not run"
+    assert lines[2] == "zeta2025.small finding reproduced: T is small (under our reading)"
+    assert lines[3] == (
         "zeta2025: 1 of 5 numbered statements checked (Lemma 1); known and not checked here: Lemma 2; "
         "undisclosed to us: 3"
     )
-    assert lines[3].endswith("s in all")
+    assert lines[4].endswith("s in all")
 
 
 def test_the_ledger_is_the_same_on_two_workers(inner):
     result = inner(PASSING, "-n", "2", apart=True)
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
-    assert lines[1] == "training follows verified simulated 4 instances, cpu, cuda: not run"
+    assert lines[1] == "zeta2025.training verified simulated 4 instances, cpu, cuda: not run"
+    assert lines[2] == "zeta2025.small finding reproduced: T is small (under our reading)"
 
 
 def test_a_run_that_deselects_tests_still_has_its_ledger(inner):
     result = inner(PASSING, "-k", "finding")
-    result.assert_outcomes(passed=1, deselected=5)
+    result.assert_outcomes(passed=1, deselected=6)
     assert _ledger(result)[0].startswith("zeta2025.below refuted certified 1 instance, ")
 
 
@@ -101,24 +122,54 @@ def test_not_a_finding(ledger):
     ledger.check(BELOW, x=1, expect=Outcome.REFUTED)
 
 def test_disagreement(ledger):
-    ledger.compare("training follows", False, "9 standard errors", device="cuda")
+    ledger.compare(comparison(Outcome.REFUTED, "9 standard errors"), seed=3)
+
+def test_undecided(ledger):
+    ledger.compare(comparison(Outcome.INCONCLUSIVE, "too wide"))
+
+def test_not_reproduced(ledger):
+    ledger.reproduce(finding(10))
 
 def test_input(ledger):
     ledger.check(BELOW, x="abc")
 """
     result = inner(THEOREM + body)
-    result.assert_outcomes(failed=4)
+    result.assert_outcomes(failed=6)
     result.stdout.fnmatch_lines(
         [
             "*zeta2025.below at {'x': 3}: refuted, expected verified*",
             "*zeta2025.below at {'x': 1}: verified, expected refuted*",
-            "*training follows: 9 standard errors*",
+            "*zeta2025.training: refuted: 9 standard errors, cpu, full False, seed 3 (seed 3, cpu)*",
+            "*zeta2025.training: inconclusive: too wide*",
+            "*zeta2025.small: verify conditions wang2024.theorem1 T=9 q=2 d=1: given.T: is 9, expected 10*",
             "*InputError: x = abc: must be a number*",
         ]
     )
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below refuted certified 2 instances, ")
-    assert lines[1] == "training follows refuted simulated 1 instance, cpu: not run, cuda"
+    assert lines[1] == "zeta2025.training refuted simulated 8 instances, cpu, cuda: not run"
+    assert lines[2] == (
+        "zeta2025.small finding NOT reproduced (given.T: is 9, expected 10): T is small (under our reading)"
+    )
+
+
+def test_a_comparison_runs_where_and_as_fully_as_the_run_asks(inner, machine):
+    machine(card=True)
+    body = """
+def test_comparison(ledger):
+    result = ledger.compare(comparison(Outcome.VERIFIED))
+    assert result.detail == "0.1 standard errors, cuda, full True, seed 0"
+    assert ledger.compare(comparison(Outcome.VERIFIED, devices=("cpu",))).device == "cpu"
+"""
+    result = inner(THEOREM + body, "--device", "cuda", "--full")
+    result.assert_outcomes(passed=1)
+    assert _ledger(result)[0] == "zeta2025.training verified simulated 8 instances, cpu, cuda"
+
+
+def test_an_undecided_comparison_fails_the_run(inner):
+    result = inner(THEOREM + "def test_undecided(ledger):\n    ledger.compare(comparison(Outcome.INCONCLUSIVE))\n")
+    result.assert_outcomes(failed=1)
+    assert _ledger(result)[0].startswith("zeta2025.training inconclusive simulated 4 instances")
 
 
 @pytest.mark.parametrize(("arguments", "full"), [((), False), (("--full",), True)])

@@ -1,14 +1,16 @@
-"""Theorems by id and by file: found, or an input error that says why not."""
+"""Theorems, experiments, comparisons and findings: found by id or file, or an input error that says why not."""
 
+import importlib
 import subprocess
 import sys
 from importlib import metadata
-from types import SimpleNamespace
 
 import pytest
 
+import verify
 from verify import InputError, Theorem, load_theorem, theorem_ids
 
+KINDS = ("theorem", "experiment", "comparison", "finding")
 MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
 
 
@@ -17,8 +19,16 @@ def test_ids_are_sorted_and_are_those_of_the_entry_points():
     assert theorem_ids() == sorted(declared) and "wang2024.theorem1" in declared
 
 
-def test_listing_the_ids_imports_no_theorem():
-    code = "import sys, verify; verify.theorem_ids(); sys.exit(any(m.split('.')[0] == 'theorems' for m in sys.modules))"
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ids_of_a_kind_are_those_of_its_group(kind):
+    declared = {entry.name for entry in metadata.entry_points(group=f"lemmascope.{kind}s")}
+    assert getattr(verify, f"{kind}_ids")() == sorted(declared) != []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_listing_the_ids_imports_nothing_of_them(kind):
+    ours = {"theorems", "numerics", "paper_checks", "sympy", "torch"}
+    code = f"import sys, verify; verify.{kind}_ids(); sys.exit(any(m.split('.')[0] in {ours} for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -32,11 +42,72 @@ def test_an_unknown_id_names_the_known_ones():
         load_theorem("wang2024.theorem9")
 
 
-def test_an_entry_point_that_is_no_theorem_is_refused(monkeypatch):
-    entry = SimpleNamespace(name="other.thing", load=lambda: 42)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry])
-    with pytest.raises(InputError, match=r"other\.thing: is a int, not a Theorem"):
-        load_theorem("other.thing")
+@pytest.fixture
+def installed(monkeypatch, tmp_path):
+    """Another package, with entry points beside ours."""
+
+    def install(name, kind, *entries):
+        info = tmp_path / f"{name}-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (info / "entry_points.txt").write_text("\n".join([f"[lemmascope.{kind}s]", *entries]) + "\n")
+        if str(tmp_path) not in sys.path:
+            monkeypatch.syspath_prepend(tmp_path)
+        importlib.invalidate_caches()
+        return tmp_path
+
+    return install
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_packages_entries_are_beside_ours(installed, kind):
+    before = getattr(verify, f"{kind}_ids")()
+    installed("others", kind, "zeta2025.thing = others_of_a_test:thing")
+    assert getattr(verify, f"{kind}_ids")() == sorted([*before, "zeta2025.thing"])
+
+
+def test_another_packages_object_is_loaded(installed):
+    root = installed("others", "comparison", "zeta2025.thing = others_of_a_test:thing")
+    (root / "others_of_a_test.py").write_text(
+        "from verify import Comparison\n\n"
+        "thing = Comparison('zeta2025.thing', 'a title', 'zeta2025.x', None, lambda **_: None)\n"
+    )
+    assert verify.load_comparison("zeta2025.thing").theorem == "zeta2025.x"
+    del sys.modules["others_of_a_test"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_not_of_its_kind_is_refused(installed, kind):
+    installed("others", kind, "zeta2025.thing = math:pi")
+    with pytest.raises(InputError, match=rf"{kind} = zeta2025\.thing: is a float, not a {kind.title()}"):
+        getattr(verify, f"load_{kind}")("zeta2025.thing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_cannot_be_imported_says_so(installed, kind):
+    installed("others", kind, "zeta2025.thing = no_such_module_here:thing")
+    with pytest.raises(InputError, match="no_such_module_here:thing cannot be loaded: ModuleNotFoundError"):
+        getattr(verify, f"load_{kind}")("zeta2025.thing")
+
+
+def test_an_id_that_two_packages_have_is_refused(installed):
+    installed("others", "finding", "zeta2025.thing = math:pi")
+    installed("more", "finding", "zeta2025.thing = math:e")
+    with pytest.raises(InputError, match="several packages have this id: math:e, math:pi"):
+        verify.load_finding("zeta2025.thing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_id_of_a_kind_names_the_known_ones(kind):
+    with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known are .*wang2024\.") as refused:
+        getattr(verify, f"load_{kind}")("x")
+    assert ("file.py:name" in str(refused.value)) is (kind == "theorem")
+
+
+def test_where_nothing_is_installed(monkeypatch):
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [])
+    with pytest.raises(InputError, match="finding = x: unknown id; none is installed"):
+        verify.load_finding("x")
 
 
 def test_a_theorem_is_loaded_from_a_file(theorem_file):

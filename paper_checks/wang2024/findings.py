@@ -1,0 +1,117 @@
+"""What the checks found about Wang et al. 2024.
+
+Where the expected numbers are from: `test_findings.py` derives them a second time.
+"""
+
+from fractions import Fraction
+
+from theorems.papers import WANG2024
+from verify import Enclosure, Finding, Premise
+
+TASK = Premise("the task: X Gaussian, y a uniformly random q-subset of [T], target the mean of its tokens", "printed")
+ONE_HOT = Premise("Definition 2: one-hot encoding", "printed")
+ASSEMBLY = Premise(
+    "the layer put together from Definitions 2 to 5 as f(X, y) = V Z softmax(Zᵀ W z_query), "
+    "z_query = (0; the sum of e_i over y), with the population loss ½ E‖f − target‖²",
+    "our reading",
+)
+HYPOTHESES = Premise(
+    "the hypotheses of Theorem 1: 2 ≤ q < T/4, ε < dT/(100 (T−q) q), η ≤ 1/(20 d²), training from W = 0, V = 0",
+    "printed",
+)
+FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the first with L ≤ ε on", "our reading")
+SETTINGS = Premise("the settings of the experiments: T = 200, q = 3, d = 5, η = 1", "printed")
+GROUND_TRUTH = Premise("the ground truth W* ∝ diag(0, I), for one-hot encoding up to the all-ones direction", "printed")
+RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
+
+stays_needs_a_step_size = Finding(
+    id="wang2024.stays_needs_a_step_size",
+    paper=WANG2024,
+    title="Without a bound on the step size, Theorem 1's loss does not stay below ε",
+    text="At T = 9, q = 2, d = 1, ε = 1/200 every hypothesis of Theorem 1 holds but the step size: η = 5 is a hundred "
+    "times the bound 1/20. The loss comes down to ε at step 102, and is above it again at step 1601. That step is of "
+    "the exact recursion: beyond η = 2q the way to zero loss is unstable (wang2024.inverse_loss_rate, clause lag), "
+    "and a run in float64 leaves it sooner, on its rounding. So the second half of the theorem needs a bound on η; "
+    "its first half holds here.",
+    command="verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200",
+    expect={
+        "in_scope": False,
+        "hypotheses.subset_of_two.holds": True,
+        "hypotheses.subset_below_quarter.holds": True,
+        "hypotheses.accuracy.holds": True,
+        # 1/20 − 5.
+        "hypotheses.step_size.slack": Fraction(-99, 20),
+        "clauses.reached.holds": True,
+        "clauses.reached.evidence": "certified",
+        # The recursion at 200 digits, written out from the softmax.
+        "values.steps_to_epsilon": 102,
+        "clauses.stays.holds": False,
+        "clauses.stays.evidence": "certified",
+        "clauses.stays.witness.reached_at": 102,
+        "clauses.stays.witness.above_at": 1601,
+        "clauses.stays.witness.observable": Enclosure(Fraction("0.00660259760832011"), Fraction("0.00660259760832012")),
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, FROM_THE_FIRST_STEP, RECURSION),
+)
+
+figures_step_size_out_of_scope = Finding(
+    id="wang2024.figures_step_size_out_of_scope",
+    paper=WANG2024,
+    title="The experiments' step size is 500 times what Theorem 1 allows, and its conclusion holds there all the same",
+    text="The experiments have T = 200, q = 3, d = 5 and η = 1, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500: it "
+    "says nothing about them. For the theorem's own layer (one-hot encoding, population gradient) at these sizes and "
+    "η = 1, the loss comes down to ε = 1/1000 at step 55766 and is certified to stay there.",
+    command="verify check wang2024.theorem1 T=200 q=3 d=5 eta=1 eps=1/1000",
+    expect={
+        "outcome": "out_of_scope",
+        "hypotheses.subset_of_two.holds": True,
+        "hypotheses.subset_below_quarter.holds": True,
+        "hypotheses.accuracy.holds": True,
+        "hypotheses.step_size.holds": False,
+        # 1/500 − 1.
+        "hypotheses.step_size.slack": Fraction(-499, 500),
+        "clauses.reached.holds": True,
+        "clauses.stays.holds": True,
+        "evidence": "certified",
+        # The recursion in float64, written out from the softmax: ε is passed with 7·10⁻⁶ of itself to spare.
+        "values.steps_to_epsilon": 55766,
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),
+)
+
+cosine_below_one = Finding(
+    id="wang2024.cosine_below_one",
+    paper=WANG2024,
+    title="With one-hot encoding, the cosine of W with diag(0, I) is √(1 − 1/T) from the first move on, and not 1",
+    text="Trained from zero, W keeps the direction of I − 11ᵀ/T in its positional block, whose squared cosine with I "
+    "is 1 − 1/T. That the cosine of W with the ground truth tends to 1 therefore holds with one-hot encoding only up "
+    "to the all-ones direction, in which the softmax does not see W; it is then 1 all along.",
+    command="verify check wang2024.stationary_points T=200 q=3 d=5",
+    expect={
+        "outcome": "verified",
+        "clauses.cosine.claim": "cos(W, W*)² = 1 - 1/T for W along I - 11'/T",
+        "clauses.cosine.holds": True,
+        # ⟨I − J/T, I⟩² / (‖I − J/T‖² ‖I‖²) = (T − 1)² / ((T − 1) T), I − J/T being a projection of rank T − 1.
+        "clauses.cosine.evidence": "proved",
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, GROUND_TRUTH, RECURSION),
+)
+
+exact_rate = Finding(
+    id="wang2024.exact_rate",
+    paper=WANG2024,
+    title="The inverse loss grows by 4η/(T − 1) a step in the limit, whatever q and d",
+    text="The figure's reading of Theorem 1 is that the inverse loss increases linearly, L = O(1/t). Along a run on "
+    "which the odds against the selected tokens and the lag of V tend to their limits, 1/(t·L_t) tends to 4η/(T − 1): "
+    "at T = 200 and η = 1 to 4/199, for q = 3 and d = 5 as for all others with η < 2q.",
+    command="verify check wang2024.inverse_loss_rate T=200 q=3 d=5 eta=1",
+    expect={
+        "outcome": "verified",
+        "clauses.rate.claim": "1/L' - 1/L -> 4 eta phi/(T-1) at that h",
+        "clauses.rate.holds": True,
+        "clauses.rate.evidence": "proved",
+        # For small odds r the loss is c r², and C moves by (η/(T−1))·2L, so that dL/dt = −2L·2ηL/(T−1).
+        "values.inverse_loss_slope": Fraction(4, 199),
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, RECURSION),
+)

@@ -1,0 +1,139 @@
+"""Lemma 1's recursion held against the layer simulated from the definitions: gradients and whole trainings."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.experiments import ground_truth
+from numerics.sparse_token_selection.reference import (
+    Gradient,
+    cubature_gradient,
+    one_hot_encodings,
+    sampled_gradient,
+    train,
+)
+from paper_checks.wang2024.recursion import MOST_COMPARISONS, ZERO, Instance, Point, Recursion, expansion, rounding
+from verify import Evidence, Outcome, Verdict, student_bound
+
+BATCHES = 64
+
+
+def matrices(instance: Instance, at: Point, device: str = "cpu") -> tuple[Tensor, Tensor, Tensor]:
+    """Return W = diag(0, C(I − 11ᵀ/T)), V = (αI, 0) and the one-hot encodings."""
+    length, _, size, _ = instance
+    truth = ground_truth(length, size, device)
+    return at.C * truth.W_centred, at.alpha * truth.V, one_hot_encodings(length, device=device)
+
+
+def implied_gradient(theory: Recursion, at: Point) -> Gradient:
+    """Return the loss and the gradient blocks that the recursion implies: everything else is zero."""
+    length, _, size, rate = theory.instance
+    following = theory.step(at)
+    truth = ground_truth(length, size)
+    return Gradient(
+        torch.tensor(following.loss, dtype=torch.float64),
+        (at.C - following.C) / rate * truth.W_centred,
+        (at.alpha - following.alpha) / rate * truth.V,
+    )
+
+
+def _not_finite(found: Iterable[Tensor]) -> str:
+    """Say so where a number is not finite: comparisons with NaN are false, and a maximum may pass over it."""
+    return "" if all(bool(value.isfinite().all()) for value in found) else "the simulation is not finite"
+
+
+def exact_gradient(instance: Instance, at: Point, device: str = "cpu") -> Gradient:
+    """Return the population gradient by exact cubature through the full layer."""
+    found = cubature_gradient(*matrices(instance, at, device), instance[1])
+    return Gradient(*(value.cpu() for value in found))
+
+
+def exact_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Verdict:
+    """Compare every entry of the population gradient with the recursion; the tolerance is derived in `rounding`."""
+    if wild := _not_finite(found):
+        return Verdict(Outcome.REFUTED, Evidence.COMPUTED, wild)
+    tolerance = rounding(theory, at)
+    expected = implied_gradient(theory, at)
+    worst = max(float((mine - its).abs().max()) for mine, its in zip(found, expected, strict=True))
+    detail = f"largest difference of an entry {worst:.2e}, tolerance {tolerance:.2e}"
+    return Verdict.of(worst <= tolerance, detail, Evidence.COMPUTED)
+
+
+def batch_gradients(instance: Instance, at: Point, *, seed: int, batch_size: int, device: str = "cpu") -> Gradient:
+    """Return the gradients of BATCHES fresh Gaussian batches through the full layer, batches leading."""
+    found = sampled_gradient(
+        *matrices(instance, at, device),
+        instance[1],
+        batches=BATCHES,
+        batch_size=batch_size,
+        generator=torch.Generator(device).manual_seed(seed),
+    )
+    return Gradient(*(values.cpu() for values in found.batches))
+
+
+def sampled_gradient_agrees(theory: Recursion, at: Point, found: Gradient) -> Verdict:
+    """Compare the gradient from fresh Gaussian batches with the recursion, block by block and entry by entry.
+
+    Each entry, the coefficient of every identity block and the all-ones direction of W is a mean over
+    BATCHES batches; its difference from theory over its standard error is Student t with BATCHES − 1
+    degrees of freedom. A bound t with false-alarm chance FALSE_ALARM / MOST_COMPARISONS serves for all.
+    """
+    if wild := _not_finite(found):
+        return Verdict(Outcome.REFUTED, Evidence.SIMULATED, wild)
+    length, _, size, _ = theory.instance
+    expected = implied_gradient(theory, at)
+    bound = student_bound(BATCHES, MOST_COMPARISONS)
+    worst, where, floor = 0.0, "", rounding(theory, at)
+    for name, functional in _functionals(size, length).items():
+        values = functional(found)
+        error = values.std(dim=0) / math.sqrt(BATCHES)
+        difference = (values.mean(dim=0) - functional(Gradient(*(x[None] for x in expected)))[0]).abs()
+        # What vanishes in every sample (columns that multiply x_query = 0; sums over the logits) is rounding only.
+        excess = (difference - floor).clamp(min=0)
+        ratio = torch.where(error > 0, excess / error, torch.where(excess > 0, math.inf, 0.0))
+        if float(ratio.max()) >= worst:
+            worst, where = float(ratio.max()), name
+    detail = f"largest t value {worst:.2f} ({where}), bound {bound:.2f}"
+    return Verdict.of(worst <= bound, detail, Evidence.SIMULATED)
+
+
+def _functionals(size: int, length: int) -> Mapping:
+    ones = torch.ones(length, dtype=torch.float64) / math.sqrt(length)
+    centred = torch.eye(length, dtype=torch.float64) - 1 / length
+    positional = lambda g: g.W[:, size:, size:]  # noqa: E731 - a table of functionals
+    return {
+        "loss": lambda g: g.loss[:, None],
+        "identity block of W": lambda g: (positional(g) * centred).sum(dim=(1, 2))[:, None],
+        "all-ones direction of W": lambda g: torch.cat([positional(g) @ ones, ones @ positional(g)], dim=1),
+        "identity block of V": lambda g: g.V[:, :, :size].diagonal(dim1=1, dim2=2).mean(dim=1)[:, None],
+        "entries of W": lambda g: g.W.flatten(1),
+        "entries of V": lambda g: g.V.flatten(1),
+    }
+
+
+def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdict:
+    """Train the full matrices from zero by exact population gradients and compare every iterate with the recursion.
+
+    Tolerance: a step adds an error of at most η·δ, δ as in `rounding`, and multiplies those before it by at
+    most the norm of the step's Jacobian, here that of the recursion, measured along the run in the metric
+    (d/η, (T−1)/η), which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)).
+    """
+    length, subset, size, rate = theory.instance
+    W, V, encodings = matrices(theory.instance, ZERO, device)
+    run = train(W, V, eta=rate, steps=steps, gradient=lambda W, V: cubature_gradient(W, V, encodings, subset))
+    worst, added, growth = 0.0, 0.0, 1.0
+    for iterate, point in zip(run, theory.points(steps), strict=True):
+        if wild := _not_finite(iterate[1:]):
+            return Verdict(Outcome.REFUTED, Evidence.COMPUTED, f"{wild} at step {iterate.step}")
+        expected_W, expected_V, _ = matrices(theory.instance, point)
+        for found, expected in ((iterate.W, expected_W), (iterate.V, expected_V)):
+            worst = max(worst, float((found.cpu() - expected).abs().max()))
+        worst = max(worst, abs(float(iterate.loss) - point.loss))
+        added += rate * rounding(theory, point)
+        growth *= max(1.0, expansion(theory, point))
+    stretch = max((length - 1) / size, size / (length - 1)) ** 0.5
+    tolerance = stretch * growth * added
+    detail = f"largest difference over {steps} steps {worst:.2e}, tolerance {tolerance:.2e}"
+    return Verdict.of(worst <= tolerance, detail, Evidence.COMPUTED)

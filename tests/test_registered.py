@@ -1,0 +1,48 @@
+"""What this package registers: ids as registered, references that exist, and FINDINGS.md as the findings say."""
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import verify
+
+ROOT = Path(verify.__file__).parents[1]
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+OURS = {kind: sorted(GROUPS[f"lemmascope.{kind}s"]) for kind in ("theorem", "experiment", "comparison", "finding")}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in OURS.items() for name in names])
+def test_an_object_carries_the_id_that_it_is_registered_under(kind, name):
+    assert getattr(verify, f"load_{kind}")(name).id == name
+
+
+@pytest.mark.parametrize("name", OURS["comparison"])
+def test_a_comparison_is_about_a_theorem_and_an_experiment_that_exist(name):
+    comparison = verify.load_comparison(name)
+    assert comparison.theorem in OURS["theorem"]
+    assert comparison.experiment is None or comparison.experiment in OURS["experiment"]
+
+
+def test_findings_are_written_as_they_are():
+    text = verify.findings_text(map(verify.load_finding, OURS["finding"]))
+    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make findings`"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind"),
+    [
+        ("numerics/*/experiments.py", "experiment"),
+        ("paper_checks/*/claims.py", "comparison"),
+        ("paper_checks/*/findings.py", "finding"),
+    ],
+)
+def test_nothing_is_left_unregistered(pattern, kind):
+    of = getattr(verify, kind.title())
+    paths = sorted(ROOT.glob(pattern))
+    modules = [import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in paths]
+    assert (
+        sorted(value.id for module in modules for value in vars(module).values() if isinstance(value, of))
+        == (OURS[kind])
+    )
