@@ -11,7 +11,7 @@ import verify
 from verify.cli import run
 
 README = (Path(verify.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-FILES = {name: body for name, body in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", README, re.DOTALL)}
+FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", README, re.DOTALL))
 BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
 COMMANDS = [tuple(part.split("\n", 1)) for block in BLOCKS for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
 

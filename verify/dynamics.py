@@ -162,10 +162,11 @@ def first_excess(
     *,
     steps: int,
     deadline: float,
-) -> tuple[int, Enclosure] | None:
+) -> tuple[int, Enclosure, int] | None:
     """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
 
-    Where a comparison is undecided the run starts again with twice the bits, as in `first_passage`.
+    With the step come the observable there and the bits that decided it. Where a comparison is
+    undecided the run starts again with twice the bits, as in `first_passage`.
     """
     bound = flint.fmpq(level.numerator, level.denominator)
     while True:
@@ -176,7 +177,7 @@ def first_excess(
                 observed, *following = program(*state)
                 if not observed <= bound:
                     if observed > bound and observed.is_finite():
-                        return count, enclosure_of_ball(observed)
+                        return count, enclosure_of_ball(observed), start.bits
                     break
                 if count % _STEPS_BETWEEN_LOOKS == 0 and time.monotonic() > deadline:
                     return None

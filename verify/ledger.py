@@ -1,6 +1,7 @@
 """The ledger's lines: a theorem, a comparison, a finding or a paper each."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
 from typing import Any
 
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
@@ -35,8 +36,21 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         failures = [failure for row in rows for failure in row["failures"]]
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
         yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
+    yield from _canaries([entry for entry in entries if entry["kind"] == "canary"])
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
+
+
+def _canaries(rows: Sequence[Entry]) -> Iterator[str]:
+    if not rows:
+        return
+    killed = [row for row in rows if row["killed"]]
+    survived = "; ".join(f"{row['id']}: {row['label']}" for row in rows if not row["killed"])
+    line = f"canaries: {len(killed)} of {len(rows)} refuted"
+    if killed:
+        needed = [row["needed"] for row in killed]
+        line += f"; instances needed: median {median(needed):g}, most {max(needed)}"
+    yield line + (f"; NOT refuted: {survived}" if survived else "")
 
 
 def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:

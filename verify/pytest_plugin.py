@@ -11,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from verify.comparisons import Comparison, ComparisonResult
+    from verify.explore import ExploreResult
     from verify.findings import Finding, Reproduction
     from verify.outcomes import CheckResult, Outcome
     from verify.statement import Theorem
@@ -81,6 +82,23 @@ class Ledger:
         if result.outcome is not wanted:
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
         return result
+
+    def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
+        """Search each canary of a theorem and enter it; the test fails unless all are refuted, at the clause they name.
+
+        `effort` is that of `verify.explore.explore`: `max_examples`, `seconds`, `seed`.
+        """
+        results, survived = [], []
+        for canary in theorem.canaries:
+            result = theorem.variant(canary.statement).explore(**effort)
+            killed = result.clause is not None and result.clause.label == canary.clause
+            entry = {"id": theorem.id, "label": canary.label, "killed": killed, "needed": result.needed or 0}
+            self._enter(kind="canary", **entry)
+            results.append(result)
+            survived += [] if killed else [canary.label]
+        if survived or not results:
+            pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
+        return results
 
     def compare(self, comparison: "Comparison", *, seed: int = 0) -> "ComparisonResult":
         """Run a comparison where and as fully as this run asks, and enter it; the test fails unless it is verified."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -228,14 +228,14 @@ class Stays:
         if found is None:
             why += "" if passage.reached else "; the level was not reached"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why, bits=passage.bits)
-        step, value = found
+        step, value, bits = found
         witness = dict(context.instance) | {"reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
-        return self._result(Outcome.REFUTED, _below(level, value), detail, passage, witness)
+        return replace(self._result(Outcome.REFUTED, _below(level, value), detail, passage, witness), bits=bits)
 
     def _excess(
         self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
-    ) -> tuple[int, Enclosure] | None:
+    ) -> tuple[int, Enclosure, int] | None:
         """Return a step within `steps` after the passage at which the observable is certified above the level."""
         if not passage.reached:
             return None

@@ -54,6 +54,31 @@ stays_needs_a_step_size = Finding(
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, FROM_THE_FIRST_STEP, RECURSION),
 )
 
+may_never_reach = Finding(
+    id="wang2024.may_never_reach",
+    paper=WANG2024,
+    title="Without a bound on the step size, Theorem 1's loss may never come down to ε: it runs into a cycle",
+    text="At T = 9, q = 2, d = 3, ε = 1/500 every hypothesis of Theorem 1 holds but the step size: with η = 6 the run "
+    "is drawn into a cycle of period two, on which the loss is above 0.08, forty times ε. That it stays there for good "
+    "is certified by an ellipsoid around the cycle that two steps map into itself. So the first half of the theorem "
+    "needs a bound on η too.",
+    command="verify check wang2024.theorem1 T=9 q=2 d=3 eta=6 eps=1/500",
+    expect={
+        "in_scope": False,
+        "hypotheses.subset_of_two.holds": True,
+        "hypotheses.subset_below_quarter.holds": True,
+        "hypotheses.accuracy.holds": True,
+        # 1/180 − 6.
+        "hypotheses.step_size.slack": Fraction(-1079, 180),
+        "clauses.reached.holds": False,
+        "clauses.reached.evidence": "certified",
+        "clauses.reached.witness.period": 2,
+        # The two smallest losses of the last steps of a run at 400 digits, less the size of the ellipsoid.
+        "clauses.reached.witness.lowest": Enclosure(Fraction("0.0800"), Fraction("0.0828")),
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, RECURSION),
+)
+
 figures_step_size_out_of_scope = Finding(
     id="wang2024.figures_step_size_out_of_scope",
     paper=WANG2024,

@@ -55,6 +55,19 @@ def test_the_loss_leaves_the_level_again():
     assert lower < run[above] < upper
 
 
+@pytest.mark.usefixtures("digits")
+def test_the_loss_runs_into_a_cycle_of_two_steps():
+    run = [loss for _, loss in zip(range(8001), losses(mp.exp, mpf, 9, 2, 3, 6), strict=False)]
+    assert min(run) > mpf(1) / 500
+    one, other = run[-2:]
+    # It contracts by about 1/150 in two steps: 3000 steps on, the cycle is met to ten digits.
+    assert abs(run[-3] - other) < 1e-10 and abs(one - other) > 1e-4
+    wanted = findings.may_never_reach.expect["clauses.reached.witness.lowest"]
+    # The ellipsoid's radius is 1/1024 at most, and the loss's slope there below 1.
+    lower, upper = (mpf(end.numerator) / end.denominator for end in (wanted.lower, wanted.upper))
+    assert lower < min(one, other) - mpf(1) / 1024 and min(one, other) < upper
+
+
 def test_the_figures_step_size_reaches_the_level():
     run = losses(math.exp, float, 200, 3, 5, 1)
     step, loss = next((step, loss) for step, loss in zip(count(), run, strict=False) if loss <= 1 / 1000)

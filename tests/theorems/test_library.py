@@ -10,7 +10,8 @@ import theorems
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, load_theorem, theorem_ids
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
-CANARIES = [(name, canary.label) for name in theorem_ids() for canary in load_theorem(name).canaries]
+
+pytest_plugins = ["pytester"]
 
 
 def test_every_statement_is_pinned():
@@ -62,23 +63,46 @@ def test_there_are_at_least_three_canaries(name):
     assert len({canary.statement.digest for canary in canaries} - {PINNED[name]}) == len(canaries) >= 3
 
 
-@pytest.mark.parametrize(("name", "label"), CANARIES)
-def test_a_canary_is_refuted_with_a_witness_and_the_theorem_is_not(name, label):
+@pytest.mark.parametrize("name", theorem_ids())
+def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_there(ledger, name):
     theorem = load_theorem(name)
-    canary = next(canary for canary in theorem.canaries if canary.label == label)
-    mutated = theorem.variant(canary.statement).check(**canary.instance)
-    refuted = [clause for clause in mutated.clauses if clause.holds is False]
-    assert [clause.label for clause in refuted] == [canary.clause]
-    assert refuted[0].witness and refuted[0].evidence is Evidence.CERTIFIED
-    assert mutated.outcome is Outcome.REFUTED
-    assert theorem.check(**canary.instance).outcome is Outcome.VERIFIED
+    for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=120), strict=True):
+        assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
+        again = theorem.variant(canary.statement).check(**result.counterexample)
+        assert again.outcome is Outcome.REFUTED
+        assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
+        assert theorem.check(**result.counterexample).outcome is Outcome.VERIFIED
+
+
+@pytest.mark.parametrize("name", theorem_ids())
+def test_the_theorem_itself_survives_the_same_search(name):
+    result = load_theorem(name).explore(max_examples=50, seconds=120)
+    assert result.counterexample is None and result.examples >= 10 and result.stopped == "examples"
+
+
+def test_a_canary_that_is_true_is_reported(pytester):
+    pytester.makepyfile(
+        """
+        from dataclasses import replace
+
+        from verify import Canary, load_theorem
+
+        def test_true(ledger):
+            theorem = load_theorem("wang2024.stationary_points")
+            true = (Canary("no change", theorem.statement, "cosine"),)
+            ledger.canaries(replace(theorem, canaries=theorem.canaries[:1] + true), max_examples=5)
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no change: not refuted*", "canaries: 1 of 2 refuted*NOT refuted: *no change"])
 
 
 def test_the_values_of_a_canary_do_not_hide_its_outcome():
     theorem = load_theorem("wang2024.theorem1")
-    canary = theorem.canaries[0]
-    in_scope = theorem.variant(canary.statement).check(**canary.instance)
-    out_of_scope = theorem.variant(canary.statement).check(**{**canary.instance, "eta": "1/2"})
+    variant = theorem.variant(theorem.canaries[0].statement)
+    in_scope = variant.check(**theorem.example)
+    out_of_scope = variant.check(**{**theorem.example, "eta": "1/2"})
     assert (in_scope.outcome, out_of_scope.outcome) == (Outcome.REFUTED, Outcome.OUT_OF_SCOPE)
 
 
