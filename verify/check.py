@@ -8,8 +8,10 @@ from verify.claims import Context, Inequality
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
+from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Outcome
 from verify.parameters import parse_instance
+from verify.registry import load_theorem
 from verify.statement import ClauseValue, ValueWhere
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def check(
         time.monotonic() - started,
         digits,
         context.interrupted,
+        {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
+from verify.certificates import identity_proof, margin_proof, point_proof
 from verify.compile import Program, compile_program
 from verify.cycles import Cycle, avoids
 from verify.dynamics import (
@@ -20,10 +21,10 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.identities import differentiate, sample_points, zero_with_divisors
+from verify.identities import differentiate, sample_points, share_exponentials, zero_with_divisors
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
-from verify.signs import nowhere_zero
+from verify.signs import factor_signs, nowhere_zero
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -237,7 +238,16 @@ class Identity:
             try:
                 if _zero_on_domain(difference, statement):
                     detail = f"symbolic zero {where}"
-                    return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, Fraction(0), detail)
+                    scope = "all" if evidence is Evidence.PROVED else "instance"
+                    return ClauseResult(
+                        self.label,
+                        self.text,
+                        Outcome.VERIFIED,
+                        evidence,
+                        Fraction(0),
+                        detail,
+                        proof=identity_proof(scope, _factors(difference, statement)),
+                    )
             except (TheoremError, UndefinedError) as error:
                 why = str(error)
         for point in sample_points(here.free_symbols):
@@ -257,6 +267,7 @@ class Identity:
                     "the two sides differ",
                     witness,
                     bits=bits,
+                    proof=point_proof(named, value, bits),
                 )
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
 
@@ -288,6 +299,25 @@ def _zero_on_domain(difference: sp.Expr, statement: "Statement") -> bool:
         if not nowhere_zero(divisor, statement.parameters, statement.domain):
             raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
     return zero
+
+
+@cache
+def _factors(difference: sp.Expr, statement: "Statement") -> dict[sp.Expr, int | None]:
+    """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
+
+    Beside the divisors that were met here, in lowest terms, these are the denominators as they are
+    written, but for those inside a limit.
+    """
+    (rational,), meaning = share_exponentials([difference])
+    _, met = zero_with_divisors(rational)
+    outside = rational.xreplace({limit: sp.Integer(0) for limit in rational.atoms(sp.Limit)})
+    written = [power.base for power in outside.atoms(sp.Pow) if power.exp.is_negative]
+    found: dict[sp.Expr, int | None] = {}
+    for divisor in (*met, *written):
+        numerator = sp.fraction(sp.together(divisor))[0]
+        for factor, shift in factor_signs(numerator, statement.parameters, statement.domain).items():
+            found[factor.xreplace(meaning)] = shift
+    return found
 
 
 def _exact_values(statement: "Statement", instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
@@ -360,7 +390,10 @@ class Inequality:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, bits=bits)
         outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
         witness = {} if holds else dict(context.instance)
-        return ClauseResult(self.label, self.text, outcome, Evidence.CERTIFIED, margin, "", witness, bits=bits)
+        proof = margin_proof(margin, bits)
+        return ClauseResult(
+            self.label, self.text, outcome, Evidence.CERTIFIED, margin, "", witness, bits=bits, proof=proof
+        )
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return the margin over the sum of the two sides' sizes."""

@@ -49,6 +49,7 @@ class Cycle:
     radius: Fraction
     lowest: Fraction
     passage: Passage
+    bits: int = _BITS
 
 
 @cache

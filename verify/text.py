@@ -44,6 +44,8 @@ def check_text(result: CheckResult) -> str:
         lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
         lines += [f"      {clause.detail}"] if clause.detail else []
         lines += [f"      witness {_assignments(clause.witness)}"] if clause.witness else []
+    for name, known in result.rests_on.items():
+        lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
     if result.values:
         lines += [
             "values",
