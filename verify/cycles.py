@@ -122,7 +122,8 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
             observed, *following = advance(*state)
         except (ArithmeticError, ValueError):
             break
-        if not (math.isfinite(observed) and observed > level):
+        # A power of a negative number is complex.
+        if isinstance(observed, complex) or not (math.isfinite(observed) and observed > level):
             break
         states.append(state)
         state = tuple(following)
@@ -224,7 +225,8 @@ def _enter(
 
 
 def _norm(column: Any) -> flint.arb:
-    return sum((entry * entry for entry in _entries(column)), flint.arb(0)).sqrt()
+    """Return an upper bound of the norm: the square of a ball about 0 would contain negative numbers."""
+    return sum((abs(entry).upper() ** 2 for entry in _entries(column)), flint.arb(0)).sqrt()
 
 
 def _norm_at_most(matrix: Any, bound: flint.arb) -> bool:

@@ -5,7 +5,7 @@ numerator and denominator. Any other is solved by bisection between values at wh
 certified, so that what is returned lies inside; thin parts between two probes may be missed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -15,8 +15,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from verify.arithmetic import Exact, balls, enclosure_of_ball, exact_fraction
-from verify.claims import evaluate_rising, sign_of
+from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_ball, exact_fraction
 from verify.compile import Program, compile_program
 from verify.errors import NotExactError, UndecidedError, UndefinedError
 
@@ -100,7 +99,7 @@ class Solvable:
         try:
             bound = self.coefficients.bind(exact)(*(exact.number(values[name]) for name in self.names))
             found = [exact_fraction(exact.checked(number)) for number in bound]
-        except ZeroDivisionError:
+        except (ZeroDivisionError, UndefinedError):
             return ()
         except NotExactError:
             # A coefficient such as log(T) is not rational here.
@@ -111,27 +110,22 @@ class Solvable:
     def _bisected(self, values: Mapping[str, Any], within: Range) -> Ranges:
         if isinstance(self.relation, sp.Eq):
             return ()
-        slack = _slack(self.relation)
-        strict = isinstance(self.relation, _STRICT)
-
-        def holds(value: Fraction) -> bool:
-            try:
-                sign = sign_of(evaluate_rising(slack, {**values, self.unknown: value}, sign=True)[0])
-            except (UndefinedError, UndecidedError):
-                return False
-            return sign is not None and (sign > 0 or (sign == 0 and not strict))
-
-        return tuple(_bracketed(holds, within))
+        return tuple(_bracketed(lambda value: satisfied(self.relation, {**values, self.unknown: value}), within))
 
 
 @cache
 def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
     """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
     symbols = {symbol.name: symbol for symbol in relation.free_symbols}
-    last, others = symbols[unknown], tuple(sorted(names))
-    coefficients, degree = None, 0
+    last, others = symbols.get(unknown, sp.Symbol(unknown)), tuple(sorted(names & symbols.keys()))
+    coefficients, degree, slack = None, 0, _slack(relation)
     try:
-        above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(_slack(relation))))
+        above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
+        for divisor in _divisors(slack):
+            if not _divides(divisor, below.as_expr()):
+                # Cancelled on the way, but where it is 0 the relation as it is written has no value.
+                square = sp.Poly(divisor, last) ** 2
+                above, below = above * square, below * square
     except sp.PolynomialError:
         pass
     else:
@@ -139,6 +133,53 @@ def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
         expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
         coefficients = compile_program(expressions, [symbols[name] for name in others])
     return Solvable(relation, unknown, others, coefficients, degree)
+
+
+def _divisors(expression: sp.Expr) -> Iterator[sp.Expr]:
+    """Yield the numerators of all that the written form divides by."""
+    for power in expression.atoms(sp.Pow):
+        if power.exp.is_Rational and power.exp < 0:
+            yield sp.fraction(sp.together(power.base))[0]
+
+
+def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
+    gens = sorted(divisor.free_symbols | polynomial.free_symbols, key=str)
+    try:
+        return not gens or sp.rem(polynomial, divisor, *gens) == 0
+    except sp.PolynomialError:
+        return False
+
+
+def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
+    """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic."""
+    names, program = _slack_program(relation)
+    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
+    exact = Exact()
+    try:
+        (raw,) = program.bind(exact)(*(exact.number(values[name]) for name in names))
+        return raw == 0 if equal else raw > 0 if strict else raw >= 0
+    except (ZeroDivisionError, UndefinedError):
+        return False
+    except NotExactError:
+        pass
+    bits = FIRST_BITS
+    while bits <= LAST_BITS:
+        # The ball itself is compared: the end points of an e^x may be too long to be written out.
+        with balls(bits) as ball:
+            try:
+                (raw,) = program.bind(ball)(*(ball.number(values[name]) for name in names))
+            except (UndecidedError, UndefinedError, ZeroDivisionError):
+                raw = None
+            if raw is not None and (raw > 0 or raw < 0 or raw == 0):
+                return bool(raw == 0 if equal else raw > 0 if strict else raw >= 0)
+        bits *= 2
+    return False
+
+
+@cache
+def _slack_program(relation: Any) -> tuple[tuple[str, ...], Program]:
+    symbols = sorted(relation.free_symbols, key=str)
+    return tuple(symbol.name for symbol in symbols), compile_program([_slack(relation)], symbols)
 
 
 def _slack(relation: Any) -> sp.Expr:
@@ -231,7 +272,7 @@ def _bracketed(holds: Callable[[Fraction], bool], within: Range) -> Iterable[Ran
         elif better and not good:
             start = _last(holds, there, here)
     if start is not None:
-        yield Range(start, within.high if within.high is None or not within.high_open else probes[-1])
+        yield Range(start, probes[-1])
 
 
 def _probe_points(within: Range) -> list[Fraction]:
