@@ -10,7 +10,6 @@ from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Outcome
-from verify.parameters import parse_instance
 from verify.registry import load_theorem
 from verify.statement import ClauseValue, ValueWhere
 
@@ -53,7 +52,7 @@ def check(
         raise InputError("digits", digits, "must be an integer from 1 to 1000")
     started = time.monotonic()
     statement = theorem.statement
-    instance = parse_instance(statement.parameters, given, partial=False)
+    instance = statement.parse(given)
     check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
     context = Context(
@@ -98,5 +97,8 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
 def _evaluate(clause: Any, context: Context) -> ClauseResult:
     try:
         return clause.evaluate(context)
+    except KeyboardInterrupt:
+        context.interrupt()
+        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail="interrupted")
     except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
         return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=f"no value here: {error}")

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,11 +66,7 @@ class Context:
 
     def expanded(self, dynamics: Dynamics) -> Dynamics:
         """Return the recursion with the statement's definitions put in."""
-        if not self.statement.definitions:
-            return dynamics
-        expand = self.statement.expand
-        initial, step = (tuple(map(expand, parts)) for parts in (dynamics.initial, dynamics.step))
-        return Dynamics(dynamics.state, initial, step, expand(dynamics.observable))
+        return expanded(self.statement, dynamics)
 
     def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
         """Return the first passage of the level, computed once for all clauses."""
@@ -85,8 +81,7 @@ class Context:
                 progress=self.progress,
             )
         if self.passages[key].why == INTERRUPTED:
-            # A moment is left for what does not need the run.
-            self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+            self.interrupt()
         return self.passages[key]
 
     def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle:
@@ -96,8 +91,26 @@ class Context:
             return first
         key = (dynamics, level, "cycle")
         if key not in self.passages:
-            self.passages[key] = avoids(dynamics, level, self.instance, deadline=self.iterate_until or self.deadline)
+            until = self.iterate_until or self.deadline
+            try:
+                self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
+            except KeyboardInterrupt:
+                self.interrupt()
+                self.passages[key] = replace(first, why=INTERRUPTED)
         return self.passages[key] or self.passage(dynamics, level)
+
+    def interrupt(self) -> None:
+        """Note Ctrl-C: a moment is left for what does not need a long run."""
+        self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+
+
+@cache
+def expanded(statement: "Statement", dynamics: Dynamics) -> Dynamics:
+    """Return a recursion with the statement's definitions put in."""
+    if not statement.definitions:
+        return dynamics
+    initial, step = (tuple(map(statement.expand, parts)) for parts in (dynamics.initial, dynamics.step))
+    return Dynamics(dynamics.state, initial, step, statement.expand(dynamics.observable))
 
 
 class Clause(Protocol):

@@ -77,7 +77,12 @@ def explore_text(result: ExploreResult) -> str:
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
-    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+    return "\n".join(
+        [
+            *lines,
+            f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}{', replayed' * result.replayed}",
+        ]
+    )
 
 
 def _sharpness(bound: Sharpness) -> Iterator[str]:

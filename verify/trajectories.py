@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.certificates import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof
-from verify.claims import Context, scan_values
+from verify.claims import Context, expanded, scan_values
 from verify.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.descent import Descent, certify_descent
 from verify.dynamics import INTERRUPTED, MOST_EVALUATIONS, Dynamics, Passage, first_excess, scan_trajectory
@@ -111,29 +111,29 @@ class Reaches:
         return _refuted(self, margin, detail, witness, cycle_proof(cycle), cycle.passage.bits)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return (level − smallest value by the last step)/level; with no last step, small where it is not reached.
+        """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
         A run that is not reached refutes the clause only where it settles on a cycle above the level:
         a small negative margin, as it is dear to confirm.
         """
-        (level,) = scan_values((self.level,), instance)
-        last = SCAN_STEPS
+        (level,) = scan_values((statement.expand(self.level),), instance)
+        dynamics, last = expanded(statement, self.dynamics), SCAN_STEPS
         if self.within is not None:
-            (within,) = scan_values((self.within,), instance)
+            (within,) = scan_values((statement.expand(self.within),), instance)
             last = math.floor(within)
             if not 0 <= last <= SCAN_STEPS:
                 return -1.0 if last < 0 else 1.0
-        smallest, run = math.inf, scan_trajectory(self.dynamics, instance, last)
+        smallest, run = math.inf, scan_trajectory(dynamics, instance, last)
         for _, observed in run:
             smallest = min(smallest, observed)
             if smallest <= level:
-                return (level - smallest) / level if self.within is not None else 1.0
+                return _relative(level, smallest) if self.within is not None else 1.0
         if self.within is not None:
-            return (level - smallest) / level
+            return _relative(level, smallest)
         steady = run[-1][0] > MOST_EVALUATIONS
-        if not steady and approximate_cycle(self.dynamics, level, instance, QUICK_CONTRACTION) is not None:
+        if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3
-        return 1 / (1 + math.log(smallest / level)) if level > 0 and math.isfinite(smallest) else 1.0
+        return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
 
 @dataclass(frozen=True)
@@ -220,16 +220,21 @@ class Stays:
         )
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return (level − largest value once reached)/level; above 1 while the level is not reached."""
-        reached, level = scan_values((self.reached, self.level), instance)
+        """Return level − largest value once reached, relative; above 1 while the level is not reached."""
+        reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
-        for _, observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
+        for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):
             if smallest <= reached or observed <= reached:
                 largest = max(largest, observed)
-                if largest > 2 * level:
+                if _relative(level, largest) < -1:
                     break
             smallest = min(smallest, observed)
-        return (level - largest) / level if smallest <= reached else 1 + math.log1p(smallest / reached)
+        return _relative(level, largest) if smallest <= reached else 2 - _relative(reached, smallest)
+
+
+def _relative(level: float, observed: float) -> float:
+    """Return level − observed over the size of the level, or where that is 0 of the observed value."""
+    return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
 
 
 def _verified(
