@@ -45,7 +45,6 @@ class Plan:
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
         """Whether an instance keeps the domains, the relations and what is given."""
-
         for parameter in self.parameters:
             value = instance[parameter.name]
             if value != self.given.get(parameter.name, value) or value not in parameter:
