@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from verify.errors import TheoremError
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
-from verify.ranges import Range, Ranges, Solvable, meet, solvable
+from verify.ranges import Range, Ranges, Solvable, meet, satisfied, solvable
 
 _ORDERS, _TRIALS = 720, 40
 
@@ -45,16 +45,14 @@ class Plan:
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
         """Whether an instance keeps the domains, the relations and what is given."""
-
-        def admitted(parameter: Parameter) -> bool:
+        for parameter in self.parameters:
             value = instance[parameter.name]
-            if parameter.name in self.given:
-                return value == self.given[parameter.name]
-            if isinstance(value, str):
-                return value in parameter.words
-            return any(value in part for part in self.ranges(parameter, instance))
+            if value != self.given.get(parameter.name, value) or value not in parameter:
+                return False
+        return all(self._satisfied(parameter, instance) for parameter in self.parameters)
 
-        return all(map(admitted, self.parameters))
+    def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
+        return all(satisfied(bound.relation, instance) for bound in self.bounds[parameter.name])
 
     def instances(self) -> st.SearchStrategy[dict[str, Value]]:
         """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers."""
@@ -75,6 +73,9 @@ class Plan:
                         reject()
                     integer = parameter.kind == "integer"
                     drawn[name] = draw(st.one_of([values(part, integer=integer) for part in parts]))
+                    if not self._satisfied(parameter, drawn):
+                        # Between two probes of a bisection.
+                        reject()
             return drawn
 
         return draw_all()
@@ -86,24 +87,28 @@ def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
         return _integers(admissible)
     if admissible.low is not None and admissible.low == admissible.high:
         return st.just(admissible.low)
-    low = admissible.low if admissible.low is not None else -(abs(admissible.high or Fraction(0)) + 1) * 2**20
-    simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
-    if admissible.high is None:
-        parts = [
-            st.builds(lambda x: low + x, simple),
-            st.builds(lambda k: low + Fraction(2) ** k, st.integers(-30, 30)),
-        ]
+    low, high = admissible.low, admissible.high
+    if low is None:
+        if high is None:
+            upward = values(Range(Fraction(0), None), integer=False)
+            return st.one_of(upward, upward.map(lambda value: -value))
+        return values(Range(-high, None, low_open=admissible.high_open), integer=False).map(lambda value: -value)
+    if high is None:
+        simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
+        power = st.builds(lambda k: Fraction(2) ** k, st.integers(-30, 30))
+        between = st.builds(lambda k, m: Fraction(2) ** k * m / 64, st.integers(-30, 30), st.integers(65, 127))
+        parts = [part.map(lambda step: low + step) for part in (st.integers(1, 9), simple, power, between)]
     else:
-        width = admissible.high - low
+        width = high - low
         parts = [
             st.builds(lambda k: low + width * Fraction(k, 16), st.integers(1, 15)),
             st.builds(lambda k: low + width / 2**k, st.integers(1, 40)),
-            st.builds(lambda k: admissible.high - width / 2**k, st.integers(1, 40)),  # type: ignore[operator]
+            st.builds(lambda k: high - width / 2**k, st.integers(1, 40)),
         ]
         if not admissible.high_open:
-            parts.insert(0, st.just(admissible.high))
-        if admissible.low is not None and not admissible.low_open:
-            parts.insert(0, st.just(low))
+            parts.insert(0, st.just(high))
+    if not admissible.low_open:
+        parts.insert(0, st.just(low))
     return st.one_of(*parts)
 
 
@@ -111,14 +116,22 @@ def _integers(admissible: Range) -> st.SearchStrategy[int]:
     assert admissible.low is not None and admissible.high is not None
     low, high = int(admissible.low), int(admissible.high)
     start = max(low, min(high, 0))
-    near = [st.integers(start, min(high, start + reach)) for reach in (3, 30, 1000)]
-    # Extreme ratios: sizes spread over the orders of magnitude.
-    wide = st.builds(lambda k: min(high, start + 2**k), st.integers(0, max(1, (high - start).bit_length())))
-    parts = [*near, wide]
-    if low < start:
-        parts += [st.integers(max(low, start - 30), start), st.integers(low, low + 3)]
-    if high < LARGEST_INTEGER:
-        parts.append(st.integers(max(low, high - 3), high))
+    upward = _steps(high - start, bounded=high < LARGEST_INTEGER).map(lambda step: start + step)
+    if low == start:
+        return upward
+    downward = _steps(start - low, bounded=low > -LARGEST_INTEGER).map(lambda step: start - step)
+    return st.one_of(upward, downward)
+
+
+def _steps(furthest: int, *, bounded: bool) -> st.SearchStrategy[int]:
+    """Return a strategy of 0 to `furthest`: small ones, all orders of magnitude, and, where it is a bound, the end."""
+    parts = [st.integers(0, min(furthest, reach)) for reach in (3, 30, 1000)]
+    if furthest > 3:
+        orders = st.integers(0, furthest.bit_length() - 1)
+        parts.append(orders.map(lambda k: 2**k))
+        parts.append(st.builds(lambda k, m: min(furthest, 2**k + (m * 2**k >> 20)), orders, st.integers(1, 2**20)))
+    if bounded:
+        parts.append(st.integers(max(0, furthest - 3), furthest))
     return st.one_of(parts)
 
 

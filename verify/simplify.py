@@ -21,8 +21,8 @@ def simplest(
 ) -> list[Instance]:
     """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
 
-    Values are replaced one by one and two by two; those drawn after a replaced one stay, or, where
-    they leave their range, go to the same place of their new one. Ends after `most_trials`.
+    Values are replaced one by one and two by two; those drawn after a replaced one stay, or go to the
+    same place of their new range: an end stays an end. Ends after `most_trials`.
     """
     path, failed = [start], set[tuple[Value, ...]]()
 
@@ -55,32 +55,48 @@ def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
 
 
 def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
-    """Yield the instance with some values changed: the others as they were, then also fitted into their new ranges."""
+    """Yield the instance with some values changed: the others as they were, then also carried into their new ranges."""
     plain = {**instance, **changes}
+    seen = [plain]
     if plan.admits(plain):
         yield plain
-    fitted: Instance = {}
+    for always in (False, True):
+        carried = _carried(plan, instance, plain, changes, always=always)
+        if carried is not None and carried not in seen and plan.admits(carried):
+            seen.append(carried)
+            yield carried
+
+
+def _carried(
+    plan: Plan, instance: Instance, plain: Instance, changes: Mapping[str, Value], *, always: bool
+) -> Instance | None:
+    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all."""
+    carried: Instance = {}
     for parameter in plan.parameters:
         name = parameter.name
         value = plain[name]
         if not isinstance(value, str) and name not in plan.given:
-            parts = plan.ranges(parameter, fitted)
-            if not any(value in part for part in parts):
-                if name in changes or not parts:
-                    return
+            parts = plan.ranges(parameter, carried)
+            inside = any(value in part for part in parts)
+            if not inside and (name in changes or not parts):
+                return None
+            if name not in changes and (always or not inside):
                 before = next((p for p in plan.ranges(parameter, instance) if value in p), parts[0])
-                value = _placed(value, before, parts[0])
-        fitted[name] = value
-    if fitted != plain:
-        yield fitted
+                if before not in parts:
+                    value = _placed(value, before, parts[0])
+        carried[name] = value
+    return carried
 
 
 def _placed(value: Value, before: Range, after: Range) -> Value:
     """Return a value at about the same place of another range, as simple as it can be."""
     assert not isinstance(value, str)
     if isinstance(value, int):
+        if value in (before.low, before.high) and before.low != before.high:
+            end = after.low if value == before.low else after.high
+            return value if end is None else int(end)
         ends = [end for end in (after.low, after.high) if end is not None]
-        return int(min(ends, key=lambda end: abs(end - value)))
+        return value if value in after or not ends else int(min(ends, key=lambda end: abs(end - value)))
     place = Fraction(1, 2)
     if before.low is not None and before.high is not None and before.high > before.low:
         place = (value - before.low) / (before.high - before.low)
@@ -108,7 +124,8 @@ def simpler_values(value: Value) -> Iterator[Value]:
     if isinstance(value, int):
         size = abs(value)
         powers = {10**k for k in range(1, len(str(size)))}
-        found = sorted({*range(min(size, 12)), *powers, size // 2, size * 9 // 10, size - 1})
+        steps = {size - size // power for power in powers}
+        found = sorted({*range(min(size, 12)), *powers, *steps, size // 2, size - 1})
         signs = (1,) if value > 0 else (1, -1)
         yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
         return
