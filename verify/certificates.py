@@ -27,7 +27,7 @@ FORMAT, VERSION = "lemmascope-certificate", 1
 _EXTRA_BITS = 64
 """A re-check works with so many bits more, so that its own roundings matter little."""
 _EVERY, _INFLATION = 3, 4
-"""Every third of a run's checkpoints is stated, each so many times wider: another order of operations rounds otherwise."""
+"""Every third of a run's checkpoints is stated, each wider by this: another order of operations rounds otherwise."""
 
 
 def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.evidence import standing
-from verify.outcomes import CheckResult, ClauseResult, Outcome
+from verify.outcomes import CheckResult, ClauseResult, Outcome, scope
 from verify.registry import load_theorem
 from verify.statement import ClauseValue, ValueWhere
 
@@ -63,6 +63,7 @@ def check(
         digits=digits,
         progress=progress,
         iterate_until=started + 0.8 * seconds,
+        in_scope=scope(hypotheses) is True,
     )
     clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
     found = {clause.label: clause.values for clause in clauses}

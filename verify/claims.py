@@ -24,6 +24,7 @@ from verify.errors import NotExactError, TheoremError, UndecidedError, Undefined
 from verify.identities import differentiate, sample_points, share_exponentials, zero_with_divisors
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.positivity import positive_proof
 from verify.signs import factor_signs, nowhere_zero
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-13
 """Two sides that differ by less, in float64 and relative to their size, may be equal."""
+_POSITIVE = "no negative coefficient over the bounds, for all parameters"
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -40,7 +42,8 @@ _LOOK_FOR_CYCLE = 2000
 class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
-    Recursions are followed until `iterate_until`, so that some time is left for what comes after.
+    `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
+    them. Recursions are followed until `iterate_until`, so that some time is left for what comes after.
     """
 
     statement: "Statement"
@@ -51,6 +54,7 @@ class Context:
     progress: Progress | None = None
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
+    in_scope: bool = False
     interrupted: bool = False
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
@@ -385,6 +389,9 @@ class Inequality:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
+        quantified = sorted(set(_named(context.statement.expand(self.relation))) - set(context.instance))
+        if quantified:
+            return self._for_all(context, quantified)
         left, right = self.relation.args
         if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
             left, right = right, left
@@ -403,14 +410,34 @@ class Inequality:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, bits=bits)
         outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
         witness = {} if holds else dict(context.instance)
-        proof = margin_proof(margin, bits)
-        return ClauseResult(
-            self.label, self.text, outcome, Evidence.CERTIFIED, margin, "", witness, bits=bits, proof=proof
-        )
+        proof, evidence, detail = margin_proof(margin, bits), Evidence.CERTIFIED, ""
+        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope) if holds else None
+        if shown is not None:
+            proof, evidence, detail = (
+                shown,
+                Evidence.PROVED,
+                "no negative coefficient over the bounds, for all parameters",
+            )
+        return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
+
+    def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
+        """Decide an inequality for all values of some variables: only a proof for all parameters does."""
+        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+        if shown is None:
+            why = f"no proof was found for all values of {', '.join(quantified)}"
+            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+        return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return the margin over the sum of the two sides' sizes."""
-        left, right = scan_values(tuple(statement.expand(side) for side in self.relation.args), instance)
+        """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
+        sides = tuple(statement.expand(side) for side in self.relation.args)
+        variables = [symbol for name, symbol in _named(sp.Tuple(*sides)).items() if name not in instance]
+        points = sample_points(variables) if variables else [{}]
+        named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)
+        return min(self._relative(scan_values(sides, {**instance, **values})) for values in named)
+
+    def _relative(self, sides: tuple[float, ...]) -> float:
+        left, right = sides
         size = abs(left) + abs(right) or 1.0
         if isinstance(self.relation, sp.Eq):
             return -abs(right - left) / size

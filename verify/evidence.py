@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a theorem is known by: its own evidence, and that with all its proof rests on; `why` says why one is None."""
+    """What a theorem is known by: its own evidence, and that with all its proof rests on; `why` says why it is None."""
 
     theorem: str
     own: Evidence | None

@@ -169,7 +169,7 @@ def plan(
     if best is None:
         given_text = "".join(f", with {name} = {value}" for name, value in given.items())
         relations_text = ", ".join(map(str, relations))
-        raise TheoremError(f"this method found no instance that satisfies {relations_text}{given_text}")
+        raise TheoremError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
     return best
 
 

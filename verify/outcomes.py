@@ -200,7 +200,6 @@ class CheckResult:
             ],
             "outcome": self.outcome,
             "evidence": self.evidence,
-            "rests_on": [{"theorem": name, "evidence": evidence} for name, evidence in self.rests_on.items()],
             "values": json_numbers(self.values, self.digits),
             "detail": self.detail,
             "bits": self.bits,

@@ -141,11 +141,9 @@ class Statement:
             for expression in clause.expressions():
                 self._known(expression, known | clause.bound_names(), f"clause {clause.label}")
                 used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
-                if (
-                    quantified := sorted(used & {v.name for v in self.variables})
-                    and clause.to_data()["kind"] != "identity"
-                ):
-                    raise TheoremError(f"clause {clause.label}: only an Identity may use the variable {quantified[0]}")
+                bound = sorted(used & {variable.name for variable in self.variables})
+                if bound and clause.to_data()["kind"] not in ("identity", "inequality"):
+                    raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
         self._symbols_agree()
         self._words_agree()
         self.to_data()
@@ -194,7 +192,7 @@ class Statement:
                 raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
 
     def _words_agree(self) -> None:
-        """Refuse a word outside Case, a Case without an expression for each word or outside the claim and definitions."""
+        """Refuse a word outside Case, and a Case without an expression for each word, or in a hypothesis."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         for hypothesis in self.hypotheses:
             if hypothesis.varies and hypothesis.varies.name not in words:
@@ -214,7 +212,7 @@ class Statement:
                 raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is not given.
+        """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is absent.
 
         Raises InputError for a value that is missing, unknown or outside its domain.
         """
@@ -275,7 +273,7 @@ def _outside_case(expression: sp.Basic) -> set[str]:
 
 
 def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
-    """Return a value with its expressions rewritten, inside tuples, mappings and dataclasses too; nothing is refused."""
+    """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; nothing is refused."""
     if isinstance(value, sp.Basic):
         return rewrite(value)
     if isinstance(value, tuple):

@@ -77,12 +77,8 @@ def explore_text(result: ExploreResult) -> str:
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
-    return "\n".join(
-        [
-            *lines,
-            f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}{', replayed' * result.replayed}",
-        ]
-    )
+    stopped += ", replayed" if result.replayed else ""
+    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
 
 
 def _sharpness(bound: Sharpness) -> Iterator[str]:
