@@ -149,9 +149,7 @@ def _theorem1():
 
 
 def _descent(proof, **more):
-    coordinates = [
-        {"lower": to_data(c.lower), "upper": to_data(c.upper), "chart": c.chart} for c in proof.coordinates
-    ]
+    coordinates = [{"lower": to_data(c.lower), "upper": to_data(c.upper), "chart": c.chart} for c in proof.coordinates]
     return {"kind": "descent", "metric": [to_data(m) for m in proof.metric], "coordinates": coordinates, **more}
 
 

@@ -20,7 +20,7 @@ from flint import arb, ctx
 
 from verify.recheck.given import Given
 from verify.recheck.kinds import KINDS, check_clause
-from verify.recheck.reading import MOST_BYTES, Effort, Rejected, Unreadable, entries, items, parse, shown, whole, word
+from verify.recheck.reading import MOST_BYTES, Effort, Rejected, Unreadable, entries, items, parse, shown, word
 
 __all__ = ["KINDS", "Accepted", "Rejected", "Unreadable", "recheck_file", "recheck_text"]
 
@@ -91,7 +91,8 @@ def _checked(data: Any) -> Accepted:
     if type(data["in_scope"]) is not bool or data["in_scope"] != given.in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
     clauses = items(data["clauses"], "clauses", len(given.claim))
-    found = tuple(check_clause(given, c, s, f"clauses[{i}]") for i, (c, s) in enumerate(zip(given.claim, clauses)))
+    pairs = enumerate(zip(given.claim, clauses, strict=True))
+    found = tuple(check_clause(given, clause, stated, f"clauses[{i}]") for i, (clause, stated) in pairs)
     labels = [label for label, *_ in found]
     if not labels or len(set(labels)) != len(labels):
         raise Rejected("statement.claim: has no clause, or two of one label")
@@ -112,7 +113,7 @@ def _self_test() -> None:
         right = (
             bool(-third < 0)
             and bool(3 * third - 1 < arb(2) ** -100)
-            and not third > third
+            and not third > arb(1) / 3
             and bool(abs(wide) <= 4)
             and not bool(wide > -1)
             and bool(arb(1).exp() > arb(271828) / 100000)

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
 """Proofs by intervals with exact end points: an observable that never increases on an invariant box.
 
 Balls leak across the bounds of a box; here 0·x is 0, and a bound that is touched is decided. Ends
@@ -213,8 +214,7 @@ def read_box(given: Given, clause: Any, proof: Any, where: str, bits: int) -> Bo
     recursion = Recursion(given, clause["dynamics"], where)
     size = len(recursion.state)
     metric = [
-        given.here(given.expression(d, f"{where}.metric"))
-        for d in items(proof["metric"], f"{where}.metric", size)
+        given.here(given.expression(d, f"{where}.metric")) for d in items(proof["metric"], f"{where}.metric", size)
     ]
     coordinates = []
     for i, data in enumerate(items(proof["coordinates"], f"{where}.coordinates", size)):

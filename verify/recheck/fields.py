@@ -1,3 +1,4 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
 """Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions.
 
 A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`.
@@ -15,11 +16,11 @@ from verify.recheck.terms import LARGEST_POWER, Node, Terms, order, square_root
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 
 
-class NotExact(Rejected):  # noqa: N818
+class NotExact(Rejected):
     """The value is not rational, or too large to be computed as one."""
 
 
-class Undefined(Rejected):  # noqa: N818
+class Undefined(Rejected):
     """There is no value: a division by zero."""
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
 """Rational functions with factored denominators, by sparse polynomials with integer coefficients.
 
 A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol or exp(g/n), g
@@ -108,7 +109,7 @@ class Quotients:
         raise Rejected("a logarithm: not a rational function")
 
     def exp(self, value: Quotient) -> Quotient:
-        """Return exp(Σ r_i g_i) as the product of powers of atoms exp(g_i/n_i), which are positive where g_i is real."""
+        """Return exp(Σ r_i g_i) as a product of powers of atoms exp(g_i/n_i), positive where g_i is real."""
         result = self.number(Fraction(1))
         for mono, coefficient in sorted(value.numerator.items()):
             key = ("exp", mono, value.factors)
@@ -250,15 +251,12 @@ class Quotients:
 
     def _value(self, polynomial: Polynomial, modulus: int) -> int:
         total = 0
-        for key, coefficient in polynomial.items():
-            term, atom = coefficient, 0
-            while key:
-                if power := key & _FIELD:
-                    point = 1009 + 2 * atom * atom + 7 * atom
-                    if not modulus and power > LARGEST_POWER:
-                        return 0
-                    term *= pow(point, power, modulus) if modulus else point**power
-                key, atom = key >> _WIDTH, atom + 1
+        for key, term in polynomial.items():
+            for atom in self._inside(key):
+                power, point = key >> _WIDTH * atom & _FIELD, 1009 + 7 * atom + 2 * atom * atom
+                if not modulus and power > LARGEST_POWER:
+                    return 0
+                term *= pow(point, power, modulus) if modulus else point**power  # noqa: PLW2901
             total += term
         return total % modulus if modulus else total
 

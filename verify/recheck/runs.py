@@ -14,7 +14,7 @@ from flint import arb, arb_mat, ctx
 
 from verify.recheck.fields import Balls, Exact, NotExact, ball, cost, evaluate
 from verify.recheck.given import Given
-from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
+from verify.recheck.reading import Rejected, entries, items, rational, rationals, whole
 from verify.recheck.terms import Node, Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, _MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096

@@ -11,20 +11,21 @@ from itertools import chain
 from math import isqrt
 from typing import Any
 
-from verify.recheck.reading import Effort, Rejected, items, rational, shown, whole, word
+from verify.recheck.reading import Effort, Rejected, items, rational, shown, word
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
 LARGEST_POWER, MOST_NODES = 10_000, 1_000_000
-_MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_ORDER = 2**18, 2**14, 1000, 20
+_MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_TERMS, _MOST_ORDER = 2**18, 2**14, 1000, 100_000, 20
 _BINDERS = ("Derivative", "Subs", "Limit")
-_ARITIES = {
-    **dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES)),
-    **dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2)),
-    **{"exp": (1, 1), "log": (1, 1), "Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)},
-}
+_ARITIES = (
+    dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
+    | dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2))
+    | dict.fromkeys(("exp", "log"), (1, 1))
+    | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
+)
 
 
 class Node:
@@ -90,7 +91,9 @@ class Terms:
 
     def add(self, terms: Iterable[Node]) -> Node:
         """Return a sum, equal terms collected."""
-        total, parts = Fraction(0), dict[Node, Fraction]()
+        total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
+        if sum(len(t.args) for t in terms) > _MOST_TERMS:
+            raise Rejected(f"a sum has more than {_MOST_TERMS} terms")
         for term in chain.from_iterable(t.args if t.head == "Add" else (t,) for t in terms):
             self.effort.spend(1)
             if term.head == "number":
@@ -106,12 +109,15 @@ class Terms:
         return found[0] if len(found) == 1 else self._node("Add", tuple(sorted(found, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
-        """Return a product, its numerical factors in front."""
+        """Return a product, its numerical factors in front; products inside it stay."""
         coefficient, rest = Fraction(1), list[Node]()
-        for factor in chain.from_iterable(f.args if f.head == "Mul" else (f,) for f in factors):
+        for factor in factors:
             self.effort.spend(1)
             if factor.head == "number":
                 coefficient *= factor.value
+            elif factor.head == "Mul" and factor.args[0].head == "number":
+                coefficient *= factor.args[0].value
+                rest.append(self._product(factor.args[1:]))
             else:
                 rest.append(factor)
         if not rest or not coefficient:
