@@ -225,7 +225,8 @@ def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int,
             observed, *following = program(*state)
         except (ArithmeticError, ValueError):
             observed, following = math.inf, state
-        if not math.isfinite(observed):
+        # A power of a negative number is complex in float64.
+        if isinstance(observed, complex) or not math.isfinite(observed):
             yield count, math.inf
             return
         yield count, observed

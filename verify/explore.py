@@ -31,6 +31,10 @@ SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS = 10
 _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
+_POLISHED = 300
+"""How many instances the descent from each clause's nearest miss may try."""
+_SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
+"""By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
 """The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
 
@@ -183,7 +187,8 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
         margin = clause.scan(statement, instance)
     except (UndefinedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
-    return math.inf if math.isnan(margin) else margin
+    # A power of a negative number is complex in float64.
+    return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin
 
 
 def explore(
@@ -207,8 +212,8 @@ def explore(
     drop
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
-        The effort: instances drawn (as many again at most polish the nearest miss of each clause), and
-        wall-clock time. A search repeats itself, unless the time ended it or left something undecided.
+        The effort: instances drawn (as many again at most, and no more than 300, polish the nearest miss of
+        each clause), and wall-clock time. A search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     database
@@ -243,7 +248,7 @@ def explore(
         if state.found is None:
             _draw(state, max_examples, seed)
         if state.found is None:
-            _polish(state, max_examples)
+            _polish(state, min(max_examples, _POLISHED))
         if state.found is None and not drop:
             bounds = sharpness(theorem, state.plan, {label: at for label, (_, at) in state.nearest.items()})
         if state.found is not None:
@@ -316,7 +321,7 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
     for kept in sorted(database.fetch(key)) if database is not None else ():
         try:
             parsed = state.statement.parse(json.loads(kept))
-        except (InputError, ValueError, TypeError, AttributeError):
+        except (InputError, ValueError, TypeError, AttributeError, RecursionError):
             continue
         instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
         if state.plan.admits(instance) and (result := state.refutes(instance)):
@@ -326,6 +331,9 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
     def refutes(instance: Instance) -> bool:
+        if state.found is not None:
+            # Hypothesis runs what it found again, to show it; neither the clock nor a second confirmation has a say.
+            return instance == state.found[0]
         result = state.refutes(instance)
         if state.guided:
             for label, margin in state.margins(instance).items():
@@ -358,7 +366,7 @@ def _polish(state: _Search, most: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
         last = len(state.tried) + most
-        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64), Fraction(1, 1024)):
+        for share in _SHARES:
             improved = True
             while improved:
                 before, start = state.nearest[label]
@@ -375,7 +383,8 @@ def _polish(state: _Search, most: int) -> None:
         if result.outcome is Outcome.REFUTED:
             state.found, state.needed = (start, result), len(state.tried)
             return
-        near = simplest(state.plan, start, lambda i: state.margins(i)[label] <= least + _AS_NEAR)[-1]  # noqa: B023
+        as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
+        near = simplest(state.plan, start, as_near, most_trials=most)[-1]
         if result := state.refutes(near, label):
             state.found, state.needed = (near, result), len(state.tried)
             return

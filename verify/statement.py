@@ -195,7 +195,7 @@ class Statement:
         """Refuse a word outside Case, and a Case without an expression for each word, or in a hypothesis."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         for hypothesis in self.hypotheses:
-            if hypothesis.varies and hypothesis.varies.name not in words:
+            if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
                 name = hypothesis.varies.name
                 raise TheoremError(
                     f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
