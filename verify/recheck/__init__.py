@@ -75,9 +75,7 @@ def recheck_text(text: bytes) -> Accepted:
 
 def _checked(data: Any) -> Accepted:
     entries(data, "the certificate", _KEYS)
-    theorem = word(data["theorem"], "theorem")
-    if not theorem.isprintable() or not 0 < len(theorem) <= 200:
-        raise Rejected("theorem: is no id")
+    theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
     # As verify.language.digest writes it; a test holds the two together.
     canonical = json.dumps(data["statement"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -86,7 +84,7 @@ def _checked(data: Any) -> Accepted:
     uses = []
     for i, pair in enumerate(items(data["uses"], "uses")):
         name, used = items(pair, f"uses[{i}]", 2)
-        uses.append((word(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
+        uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
     given = Given(data["statement"], data["instance"], Effort())
     if type(data["in_scope"]) is not bool or data["in_scope"] != given.in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
@@ -97,6 +95,12 @@ def _checked(data: Any) -> Accepted:
     if not labels or len(set(labels)) != len(labels):
         raise Rejected("statement.claim: has no clause, or two of one label")
     return Accepted(theorem, stated, dict(data["instance"]), given.in_scope, found, tuple(uses))
+
+
+def _id(value: Any, where: str) -> str:
+    if not word(value, where).isprintable() or not 0 < len(value) <= 200:
+        raise Rejected(f"{where}: {shown(value)} is no id")
+    return value
 
 
 def _digest(value: Any, where: str) -> str:
