@@ -213,7 +213,8 @@ def explore(
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
         The effort: instances drawn (as many again at most, and no more than 300, polish the nearest miss of
-        each clause), and wall-clock time. A search repeats itself, unless the time ended it or left something undecided.
+        each clause), and wall-clock time. A search repeats itself, unless the time ended it or left
+        something undecided.
     seed
         Seed of the draws.
     database

@@ -57,16 +57,17 @@ def test_the_gradient_at_the_papers_length(measured, changed, outcome):
 @pytest.mark.parametrize(
     ("late", "largest", "outcome"),
     [
-        (0, {1: 1 / 250, 5: 1 / 100}, Outcome.VERIFIED),
-        (1, {1: 1 / 250, 5: 1 / 100}, Outcome.REFUTED),
-        (0, {1: 1 / 100, 5: 1 / 100}, Outcome.REFUTED),
-        (0, {1: 1 / 250, 5: 1 / 250}, Outcome.REFUTED),
-        (None, {1: 0, 5: 0}, Outcome.REFUTED),
+        (0, {1: 1 / 250, 2: 1 / 250}, Outcome.VERIFIED),
+        (1, {1: 1 / 250, 2: 1 / 250}, Outcome.REFUTED),
+        (0, {1: 1 / 100, 2: 1 / 250}, Outcome.REFUTED),
+        (0, {1: 1 / 250, 2: 1 / 100}, Outcome.REFUTED),
+        (None, {1: 0, 2: 0}, Outcome.REFUTED),
     ],
 )
 def test_the_steps_to_a_level(measured, late, largest, outcome):
     def found(settings):
-        right = claims.theorem1.check(T=9, q=2, d=1, eta=settings["eta"], eps="1/200").values["steps_to_epsilon"].lower
+        instance = {name: settings[name] for name in ("T", "q", "d", "eta")}
+        right = claims.theorem1.check(**instance, eps="1/200").values["steps_to_epsilon"].lower
         return (
             {} if late is None else {"steps_to_epsilon": right + late, "largest_loss_after": largest[settings["eta"]]}
         )
