@@ -220,7 +220,7 @@ def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int,
             observed, *following = program(*state)
         except (ArithmeticError, ValueError):
             observed, following = math.inf, state
-        if not math.isfinite(observed):
+        if isinstance(observed, complex) or not math.isfinite(observed):
             yield count, math.inf
             return
         yield count, observed

@@ -31,6 +31,10 @@ SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS = 10
 _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
+_POLISHED = 300
+"""How many instances the descent from each clause's nearest miss may try."""
+_SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
+"""By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
 """The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
 
@@ -173,7 +177,8 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
         margin = clause.scan(statement, instance)
     except (UndefinedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
-    return math.inf if math.isnan(margin) else margin
+    # A power of a negative number is complex in float64.
+    return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin
 
 
 def explore(
@@ -227,7 +232,7 @@ def explore(
         if state.found is None:
             _draw(state, max_examples, seed)
         if state.found is None:
-            _polish(state)
+            _polish(state, min(max_examples, _POLISHED))
         if state.found is None and not drop:
             bounds = sharpness(theorem, state.plan, {label: at for label, (_, at) in state.nearest.items()})
         if state.found is not None:
@@ -300,7 +305,7 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
     for kept in sorted(database.fetch(key)) if database is not None else ():
         try:
             parsed = parse_instance(state.statement.parameters, json.loads(kept), partial=False)
-        except (InputError, ValueError, TypeError, AttributeError):
+        except (InputError, ValueError, TypeError, AttributeError, RecursionError):
             continue
         instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
         if state.plan.admits(instance) and (result := state.refutes(instance)):
@@ -310,6 +315,9 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
     def refutes(instance: Instance) -> bool:
+        if state.found is not None:
+            # Hypothesis runs what it found again, to show it; neither the clock nor a second confirmation has a say.
+            return instance == state.found[0]
         result = state.refutes(instance)
         if state.guided:
             for label, margin in state.margins(instance).items():
@@ -338,12 +346,13 @@ def _bounded(margin: float) -> float:
     return math.copysign(1.0, margin) if math.isinf(margin) else margin / (1 + abs(margin))
 
 
-def _polish(state: _Search) -> None:
+def _polish(state: _Search, most_trials: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
-        for share in (Fraction(1, 2), Fraction(1, 8), Fraction(1, 64), Fraction(1, 1024)):
+        last = len(state.tried) + most_trials
+        for share in _SHARES:
             improved = True
-            while improved:
+            while improved and len(state.tried) < last:
                 before, start = state.nearest[label]
                 for neighbour in _neighbours(start, share, set(state.plan.given)):
                     if state.plan.admits(neighbour) and (result := state.refutes(neighbour)):
@@ -351,7 +360,8 @@ def _polish(state: _Search) -> None:
                         return
                 improved = state.nearest[label][0] < before
         least, start = state.nearest[label]
-        near = simplest(state.plan, start, lambda i: state.margins(i)[label] <= least + _AS_NEAR)[-1]  # noqa: B023
+        as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
+        near = simplest(state.plan, start, as_near, most_trials=most_trials)[-1]
         if result := state.refutes(near, label):
             state.found, state.needed = (near, result), len(state.tried)
             return
@@ -375,7 +385,13 @@ def _simplify(state: _Search) -> None:
     assert state.found is not None
     start, refuted = state.found
     label = refuted.label
-    path = simplest(state.plan, start, lambda instance: state.margins(instance)[label] <= 0)
+
+    def fails(instance: Instance) -> bool:
+        margin = state.margins(instance)[label]
+        # At 0 a relation may hold: a bound that is reached would end the path.
+        return margin < 0 or (margin == 0 and state.refutes(instance, label) is not None)
+
+    path = simplest(state.plan, start, fails)
     for instance in reversed(path[1:]):
         if result := state.refutes(instance, label):
             state.found = instance, result

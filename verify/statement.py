@@ -174,18 +174,20 @@ class Statement:
         """Refuse a word outside Case, a Case without an expression for each word, and a variation of no word."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         for hypothesis in self.hypotheses:
-            if hypothesis.varies and hypothesis.varies.name not in words:
+            if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
                 name = hypothesis.varies.name
                 raise TheoremError(
-                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
+                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement, with its words"
                 )
+        for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
+            if relation.has(Case):
+                raise TheoremError(f"{relation}: a hypothesis does not depend on a word; Case is for claims")
         for expression in self._all_expressions():
             for case in expression.atoms(Case):
                 name, *choices = case.args
                 if len(choices) != len(words.get(str(name), ())):
                     raise TheoremError(f"{case}: needs one expression for each word of {name}")
-            plain = expression.replace(Case, lambda _, *choices: sp.Tuple(*choices))
-            if outside := sorted(s.name for s in plain.free_symbols if s.name in words):
+            if outside := sorted(_names_outside_case(expression) & words.keys()):
                 raise TheoremError(f"{expression} uses the word {outside[0]} other than in Case")
 
     def at(self, instance: Mapping[str, Any]) -> "Statement":
@@ -197,7 +199,13 @@ class Statement:
         def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
             return choices[words[name.name].index(instance[name.name])]
 
-        return _rewritten(self, lambda expression: expression.replace(Case, choose))
+        def decided(expression: sp.Basic) -> sp.Basic:
+            if isinstance(expression, sp.core.relational.Relational):
+                # Not decided by SymPy: n <= 2 n stays a relation.
+                return expression.func(*map(decided, expression.args), evaluate=False)
+            return expression.replace(Case, choose)
+
+        return _rewritten(self, decided)
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
@@ -223,6 +231,13 @@ class Statement:
         for name, value in reversed(self.definitions.items()):
             expression = expression.subs(name, value)
         return expression
+
+
+def _names_outside_case(expression: sp.Basic) -> set[str]:
+    if isinstance(expression, sp.Symbol):
+        return {expression.name}
+    parts = expression.args[1:] if isinstance(expression, Case) else expression.args
+    return set[str]().union(*map(_names_outside_case, parts))
 
 
 def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:

@@ -157,9 +157,9 @@ class Reaches:
         for _, observed in run:
             smallest = min(smallest, observed)
             if smallest <= level:
-                return (level - smallest) / level if self.within is not None else 1.0
+                return _relative(level, smallest) if self.within is not None else 1.0
         if self.within is not None:
-            return (level - smallest) / level
+            return _relative(level, smallest)
         steady = run[-1][0] > MOST_EVALUATIONS
         if not steady and approximate_cycle(self.dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3
@@ -268,10 +268,17 @@ class Stays:
         for _, observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
             if smallest <= reached or observed <= reached:
                 largest = max(largest, observed)
-                if largest > 2 * level:
+                if largest > level + abs(level):
                     break
             smallest = min(smallest, observed)
-        return (level - largest) / level if smallest <= reached else 1 + math.log1p(smallest / reached)
+        if smallest <= reached:
+            return _relative(level, largest)
+        return 1 + math.log1p((smallest - reached) / (abs(reached) or 1.0))
+
+
+def _relative(level: float, observed: float) -> float:
+    """Return (level − observed)/|level|, or the difference itself where the level is 0."""
+    return (level - observed) / (abs(level) or 1.0)
 
 
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:
