@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help paper-checks test lint audit findings clean
+.PHONY: help paper-checks test lint audit findings certificates clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
@@ -11,6 +11,7 @@ help:
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          what is too long for the two: many more drawn instances"
 	@echo "make findings       write FINDINGS.md"
+	@echo "make certificates   write the certificates of the theorems' examples"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -34,6 +35,9 @@ audit: $(READY)
 findings: $(READY)
 	$(BIN)/python -m verify.findings > FINDINGS.md.new
 	mv FINDINGS.md.new FINDINGS.md
+
+certificates: $(READY)
+	$(BIN)/python -m verify.evidence
 
 clean:
 	rm -rf .venv

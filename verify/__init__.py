@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from verify.registry import load_finding as load_finding
     from verify.registry import load_theorem as load_theorem
     from verify.registry import theorem_ids as theorem_ids
+    from verify.roots import IsolatedRoot as IsolatedRoot
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
     from verify.statement import ClauseValue as ClauseValue
@@ -87,6 +88,7 @@ _HOMES = {
         "load_theorem",
         "theorem_ids",
     ),
+    "roots": ("IsolatedRoot",),
     "statement": (
         "Bound",
         "Canary",

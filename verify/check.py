@@ -8,8 +8,9 @@ from verify.claims import Context, Inequality
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
-from verify.outcomes import CheckResult, ClauseResult, Outcome
-from verify.parameters import parse_instance
+from verify.evidence import standing
+from verify.outcomes import CheckResult, ClauseResult, Outcome, scope
+from verify.registry import load_theorem
 from verify.statement import ClauseValue, ValueWhere
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def check(
         raise InputError("digits", digits, "must be an integer from 1 to 1000")
     started = time.monotonic()
     statement = theorem.statement
-    instance = parse_instance(statement.parameters, given, partial=False)
+    instance = statement.parse(given)
     check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
     context = Context(
@@ -62,6 +63,7 @@ def check(
         digits=digits,
         progress=progress,
         iterate_until=started + 0.8 * seconds,
+        in_scope=scope(hypotheses) is True,
     )
     clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
     found = {clause.label: clause.values for clause in clauses}
@@ -77,6 +79,7 @@ def check(
         time.monotonic() - started,
         digits,
         context.interrupted,
+        {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
     )
 
 
@@ -95,5 +98,8 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
 def _evaluate(clause: Any, context: Context) -> ClauseResult:
     try:
         return clause.evaluate(context)
+    except KeyboardInterrupt:
+        context.interrupt()
+        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail="interrupted")
     except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
         return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=f"no value here: {error}")

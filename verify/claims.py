@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
+from verify.certificates import identity_proof, margin_proof, point_proof
 from verify.compile import Program, compile_program
 from verify.cycles import Cycle, avoids
 from verify.dynamics import (
@@ -20,10 +21,11 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.identities import differentiate, sample_points, zero_with_divisors
+from verify.identities import differentiate, sample_points, share_exponentials, zero_with_divisors
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
-from verify.signs import nowhere_zero
+from verify.positivity import positive_proof
+from verify.signs import factor_signs, nowhere_zero
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-13
 """Two sides that differ by less, in float64 and relative to their size, may be equal."""
+_POSITIVE = "no negative coefficient over the bounds, for all parameters"
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -39,7 +42,8 @@ _LOOK_FOR_CYCLE = 2000
 class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
-    Recursions are followed until `iterate_until`, so that some time is left for what comes after.
+    `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
+    them. Recursions are followed until `iterate_until`, so that some time is left for what comes after.
     """
 
     statement: "Statement"
@@ -50,6 +54,7 @@ class Context:
     progress: Progress | None = None
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
+    in_scope: bool = False
     interrupted: bool = False
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
@@ -65,11 +70,7 @@ class Context:
 
     def expanded(self, dynamics: Dynamics) -> Dynamics:
         """Return the recursion with the statement's definitions put in."""
-        if not self.statement.definitions:
-            return dynamics
-        expand = self.statement.expand
-        initial, step = (tuple(map(expand, parts)) for parts in (dynamics.initial, dynamics.step))
-        return Dynamics(dynamics.state, initial, step, expand(dynamics.observable))
+        return expanded(self.statement, dynamics)
 
     def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
         """Return the first passage of the level, computed once for all clauses."""
@@ -84,8 +85,7 @@ class Context:
                 progress=self.progress,
             )
         if self.passages[key].why == INTERRUPTED:
-            # A moment is left for what does not need the run.
-            self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+            self.interrupt()
         return self.passages[key]
 
     def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle:
@@ -95,8 +95,26 @@ class Context:
             return first
         key = (dynamics, level, "cycle")
         if key not in self.passages:
-            self.passages[key] = avoids(dynamics, level, self.instance, deadline=self.iterate_until or self.deadline)
+            until = self.iterate_until or self.deadline
+            try:
+                self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
+            except KeyboardInterrupt:
+                self.interrupt()
+                self.passages[key] = replace(first, why=INTERRUPTED)
         return self.passages[key] or self.passage(dynamics, level)
+
+    def interrupt(self) -> None:
+        """Note Ctrl-C: a moment is left for what does not need a long run."""
+        self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+
+
+@cache
+def expanded(statement: "Statement", dynamics: Dynamics) -> Dynamics:
+    """Return a recursion with the statement's definitions put in."""
+    if not statement.definitions:
+        return dynamics
+    initial, step = (tuple(map(statement.expand, parts)) for parts in (dynamics.initial, dynamics.step))
+    return Dynamics(dynamics.state, initial, step, statement.expand(dynamics.observable))
 
 
 class Clause(Protocol):
@@ -237,7 +255,16 @@ class Identity:
             try:
                 if _zero_on_domain(difference, statement):
                     detail = f"symbolic zero {where}"
-                    return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, Fraction(0), detail)
+                    scope = "all" if evidence is Evidence.PROVED else "instance"
+                    return ClauseResult(
+                        self.label,
+                        self.text,
+                        Outcome.VERIFIED,
+                        evidence,
+                        Fraction(0),
+                        detail,
+                        proof=identity_proof(scope, _factors(difference, statement)),
+                    )
             except (TheoremError, UndefinedError) as error:
                 why = str(error)
         for point in sample_points(here.free_symbols):
@@ -257,6 +284,7 @@ class Identity:
                     "the two sides differ",
                     witness,
                     bits=bits,
+                    proof=point_proof(named, value, bits),
                 )
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
 
@@ -288,6 +316,25 @@ def _zero_on_domain(difference: sp.Expr, statement: "Statement") -> bool:
         if not nowhere_zero(divisor, statement.parameters, statement.domain):
             raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
     return zero
+
+
+@cache
+def _factors(difference: sp.Expr, statement: "Statement") -> dict[sp.Expr, int | None]:
+    """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
+
+    Beside the divisors that were met here, in lowest terms, these are the denominators as they are
+    written, but for those inside a limit.
+    """
+    (rational,), meaning = share_exponentials([difference])
+    _, met = zero_with_divisors(rational)
+    outside = rational.xreplace({limit: sp.Integer(0) for limit in rational.atoms(sp.Limit)})
+    written = [power.base for power in outside.atoms(sp.Pow) if power.exp.is_negative]
+    found: dict[sp.Expr, int | None] = {}
+    for divisor in (*met, *written):
+        numerator = sp.fraction(sp.together(divisor))[0]
+        for factor, shift in factor_signs(numerator, statement.parameters, statement.domain).items():
+            found[factor.xreplace(meaning)] = shift
+    return found
 
 
 def _exact_values(statement: "Statement", instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
@@ -342,6 +389,9 @@ class Inequality:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
+        quantified = sorted(set(_named(context.statement.expand(self.relation))) - set(context.instance))
+        if quantified:
+            return self._for_all(context, quantified)
         left, right = self.relation.args
         if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
             left, right = right, left
@@ -360,11 +410,34 @@ class Inequality:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, bits=bits)
         outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
         witness = {} if holds else dict(context.instance)
-        return ClauseResult(self.label, self.text, outcome, Evidence.CERTIFIED, margin, "", witness, bits=bits)
+        proof, evidence, detail = margin_proof(margin, bits), Evidence.CERTIFIED, ""
+        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope) if holds else None
+        if shown is not None:
+            proof, evidence, detail = (
+                shown,
+                Evidence.PROVED,
+                "no negative coefficient over the bounds, for all parameters",
+            )
+        return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
+
+    def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
+        """Decide an inequality for all values of some variables: only a proof for all parameters does."""
+        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+        if shown is None:
+            why = f"no proof was found for all values of {', '.join(quantified)}"
+            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+        return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return the margin over the sum of the two sides' sizes."""
-        left, right = scan_values(tuple(statement.expand(side) for side in self.relation.args), instance)
+        """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
+        sides = tuple(statement.expand(side) for side in self.relation.args)
+        variables = [symbol for name, symbol in _named(sp.Tuple(*sides)).items() if name not in instance]
+        points = sample_points(variables) if variables else [{}]
+        named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)
+        return min(self._relative(scan_values(sides, {**instance, **values})) for values in named)
+
+    def _relative(self, sides: tuple[float, ...]) -> float:
+        left, right = sides
         size = abs(left) + abs(right) or 1.0
         if isinstance(self.relation, sp.Eq):
             return -abs(right - left) / size

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -75,9 +76,13 @@ def check_theorem(
     seconds: Annotated[float, typer.Option(help="time budget")] = 60,
     digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
     seed: Annotated[int, typer.Option(help="seed of whatever is random")] = 0,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check the hypotheses and the claim at an instance."""
+    from verify.certificates import write_certificate
     from verify.check import check
     from verify.parameters import read_assignments
     from verify.registry import load_theorem
@@ -90,6 +95,8 @@ def check_theorem(
         _print_json(result.to_json())
     else:
         typer.echo(check_text(result))
+    if certificate is not None:
+        write_certificate(loaded, result, certificate)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
 
 
@@ -140,6 +147,46 @@ def explore_theorem(
     else:
         typer.echo(explore_text(result))
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
+
+
+@app.command("recheck")
+def recheck_certificates(
+    files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
+) -> None:
+    """Check certificates with a program of its own, which knows no theorem: 0 accepted, 1 rejected, 2 unreadable."""
+    from verify.recheck import Rejected, Unreadable, recheck_file
+
+    rows, code = [], 0
+    for file in files:
+        row: dict[str, Any] = {"file": str(file), "accepted": False}
+        try:
+            found = recheck_file(file)
+        except Rejected as error:
+            row["reason"], code = str(error), max(code, 1)
+        except (Unreadable, OSError) as error:
+            row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            code = INPUT_ERROR
+        else:
+            row |= {"accepted": True, "theorem": found.theorem, "statement_digest": found.statement_digest}
+            row |= {"instance": dict(found.instance), "in_scope": found.in_scope}
+            names = ("label", "outcome", "evidence", "kind")
+            row["clauses"] = [dict(zip(names, clause, strict=True)) for clause in found.clauses]
+            row["uses"] = [{"theorem": name, "statement_digest": digest} for name, digest in found.uses]
+        rows.append(row)
+        if not as_json:
+            typer.echo(_recheck_line(row), err=not row["accepted"])
+    if as_json:
+        _print_json({"certificates": rows})
+    raise typer.Exit(code)
+
+
+def _recheck_line(row: dict[str, Any]) -> str:
+    if not row["accepted"]:
+        return " ".join(f"{row['file']}: not accepted: {row['reason']}".split())
+    instance = "".join(f" {name}={value}" for name, value in row["instance"].items())
+    clauses = ", ".join(f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})" for c in row["clauses"])
+    scope = "" if row["in_scope"] else "; out of scope"
+    return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import sympy as sp
 
 from verify.arithmetic import Ball, Float64, balls, enclosure_of_ball
 from verify.compile import Program, compile_program
-from verify.dynamics import Dynamics, Passage, Values, first_passage, used_symbols
+from verify.dynamics import INTERRUPTED, Dynamics, Passage, Values, first_passage, used_symbols
 
 LONGEST_PERIOD = 8
 _SETTLED, _LATEST = 10_000, 50_000
@@ -49,6 +49,7 @@ class Cycle:
     radius: Fraction
     lowest: Fraction
     passage: Passage
+    bits: int = _BITS
 
 
 @cache
@@ -206,6 +207,8 @@ def _enter(
     # Where a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit a step on the way in.
     bits = {"first_bits": max(128, expected // 3), "last_bits": _ENTRY_BITS}
     passage = first_passage(dynamics, level, values, deadline=deadline, last_step=expected, **bits)
+    if passage.why == INTERRUPTED:
+        raise KeyboardInterrupt
     if passage.why != "last step":
         return None
     with balls(passage.bits) as arithmetic:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -53,13 +53,17 @@ class Descent:
 class DescentResult:
     """Whether the descent lemma's conditions were certified at an instance.
 
-    `why` names the one that was not; `decided`: it fails, so that more bits would not help.
+    `why` names the one that was not; `decided`: it fails, so that more bits would not help. `cuts` is
+    the bisection in preorder, the lower half first: the side that was cut, or −1 for a part on which
+    the conditions hold.
     """
 
     holds: bool
     boxes: int
     why: str = ""
     decided: bool = False
+    cuts: tuple[int, ...] = ()
+    bits: int | None = None
 
 
 @cache
@@ -125,7 +129,8 @@ def _certify(dynamics: Dynamics, proof: Descent, values: Values, bits: int, dead
         if not all(m.lo > 0 for m in metric):
             return DescentResult(False, 0, "the metric is not positive")
         moved, mapped = displacement.bind(arithmetic, numbers), image.bind(arithmetic, numbers)
-        return _cover(lambda *part: mapped(*part, *moved(*part)), box, arithmetic, deadline)
+        covered = _cover(lambda *part: mapped(*part, *moved(*part)), box, arithmetic, deadline)
+        return replace(covered, bits=bits)
 
 
 Box = tuple[Interval, ...]
@@ -151,19 +156,22 @@ def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic
         missed = [norm.hi - limit, *(end for b, i in pairs for end in (b.lo - i.lo, i.hi - b.hi))]
         return on_all, on_none, sum(min(max(float(end), 0.0), 1e300) for end in missed)
 
-    waiting, done = [box], 0
+    waiting, done, path = [box], 0, []
     while waiting:
         part = waiting.pop()
         if judge(part)[0]:
             done += 1
+            path.append(-1)
             continue
         if judge(tuple(_centre(side) for side in part))[1]:
             return DescentResult(False, done, "the conditions fail at a point of the box", decided=True)
         if done + len(waiting) > MOST_BOXES or time.monotonic() > deadline:
             return DescentResult(False, done, f"undecided on {len(waiting) + 1} of the box's parts")
         cuts = [_halves(part, side) for side in range(len(part))]
-        waiting.extend(min(cuts, key=lambda halves: sum(judge(half)[2] for half in halves)))
-    return DescentResult(True, done)
+        missed = [sum(judge(half)[2] for half in halves) for halves in cuts]
+        path.append(missed.index(min(missed)))
+        waiting.extend(reversed(cuts[path[-1]]))
+    return DescentResult(True, done, cuts=tuple(path))
 
 
 def _centre(side: Interval) -> Interval:

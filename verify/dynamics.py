@@ -81,6 +81,7 @@ class Passage:
     state: tuple[flint.arb, ...]
     bits: int
     why: str = ""
+    checkpoints: tuple[tuple[int, tuple[flint.arb, ...]], ...] = ()
 
 
 Progress = Callable[[int], None]
@@ -131,17 +132,21 @@ def _follow(
     program, state = _start(dynamics, values, bits)
     bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
     count = 0
+    passed: list[tuple[int, tuple[flint.arb, ...]]] = []
     try:
         while True:
             observed, *following = program(*state)
             if not observed > bound:
                 here = enclosure_of_ball(observed) if observed.is_finite() else None
                 if observed <= bound:
-                    return Passage(True, count, here, state, bits)
+                    return Passage(True, count, here, state, bits, "", tuple(passed))
                 return Passage(False, count, here, state, bits, "undecided")
             if last_step is not None and count >= last_step:
-                return Passage(False, count, enclosure_of_ball(observed), state, bits, "last step")
+                here = enclosure_of_ball(observed)
+                return Passage(False, count, here, state, bits, "last step", tuple(passed))
             if count % _STEPS_BETWEEN_LOOKS == 0:
+                if count and count & (count - 1) == 0:
+                    passed.append((count, state))
                 if progress:
                     progress(count)
                 if time.monotonic() > deadline:
@@ -220,6 +225,7 @@ def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int,
             observed, *following = program(*state)
         except (ArithmeticError, ValueError):
             observed, following = math.inf, state
+        # A power of a negative number is complex in float64.
         if isinstance(observed, complex) or not math.isfinite(observed):
             yield count, math.inf
             return

@@ -45,9 +45,10 @@ class ExploreResult:
 
     A counterexample is always confirmed in exact or ball arithmetic. `smallest_margin` is the
     smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
-    met. `needed` is the number of instances up to the first one that was refuted, `undecided` of those
-    that seemed to fail and that no arithmetic decided; `sharpness` has an entry for each clause that
-    bounds one quantity by another, where nothing was dropped and nothing found.
+    met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
+    clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
+    bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
+    was kept from an earlier search with the same seed.
     """
 
     theorem: str
@@ -62,6 +63,7 @@ class ExploreResult:
     undecided: int
     sharpness: tuple[Sharpness, ...]
     stopped: str
+    replayed: bool
     seconds: float
     seed: int
 
@@ -94,6 +96,7 @@ class ExploreResult:
             "needed": self.needed,
             "undecided": self.undecided,
             "stopped": self.stopped,
+            "replayed": self.replayed,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }
@@ -119,10 +122,14 @@ class _Search:
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
 
-    def margins(self, instance: Instance) -> dict[str, float]:
-        """Return each clause's float64 margin at an instance, and remember the smallest."""
+    def tick(self) -> None:
+        """End the search when its time is over."""
         if time.monotonic() > self.deadline:
             raise _StopSearchError
+
+    def margins(self, instance: Instance) -> dict[str, float]:
+        """Return each clause's float64 margin at an instance, and remember the smallest."""
+        self.tick()
         key = tuple(instance.values())
         if key not in self.tried:
             statement = self.statement.at(instance)
@@ -143,7 +150,7 @@ class _Search:
         margins = self.margins(instance)
         for suspect in sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name]):
             if label in (None, suspect):
-                result = self._confirm(suspect, instance)
+                result = self.confirm(suspect, instance)
                 if result.outcome is Outcome.REFUTED:
                     self._near(suspect, margins[suspect], instance)
                     return result
@@ -155,12 +162,15 @@ class _Search:
                     self._near(suspect, 0.0, instance)
         return None
 
-    def _confirm(self, label: str, instance: Instance) -> ClauseResult:
+    def confirm(self, label: str, instance: Instance) -> ClauseResult:
+        """Evaluate a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
         deadline = min(self.deadline, time.monotonic() + _CONFIRM_SECONDS)
         statement = self.statement.at(instance)
         clause = next(clause for clause in statement.clauses if clause.label == label)
-        held = all(evaluate_hypothesis(hypothesis, instance).holds for hypothesis in statement.hypotheses)
-        assert held, "a drawn instance breaks a hypothesis"
+        check_domain(self.statement, instance)
+        broken = [h.label for h in self.statement.hypotheses if not evaluate_hypothesis(h, instance).holds]
+        if broken:
+            raise AssertionError(f"the drawn instance {instance} breaks {broken[0]}")
         context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
             result = clause.evaluate(context)
@@ -202,7 +212,8 @@ def explore(
     drop
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
-        The effort: instances drawn, and wall-clock time. A search that time does not end repeats itself.
+        The effort: instances drawn (as many again at most, and no more than 300, polish the nearest miss of
+        each clause), and wall-clock time. A search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     database
@@ -223,12 +234,17 @@ def explore(
         raise InputError("seconds", seconds, "must be a number > 0")
     started = time.monotonic()
     statement = without(theorem.statement, drop)
-    state = _Search(theorem, statement, _plan(statement, given), started + seconds, guided, progress)
-    stopped = "examples"
+    fixed = _fixed(statement, given)
+    state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
+    stopped, replayed = "examples", False
     bounds: tuple[Sharpness, ...] = ()
-    key = f"{statement.digest} {sorted(state.plan.given.items())}".encode()
+    # The seed is part of the key: a search repeats itself, whatever others have found.
+    key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
     try:
+        relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+        state.plan = plan(statement.parameters, relations, fixed, tick=state.tick)
         _replay(state, database, key)
+        replayed = state.found is not None
         if state.found is None:
             _draw(state, max_examples, seed)
         if state.found is None:
@@ -259,6 +275,7 @@ def explore(
         state.undecided,
         bounds,
         stopped,
+        replayed,
         time.monotonic() - started,
         seed,
     )
@@ -286,8 +303,8 @@ def _droppable(hypothesis: "Hypothesis") -> bool:
     return hypothesis.relation is not None or hypothesis.varies is not None
 
 
-def _plan(statement: "Statement", given: Mapping[str, Any]) -> Plan:
-    """Return the plan of the instances in scope; words that a kept hypothesis fixes are the paper's."""
+def _fixed(statement: "Statement", given: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the values that stay fixed: the given ones, and the paper's words where a kept hypothesis fixes them."""
     fixed = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, fixed)
     for kept in statement.hypotheses:
@@ -296,15 +313,14 @@ def _plan(statement: "Statement", given: Mapping[str, Any]) -> Plan:
         if evaluate_hypothesis(kept, fixed).holds is False:
             values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
             raise InputError(values, "", f"breaks {kept.label}: {kept.statement} (--drop {kept.label} leaves it out)")
-    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
-    return plan(statement.parameters, relations, fixed)
+    return fixed
 
 
 def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> None:
     """Look again at what earlier searches of the same statement found."""
     for kept in sorted(database.fetch(key)) if database is not None else ():
         try:
-            parsed = parse_instance(state.statement.parameters, json.loads(kept), partial=False)
+            parsed = state.statement.parse(json.loads(kept))
         except (InputError, ValueError, TypeError, AttributeError, RecursionError):
             continue
         instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
@@ -346,22 +362,29 @@ def _bounded(margin: float) -> float:
     return math.copysign(1.0, margin) if math.isinf(margin) else margin / (1 + abs(margin))
 
 
-def _polish(state: _Search, most_trials: int) -> None:
+def _polish(state: _Search, most: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
-        last = len(state.tried) + most_trials
+        last = len(state.tried) + most
         for share in _SHARES:
             improved = True
             while improved and len(state.tried) < last:
                 before, start = state.nearest[label]
                 for neighbour in _neighbours(start, share, set(state.plan.given)):
+                    if len(state.tried) >= last:
+                        break
                     if state.plan.admits(neighbour) and (result := state.refutes(neighbour)):
                         state.found, state.needed = (neighbour, result), len(state.tried)
                         return
                 improved = state.nearest[label][0] < before
+        # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
         least, start = state.nearest[label]
+        result = state.confirm(label, start)
+        if result.outcome is Outcome.REFUTED:
+            state.found, state.needed = (start, result), len(state.tried)
+            return
         as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
-        near = simplest(state.plan, start, as_near, most_trials=most_trials)[-1]
+        near = simplest(state.plan, start, as_near, most_trials=most)[-1]
         if result := state.refutes(near, label):
             state.found, state.needed = (near, result), len(state.tried)
             return

@@ -5,7 +5,7 @@ solved for it at the values drawn before; an order is chosen in which no range c
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, permutations
@@ -136,20 +136,32 @@ def _steps(furthest: int, *, bounded: bool) -> st.SearchStrategy[int]:
 
 
 def plan(
-    parameters: Sequence[Parameter], relations: Sequence[sp.core.relational.Relational], given: Mapping[str, Value]
+    parameters: Sequence[Parameter],
+    relations: Sequence[sp.core.relational.Relational],
+    given: Mapping[str, Value],
+    *,
+    tick: Callable[[], None] = lambda: None,
 ) -> Plan:
     """Return a plan in which random walks met no empty range, or the fewest; TheoremError when all of them did.
 
-    The parameters that are given come first.
+    The parameters that are given come first. `tick` is called now and then, and may raise to end the work.
     """
     free = [parameter for parameter in parameters if parameter.name not in given]
     fixed = [parameter for parameter in parameters if parameter.name in given]
-    orders = [_bounded((*fixed, *order), relations, given) for order in islice(permutations(free), _ORDERS)]
+    orders = []
+    for order in islice(permutations(free), _ORDERS):
+        tick()
+        orders.append(_bounded((*fixed, *order), relations, given))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
     orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
     best, fewest = None, _TRIALS
     for order in orders:
-        met = sum(_dead_end(order, random.Random(seed)) for seed in range(_TRIALS))
+        met = 0
+        for seed in range(_TRIALS):
+            tick()
+            met += _dead_end(order, random.Random(seed))
+            if met >= fewest:
+                break
         if met < fewest:
             best, fewest = order, met
         if not fewest:
@@ -157,7 +169,7 @@ def plan(
     if best is None:
         given_text = "".join(f", with {name} = {value}" for name, value in given.items())
         relations_text = ", ".join(map(str, relations))
-        raise TheoremError(f"no instance was found that satisfies {relations_text}{given_text}")
+        raise TheoremError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
     return best
 
 

@@ -24,7 +24,9 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         evidence = _first(_WEAKEST, (row["evidence"] for row in plain)) or "-"
         spent = sum(row["seconds"] for row in rows)
         extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(len(plain), 'instance')}{extra}, {spent:.1f} s"
+        checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
+        instances = f"{_count(len(plain), 'instance')}{extra}"
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}, {spent:.1f} s"
     for name, rows in _grouped(comparisons):
         outcome = _first(_WORST, (row["outcome"] for row in rows))
         instances = sum(row["instances"] for row in rows)

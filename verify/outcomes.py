@@ -89,7 +89,8 @@ class ClauseResult:
     """One clause at an instance.
 
     `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
-    shows a refutation; `values` are numbers that the evaluation found on its way.
+    shows a refutation; `values` are numbers that the evaluation found on its way; `proof` is what a
+    certificate says of the clause, None where nothing was decided.
     """
 
     label: str
@@ -101,6 +102,7 @@ class ClauseResult:
     witness: Mapping[str, Quantity | str] = field(default_factory=dict)
     values: Mapping[str, Quantity] = field(default_factory=dict)
     bits: int | None = None
+    proof: Mapping[str, Any] | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -118,7 +120,7 @@ class ClauseResult:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A theorem at an instance."""
+    """A theorem at an instance; `rests_on` has the standing of each theorem that its proof uses, None for none."""
 
     theorem: str
     statement_digest: str
@@ -130,6 +132,7 @@ class CheckResult:
     seconds: float
     digits: int = DIGITS
     interrupted: bool = False
+    rests_on: Mapping[str, Evidence | None] = field(default_factory=dict)
 
     @property
     def in_scope(self) -> bool | None:
@@ -147,12 +150,17 @@ class CheckResult:
         """The headline."""
         if self.in_scope is None:
             return Outcome.INCONCLUSIVE
-        return self.claim_outcome if self.in_scope else Outcome.OUT_OF_SCOPE
+        if not self.in_scope:
+            return Outcome.OUT_OF_SCOPE
+        unsupported = self.claim_outcome is Outcome.VERIFIED and None in self.rests_on.values()
+        return Outcome.INCONCLUSIVE if unsupported else self.claim_outcome
 
     @property
     def evidence(self) -> Evidence | None:
-        """The weakest evidence of the clauses that decide the headline; None when one has none."""
+        """The weakest evidence of the clauses that decide the headline and of what they rest on; None where one is."""
         deciding = [clause.evidence for clause in self.clauses if clause.outcome is self.claim_outcome]
+        if self.claim_outcome is Outcome.VERIFIED:
+            deciding += self.rests_on.values()
         known = [evidence for evidence in deciding if evidence is not None]
         return Evidence.weakest(known) if known and len(known) == len(deciding) else None
 
@@ -168,6 +176,8 @@ class CheckResult:
         if failing:
             verb = {False: "does not hold", None: "is undecided"}
             return "; ".join(f"{h.label}: {h.statement} {verb[h.holds]} {h.detail}".rstrip() for h in failing)
+        if lost := [name for name, evidence in self.rests_on.items() if evidence is None]:
+            return f"the proof uses {', '.join(lost)}, of which no certificate is accepted"
         return "; ".join(f"{clause.label}: {clause.detail}" for clause in self.clauses if clause.detail)
 
     def to_json(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 
 LARGEST_INTEGER = 10**18
 """Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
@@ -35,7 +35,7 @@ class Parameter:
     minimum, above
         The domain: `minimum` is included, `above` excluded; `None` for no bound.
     words
-        The words that a parameter of kind `word` may take; the first is the paper's, and stands where none is given.
+        The words that a parameter of kind `word` may take; the first is the paper's.
     """
 
     name: str
@@ -44,6 +44,12 @@ class Parameter:
     minimum: Fraction | int | None = None
     above: Fraction | int | None = None
     words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("integer", "rational", "word"):
+            raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is integer, rational or word")
+        if (self.kind == "word") != bool(self.words):
+            raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
 
     @property
     def requirement(self) -> str:
@@ -126,17 +132,12 @@ def read_assignments(words: Iterable[str]) -> dict[str, str]:
 
 
 def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object], *, partial: bool) -> dict[str, Value]:
-    """Return the instance in the order of the parameters; `partial` lets parameters be absent.
-
-    A word that is absent from a whole instance is the paper's.
-    """
+    """Return the instance in the order of the parameters; `partial` lets parameters be absent."""
     known = {parameter.name: parameter for parameter in parameters}
     names = ", ".join(known)
     for name, value in given.items():
         if name not in known:
             raise InputError(name, value, f"is no parameter of this theorem; its parameters are {names}")
-    if not partial:
-        given = {name: p.words[0] for name, p in known.items() if p.kind == "word"} | dict(given)
     missing = [name for name in known if name not in given]
     if missing and not partial:
         raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")

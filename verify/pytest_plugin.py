@@ -60,7 +60,8 @@ class Ledger:
     ) -> "CheckResult":
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        An expected refutation is a finding, and is entered as one.
+        An expected refutation is a finding, and is entered as one. What is proved or certified is written
+        down as a certificate, and the test fails where the re-checker does not accept it.
         """
         from verify.outcomes import Outcome
 
@@ -78,10 +79,26 @@ class Ledger:
             number=theorem.source.number,
             numbered=(paper.numbered_statements or 0) if paper else 0,
             disclosed=list(paper.disclosed) if paper else [],
+            rechecked=not (rejected := self._rejected(theorem, result)),
         )
         if result.outcome is not wanted:
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
+        if rejected and result.evidence is not None:
+            pytest.fail(f"{theorem.id} at {dict(instance)}: the certificate is not accepted: {rejected}")
         return result
+
+    @staticmethod
+    def _rejected(theorem: "Theorem", result: "CheckResult") -> str:
+        """Return why the check's certificate is not accepted, or nothing."""
+        from verify.certificates import certificate_text
+        from verify.errors import InputError
+        from verify.recheck import Rejected, Unreadable, recheck_text
+
+        try:
+            recheck_text(certificate_text(theorem, result).encode())
+        except (InputError, Rejected, Unreadable) as error:
+            return str(error)
+        return ""
 
     def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
         """Search each canary of a theorem and enter it; the test fails unless all are refuted, at the clause they name.

@@ -1,8 +1,9 @@
 """Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
 
 A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
-numerator and denominator. Any other is solved by bisection between values at which its sign is
-certified, so that what is returned lies inside; thin parts between two probes may be missed.
+numerator and denominator. Any other is solved by bisection between probes at which its sign is
+certified: a thin part between two probes may be missed, and one taken in that should not be, so that
+who draws from such a range checks what was drawn.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,8 +21,8 @@ from verify.compile import Program, compile_program
 from verify.errors import NotExactError, UndecidedError, UndefinedError
 
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
-_ROOT_BITS = 512
-"""Irrational ends are enclosed to about 150 digits, so that no integer parameter (≤ 10^18) falls between."""
+_ROOT_BITS = (512, 8192)
+"""Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
 _PROBES, _HALVINGS = 60, 60
 
 
@@ -232,17 +233,21 @@ def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
 def _roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
     """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure."""
     _, factors = polynomial.numer().factor()
-    found = []
-    for factor, _ in factors:
-        if factor.degree() == 1:
-            root = Fraction(-int(factor[0]), int(factor[1]))
-            found.append((root, root))
-        elif factor.degree() > 1:
-            with balls(_ROOT_BITS):
-                # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
-                real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
-            found += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
-    return sorted(found)
+    for bits in _ROOT_BITS:
+        found = []
+        for factor, _ in factors:
+            if factor.degree() == 1:
+                root = Fraction(-int(factor[0]), int(factor[1]))
+                found.append((root, root))
+            elif factor.degree() > 1:
+                with balls(bits):
+                    # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
+                    real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
+                found += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
+        found.sort()
+        if all(one[1] < other[0] for one, other in pairwise(found)):
+            return found
+    raise UndecidedError("roots that lie too close together")
 
 
 def _polynomial(coefficients: Iterable[Fraction]) -> Any:
@@ -280,6 +285,8 @@ def _probe_points(within: Range) -> list[Fraction]:
         width = within.high - within.low
         inner = {within.low + width * Fraction(k, _PROBES) for k in range(1, _PROBES)}
         inner |= {within.low + width / 2**k for k in range(6, 41)} | {within.high - width / 2**k for k in range(6, 41)}
+        steps = [Fraction(2) ** k for k in range(_PROBES) if 2**k < width]
+        inner |= {within.low + step for step in steps} | {within.high - step for step in steps}
     elif within.low is not None:
         inner = {within.low + Fraction(2) ** k for k in range(-40, _PROBES + 1)}
     elif within.high is not None:

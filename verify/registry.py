@@ -71,6 +71,14 @@ def load_finding(reference: str) -> "Finding":
     return _load("finding", reference)
 
 
+def package_of(theorem_id: str) -> str:
+    """Return the top-level package whose entry point a theorem's id is. Raises InputError for an unknown id."""
+    found = [entry.value for entry in _entries("theorem") if entry.name == theorem_id]
+    if not found:
+        raise InputError("theorem", theorem_id, "unknown id")
+    return found[0].partition(":")[0].partition(".")[0]
+
+
 def _entries(kind: str) -> metadata.EntryPoints:
     return metadata.entry_points(group=f"lemmascope.{kind}s")
 

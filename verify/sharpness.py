@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.claims import Context, Inequality
-from verify.errors import UndecidedError, UndefinedError
+from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.instances import Plan
 from verify.outcomes import Enclosure, Quantity, json_numbers
 from verify.ranges import Range, solvable
@@ -74,20 +74,27 @@ def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Ma
     plain = {p.name: instance[p.name] for p in statement.parameters}
     known: dict[str, Any] = {}
     if bound is not None:
-        known = _held_against(bound, large, statement, context, found)
+        known = _held_against(bound, statement.expand(small), large, statement, context, found)
     return Sharpness(clause.label, plain, claimed, reached, context.value(small / large), **known)
 
 
 def _held_against(
-    bound: "Bound", claimed: sp.Expr, statement: "Statement", context: Context, found: Plan
+    bound: "Bound", small: sp.Expr, claimed: sp.Expr, statement: "Statement", context: Context, found: Plan
 ) -> dict[str, Any]:
     known: dict[str, Any] = {}
     if bound.proved is not None:
         known["best_proved"] = context.value(bound.proved)
+        holds = (
+            Inequality("proved", sp.Le(small, statement.expand(bound.proved), evaluate=False)).evaluate(context).holds
+        )
+        if holds is False:
+            shown = ", ".join(f"{name} = {value}" for name, value in context.instance.items())
+            raise TheoremError(f"bound: what is given as proved, {bound.proved}, does not hold at {shown}")
     if bound.free is not None:
         bites = sp.Lt(statement.expand(claimed), statement.expand(bound.free), evaluate=False)
         known["free"] = context.value(bound.free)
-        known["vacuous"] = not Inequality("bites", bites).evaluate(context).holds
+        bite = Inequality("bites", bites).evaluate(context).holds
+        known["vacuous"] = None if bite is None else not bite
         if bound.along is not None:
             known["bites"] = _where(bites, bound.along, context.instance, found)
     return known
@@ -96,11 +103,14 @@ def _held_against(
 def _where(relation: Any, along: str, instance: "Mapping[str, Value]", found: Plan) -> str:
     """Return the values of one parameter at which the relation holds, the others as they are, as text."""
     parameter = next(p for p in found.parameters if p.name == along)
-    others = frozenset(s.name for s in relation.free_symbols) - {along}
-    solved = solvable(relation, along, others)
-    parts = [part for whole in found.ranges(parameter, instance) for part in solved.ranges(instance, whole)]
+    parts = found.ranges(parameter, instance)
+    for each in (relation, *(bound.relation for bounds in found.bounds.values() for bound in bounds)):
+        names = {s.name for s in each.free_symbols}
+        if along in names:
+            solved = solvable(each, along, frozenset(names - {along}))
+            parts = tuple(part for whole in parts for part in solved.ranges(instance, whole))
     if parameter.kind == "integer":
-        parts = [part.integers() for part in parts]
+        parts = tuple(part.integers() for part in parts)
     return " or ".join(_text(part, along) for part in parts if not part.empty) or f"no value of {along}"
 
 

@@ -8,18 +8,28 @@ from verify.parameters import Parameter
 
 
 def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
-    """Whether a polynomial is shown to have no zero on the domain; False says nothing.
+    """Whether a polynomial is shown to have no zero on the domain; False says nothing."""
+    return None not in factor_signs(polynomial, parameters, domain).values()
 
-    Each factor is written in the slack of every parameter over its minimum and of every relation
-    b > a or b >= a over a (b a parameter); it has no zero when its coefficients have one sign, the
-    symbols are positive or non-negative, and a term that stays positive is among them.
+
+def factor_signs(
+    polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
+) -> dict[sp.Expr, int | None]:
+    """Return how each factor of a polynomial is shown to have no zero: by a relation of the domain, or by none (−1).
+
+    None stands for a factor of which nothing was shown. Each factor is written in the slack of every
+    parameter over its minimum and of every relation b > a or b >= a over a (b a parameter); it has no
+    zero when its coefficients have one sign, the symbols are positive or non-negative, and a term that
+    stays positive is among them.
     """
-    _, factors = sp.factor_list(polynomial)
-    shifts = [shift for relation in domain if (shift := _relation_shift(relation)) is not None]
-    candidates = [{}, *({name: value} for name, value in shifts)]
-    return all(
-        any(_one_sign(_over_minimum(factor.subs(shift), parameters)) for shift in candidates) for factor, _ in factors
-    )
+    shifts = {i: shift for i, relation in enumerate(domain) if (shift := _relation_shift(relation)) is not None}
+    candidates = {-1: {}} | {i: {name: value} for i, (name, value) in shifts.items()}
+    return {
+        factor: next(
+            (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
+        )
+        for factor, _ in sp.factor_list(polynomial)[1]
+    }
 
 
 def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:

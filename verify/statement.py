@@ -9,7 +9,7 @@ import sympy as sp
 
 from verify.errors import TheoremError
 from verify.language import RELATIONS, Case, digest, from_data, to_data
-from verify.parameters import Parameter
+from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
     from verify.claims import Clause
@@ -117,6 +117,7 @@ class Statement:
     def __post_init__(self) -> None:
         if not self.clauses:
             raise TheoremError("a statement needs at least one clause")
+        self._well_typed()
         for what, labels in (
             ("parameter", [p.name for p in self.parameters]),
             ("hypothesis", [h.label for h in self.hypotheses]),
@@ -139,9 +140,29 @@ class Statement:
                 raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
             for expression in clause.expressions():
                 self._known(expression, known | clause.bound_names(), f"clause {clause.label}")
+                used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
+                bound = sorted(used & {variable.name for variable in self.variables})
+                if bound and clause.to_data()["kind"] not in ("identity", "inequality"):
+                    raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
         self._symbols_agree()
         self._words_agree()
         self.to_data()
+
+    def _well_typed(self) -> None:
+        for what, items, right in (
+            ("a parameter", self.parameters, lambda item: isinstance(item, Parameter)),
+            ("a hypothesis", self.hypotheses, lambda item: isinstance(item, Hypothesis)),
+            ("a relation of the domain", self.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
+            ("a clause", self.clauses, lambda item: hasattr(item, "evaluate") and hasattr(item, "bound_names")),
+        ):
+            if not isinstance(items, tuple):
+                raise TheoremError(
+                    f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place"
+                )
+            wrong = next((item for item in items if not right(item)), None)
+            if wrong is not None:
+                hint = ", such as Inequality(label, relation)" if what == "a clause" else ""
+                raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
 
     @staticmethod
     def _known(expression: sp.Basic, known: set[str], where: str) -> None:
@@ -171,7 +192,7 @@ class Statement:
                 raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
 
     def _words_agree(self) -> None:
-        """Refuse a word outside Case, a Case without an expression for each word, and a variation of no word."""
+        """Refuse a word outside Case, and a Case without an expression for each word, or in a hypothesis."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         for hypothesis in self.hypotheses:
             if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
@@ -181,14 +202,22 @@ class Statement:
                 )
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             if relation.has(Case):
-                raise TheoremError(f"{relation}: a hypothesis does not depend on a word; Case is for claims")
+                raise TheoremError(f"{relation}: Case belongs into the claim or a definition, not into a hypothesis")
         for expression in self._all_expressions():
             for case in expression.atoms(Case):
                 name, *choices = case.args
                 if len(choices) != len(words.get(str(name), ())):
                     raise TheoremError(f"{case}: needs one expression for each word of {name}")
-            if outside := sorted(_names_outside_case(expression) & words.keys()):
-                raise TheoremError(f"{expression} uses the word {outside[0]} other than in Case")
+            if outside := _outside_case(expression) & set(words):
+                raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+
+    def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is absent.
+
+        Raises InputError for a value that is missing, unknown or outside its domain.
+        """
+        paper = {h.varies.name: h.varies.words[0] for h in self.hypotheses if h.varies is not None}
+        return parse_instance(self.parameters, paper | dict(given), partial=False)
 
     def at(self, instance: Mapping[str, Any]) -> "Statement":
         """Return the statement with every Case decided by the instance's words."""
@@ -199,13 +228,15 @@ class Statement:
         def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
             return choices[words[name.name].index(instance[name.name])]
 
-        def decided(expression: sp.Basic) -> sp.Basic:
+        def decide(expression: sp.Basic) -> sp.Basic:
+            if not expression.has(Case):
+                return expression
             if isinstance(expression, sp.core.relational.Relational):
-                # Not decided by SymPy: n <= 2 n stays a relation.
-                return expression.func(*map(decided, expression.args), evaluate=False)
+                # What a word makes trivial stays a relation.
+                return expression.func(*map(decide, expression.args), evaluate=False)
             return expression.replace(Case, choose)
 
-        return _rewritten(self, decided)
+        return _rewritten(self, decide)
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
@@ -233,15 +264,16 @@ class Statement:
         return expression
 
 
-def _names_outside_case(expression: sp.Basic) -> set[str]:
+def _outside_case(expression: sp.Basic) -> set[str]:
+    """Return the names of the symbols that occur other than as the word of a Case."""
     if isinstance(expression, sp.Symbol):
         return {expression.name}
     parts = expression.args[1:] if isinstance(expression, Case) else expression.args
-    return set[str]().union(*map(_names_outside_case, parts))
+    return set().union(*map(_outside_case, parts))
 
 
 def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
-    """Return a value with its expressions rewritten, inside tuples, mappings and dataclasses too."""
+    """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; nothing is refused."""
     if isinstance(value, sp.Basic):
         return rewrite(value)
     if isinstance(value, tuple):
@@ -249,8 +281,10 @@ def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
     if isinstance(value, Mapping):
         return {key: _rewritten(item, rewrite) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type | Parameter):
-        changed = {f.name: _rewritten(getattr(value, f.name), rewrite) for f in fields(value)}
-        return replace(value, **changed)
+        made = object.__new__(type(value))
+        for part in fields(value):
+            object.__setattr__(made, part.name, _rewritten(getattr(value, part.name), rewrite))
+        return made
     return value
 
 
@@ -364,8 +398,16 @@ class Theorem:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
                 to_data(sp.sympify(value.expression if isinstance(value, ValueWhere) else value))
+        self._names_agree()
+
+    def _names_agree(self) -> None:
         clauses = {clause.label: clause for clause in self.statement.clauses}
         names = {parameter.name for parameter in self.statement.parameters}
+        if unknown := sorted(set(self.example) - names):
+            raise TheoremError(f"example: {unknown[0]} is no parameter")
+        for canary in self.canaries:
+            if canary.clause not in {clause.label for clause in canary.statement.clauses}:
+                raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
         for label, bound in self.bounds.items():
             relation = getattr(clauses.get(label), "relation", None)
             if relation is None or isinstance(relation, sp.Eq):

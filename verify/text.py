@@ -44,6 +44,8 @@ def check_text(result: CheckResult) -> str:
         lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
         lines += [f"      {clause.detail}"] if clause.detail else []
         lines += [f"      witness {_assignments(clause.witness)}"] if clause.witness else []
+    for name, known in result.rests_on.items():
+        lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
     if result.values:
         lines += [
             "values",
@@ -75,6 +77,7 @@ def explore_text(result: ExploreResult) -> str:
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
+    stopped += ", replayed" if result.replayed else ""
     return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.claims import Context, scan_values
+from verify.certificates import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof
+from verify.claims import Context, expanded, scan_values
 from verify.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.descent import Descent, certify_descent
 from verify.dynamics import INTERRUPTED, MOST_EVALUATIONS, Dynamics, Passage, first_excess, scan_trajectory
@@ -65,95 +66,64 @@ class Reaches:
         return data | {"dynamics": self.dynamics.to_data()}
 
     def evaluate(self, context: Context) -> ClauseResult:
-        """Follow the recursion in balls to its first step at or below the level."""
-        level = context.exact(self.level)
-        last = None
+        """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
+        level, dynamics, last = context.exact(self.level), context.expanded(self.dynamics), None
         if self.within is not None:
             last = _whole(context.value(self.within))
             if last is None:
-                return ClauseResult(
-                    self.label,
-                    self.text,
-                    Outcome.INCONCLUSIVE,
-                    None,
-                    detail=f"the whole part of {self.within} is undecided",
-                )
+                return self._undecided(f"the whole part of {self.within} is undecided")
             if last < 0:
-                witness = dict(context.instance) | {"within": last}
-                return ClauseResult(
-                    self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, None, "the bound is negative", witness
-                )
-        dynamics = context.expanded(self.dynamics)
+                witness = {**context.instance, "within": last}
+                return _refuted(self, None, "the bound is negative", witness, above_proof(None, -1))
         passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
         margin = _below(level, passage.observable)
         if passage.reached:
-            steps = Enclosure(passage.step, passage.step)
+            steps = {"steps": Enclosure(passage.step, passage.step)}
             detail = f"reached at step {passage.step}, above the level at every earlier step"
-            return ClauseResult(
-                self.label,
-                self.text,
-                Outcome.VERIFIED,
-                Evidence.CERTIFIED,
-                margin,
-                detail,
-                {},
-                {"steps": steps},
-                passage.bits,
-            )
+            return replace(_verified(self, margin, detail, passage.bits, passage_proof(passage)), values=steps)
         values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
         if passage.why == "last step":
-            witness = dict(context.instance) | {"step": passage.step, "observable": passage.observable}
+            witness = {**context.instance, "step": passage.step, "observable": passage.observable}
             detail = f"still above the level at step {passage.step}"
-            return ClauseResult(
-                self.label,
-                self.text,
-                Outcome.REFUTED,
-                Evidence.CERTIFIED,
-                margin,
-                detail,
-                witness,
-                values,
-                passage.bits,
-            )
-        why = {
+            refuted = _refuted(self, margin, detail, witness, above_proof(passage, passage.step), passage.bits)
+            return replace(refuted, values=values)
+        known = {
             "time": "the time ran out",
             INTERRUPTED: INTERRUPTED,
             "undecided": f"rounding was undecided at {passage.bits} bits",
         }
-        detail = (
-            f"{why.get(passage.why, 'the enclosure grew without bound')} at step {passage.step}, not reached before"
-        )
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, {}, values, passage.bits)
+        why = known.get(passage.why, "the enclosure grew without bound")
+        detail = f"{why} at step {passage.step}, not reached before"
+        return replace(self._undecided(detail), margin=margin, values=values, bits=passage.bits)
+
+    def _undecided(self, why: str) -> ClauseResult:
+        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
 
     def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
-        lowest = cycle.lowest
         detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
-        detail += f"cycle of period {cycle.period}, where the observable is at least {float(lowest):.6g}"
+        detail += f"cycle of period {cycle.period}, where the observable is at least {float(cycle.lowest):.6g}"
         around = {f"cycle_{z.name}": x for z, x in zip(self.dynamics.state, cycle.centre, strict=True)}
         witness = {**context.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
-        witness |= {"radius": cycle.radius, "lowest": lowest}
-        margin = Enclosure(None, level - lowest)
-        bits = cycle.passage.bits
-        return ClauseResult(
-            self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, margin, detail, witness, bits=bits
-        )
+        witness |= {"radius": cycle.radius, "lowest": cycle.lowest}
+        margin = Enclosure(None, level - cycle.lowest)
+        return _refuted(self, margin, detail, witness, cycle_proof(cycle), cycle.passage.bits)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return (level − smallest value by the last step)/level; with no last step, small where it is not reached.
+        """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
         A run that is not reached refutes the clause only where it settles on a cycle above the level:
         a small negative margin, as it is dear to confirm.
         """
-        (level,) = scan_values((self.level,), instance)
-        last = SCAN_STEPS
+        (level,) = scan_values((statement.expand(self.level),), instance)
+        dynamics, last = expanded(statement, self.dynamics), SCAN_STEPS
         if self.within is not None:
-            (within,) = scan_values((self.within,), instance)
+            (within,) = scan_values((statement.expand(self.within),), instance)
             last = math.floor(within)
             if not 0 <= last <= SCAN_STEPS:
                 return -1.0 if last < 0 else 1.0
-        smallest, run = math.inf, scan_trajectory(self.dynamics, instance, last)
+        smallest, run = math.inf, scan_trajectory(dynamics, instance, last)
         for _, observed in run:
             smallest = min(smallest, observed)
             if smallest <= level:
@@ -161,9 +131,9 @@ class Reaches:
         if self.within is not None:
             return _relative(level, smallest)
         steady = run[-1][0] > MOST_EVALUATIONS
-        if not steady and approximate_cycle(self.dynamics, level, instance, QUICK_CONTRACTION) is not None:
+        if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3
-        return 1 / (1 + math.log(smallest / level)) if level > 0 and math.isfinite(smallest) else 1.0
+        return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
 
 
 @dataclass(frozen=True)
@@ -208,30 +178,30 @@ class Stays:
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a later step above the level; certify that the observable never increases; else look further."""
         reached, level = context.exact(self.reached), context.exact(self.level)
-        passage = context.run(context.expanded(self.dynamics), reached)
+        dynamics = context.expanded(self.dynamics)
+        passage = context.run(dynamics, reached)
         if isinstance(passage, Cycle):
             detail = "the level is never reached, so that there is nothing to keep"
-            return self._result(Outcome.VERIFIED, None, detail, passage.passage)
+            return _verified(self, None, detail, passage.passage.bits, cycle_proof(passage))
         found, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
         proof = context.proofs.get(self.label)
         if found is None and isinstance(proof, Descent) and reached <= level:
-            descent = certify_descent(
-                context.expanded(self.dynamics), proof, context.instance, deadline=context.deadline
-            )
+            descent = certify_descent(dynamics, proof, context.instance, deadline=context.deadline)
             why = descent.why
-            if descent.holds:
+            if descent.holds and descent.bits is not None:
                 detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
                 # Before the level is reached only `observable <= reached` is known of what comes after.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
-                return self._result(Outcome.VERIFIED, margin, detail, passage)
+                shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
+                return _verified(self, margin, detail, passage.bits, shown)
         found = found or self._excess(context, passage, reached, level, passage.step)
         if found is None:
             why += "" if passage.reached else "; the level was not reached"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why, bits=passage.bits)
         step, value, bits = found
-        witness = dict(context.instance) | {"reached_at": passage.step, "above_at": step, "observable": value}
+        witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
-        return replace(self._result(Outcome.REFUTED, _below(level, value), detail, passage, witness), bits=bits)
+        return _refuted(self, _below(level, value), detail, witness, excess_proof(passage, step, bits), bits)
 
     def _excess(
         self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
@@ -249,36 +219,50 @@ class Stays:
             deadline=context.deadline,
         )
 
-    def _result(
-        self,
-        outcome: Outcome,
-        margin: Enclosure | None,
-        detail: str,
-        passage: Passage,
-        witness: Mapping[str, Any] | None = None,
-    ) -> ClauseResult:
-        return ClauseResult(
-            self.label, self.text, outcome, Evidence.CERTIFIED, margin, detail, witness or {}, bits=passage.bits
-        )
-
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return (level − largest value once reached)/level; above 1 while the level is not reached."""
-        reached, level = scan_values((self.reached, self.level), instance)
+        """Return level − largest value once reached, relative; above 1 while the level is not reached."""
+        reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
-        for _, observed in scan_trajectory(self.dynamics, instance, SCAN_STEPS):
+        for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):
             if smallest <= reached or observed <= reached:
                 largest = max(largest, observed)
-                if largest > level + abs(level):
+                if _relative(level, largest) < -1:
                     break
             smallest = min(smallest, observed)
-        if smallest <= reached:
-            return _relative(level, largest)
-        return 1 + math.log1p((smallest - reached) / (abs(reached) or 1.0))
+        return _relative(level, largest) if smallest <= reached else 2 - _relative(reached, smallest)
 
 
 def _relative(level: float, observed: float) -> float:
-    """Return (level − observed)/|level|, or the difference itself where the level is 0."""
-    return (level - observed) / (abs(level) or 1.0)
+    """Return level − observed over the size of the level, or where that is 0 of the observed value."""
+    return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
+
+
+def _verified(
+    clause: Reaches | Stays, margin: Enclosure | None, detail: str, bits: int, proof: Mapping[str, Any]
+) -> ClauseResult:
+    evidence = Evidence.CERTIFIED
+    return ClauseResult(clause.label, clause.text, Outcome.VERIFIED, evidence, margin, detail, bits=bits, proof=proof)
+
+
+def _refuted(
+    clause: Reaches | Stays,
+    margin: Enclosure | None,
+    detail: str,
+    witness: Mapping[str, Any],
+    proof: Mapping[str, Any],
+    bits: int | None = None,
+) -> ClauseResult:
+    return ClauseResult(
+        clause.label,
+        clause.text,
+        Outcome.REFUTED,
+        Evidence.CERTIFIED,
+        margin,
+        detail,
+        witness,
+        bits=bits,
+        proof=proof,
+    )
 
 
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:

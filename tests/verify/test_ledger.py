@@ -8,7 +8,7 @@ DISCLOSED = ["Lemma 1", "Theorem 1"]
 def _theorem(name, outcome="verified", evidence="certified", expected="verified", seconds=1.0, **more):
     entry = {"kind": "theorem", "id": name, "outcome": outcome, "evidence": evidence, "seconds": seconds}
     paper = {"expected": expected, "paper": "p", "number": "Theorem 1", "numbered": 9, "disclosed": DISCLOSED}
-    return entry | paper | more
+    return entry | paper | {"rechecked": True} | more
 
 
 def _comparison(name, outcome="verified", device="cpu", instances=1):
@@ -26,25 +26,25 @@ def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
         _theorem("p.a", evidence="certified", seconds=0.5),
         _theorem("p.b", evidence="proved"),
         _theorem("p.c", evidence="certified"),
-        _theorem("p.c", outcome="inconclusive", evidence=""),
+        _theorem("p.c", outcome="inconclusive", evidence="", rechecked=False),
         _theorem("p.d"),
         _theorem("p.d", outcome="refuted"),
         _theorem("p.d", outcome="inconclusive", evidence=""),
         _theorem("p.e", outcome="out_of_scope"),
     ]
     assert _lines(*entries)[:5] == [
-        "p.a verified certified 2 instances, 1.8 s",
-        "p.b verified proved 1 instance, 1.0 s",
-        "p.c inconclusive - 2 instances, 2.0 s",
-        "p.d refuted - 3 instances, 3.0 s",
-        "p.e out_of_scope certified 1 instance, 1.0 s",
+        "p.a verified certified 2 instances, re-checked, 1.8 s",
+        "p.b verified proved 1 instance, re-checked, 1.0 s",
+        "p.c inconclusive - 2 instances, not all re-checked, 2.0 s",
+        "p.d refuted - 3 instances, re-checked, 3.0 s",
+        "p.e out_of_scope certified 1 instance, re-checked, 1.0 s",
     ]
 
 
 def test_an_expected_refutation_is_counted_apart():
     finding = _theorem("p.a", outcome="refuted", expected="refuted")
-    assert _lines(_theorem("p.a"), finding)[0] == "p.a verified certified 1 instance, 1 expected otherwise, 2.0 s"
-    assert _lines(finding)[0] == "p.a refuted certified 1 instance, 1.0 s"
+    assert _lines(_theorem("p.a"), finding)[0] == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s"
+    assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s"
     surprise = _theorem("p.a", outcome="verified", expected="refuted")
     assert _lines(finding, surprise)[0].startswith("p.a verified certified 1 instance, 1 expected otherwise")
     unexpected = _theorem("p.a", outcome="refuted")

@@ -1,4 +1,4 @@
-"""The list of theorems: what is shown is computed when it is listed."""
+"""The list of theorems: what is shown comes from shipped certificates that are re-checked when it is listed."""
 
 from importlib import metadata
 from types import SimpleNamespace
@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 import sympy as sp
 
-from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem
+from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, evidence
+from verify.certificates import write_certificate
 from verify.listing import list_rows, rows_text
 
 x = sp.Symbol("x", real=True)
@@ -19,7 +20,7 @@ def _theorem(name, clause, example=1):
 
 
 @pytest.fixture(autouse=True)
-def installed(monkeypatch):
+def installed(monkeypatch, tmp_path):
     theorems = [
         _theorem("true", Inequality("c", sp.Lt(x, 2))),
         _theorem("identity", Identity("i", (x + 1) ** 2, x**2 + 2 * x + 1)),
@@ -35,6 +36,13 @@ def installed(monkeypatch):
     ]
     entries = [SimpleNamespace(name=t.id, value=f"test:{t.id}", load=lambda theorem=t: theorem) for t in theorems]
     monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
+    monkeypatch.setattr(evidence, "shipped_path", lambda name: tmp_path / f"{name}.json")
+    evidence.rechecked.cache_clear()
+    for theorem in theorems:
+        if theorem.id not in ("zeta2025.unknown", "zeta2025.unshipped"):
+            write_certificate(theorem, theorem.check(**theorem.example), tmp_path / f"{theorem.id}.json")
+    yield tmp_path
+    evidence.rechecked.cache_clear()
 
 
 def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():
@@ -57,6 +65,14 @@ def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():
         "best_instance_evidence": "certified",
     }
     assert rows["other.free"]["paper"] is None
+
+
+def test_a_certificate_that_is_not_accepted_counts_for_nothing(installed):
+    path = installed / "zeta2025.identity.json"
+    path.write_text(path.read_text().replace('"scope":"all"', '"scope":"some"'))
+    rows = {row["id"]: row for row in list_rows()}
+    assert (rows["zeta2025.identity"]["proved"], rows["zeta2025.identity"]["best_instance_evidence"]) == (False, None)
+    assert rows["zeta2025.true"]["best_instance_evidence"] == "certified"
 
 
 def test_a_paper_filters_and_an_unknown_one_is_an_input_error():

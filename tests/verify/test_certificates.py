@@ -1,0 +1,113 @@
+"""What a check decides is written as a certificate that the independent program accepts."""
+
+import json
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from verify import (
+    Case,
+    Coordinate,
+    Descent,
+    Dynamics,
+    Hypothesis,
+    Identity,
+    Inequality,
+    InputError,
+    IsolatedRoot,
+    Parameter,
+    Reaches,
+    Stays,
+    load_theorem,
+)
+from verify.certificates import certificate, certificate_text, number, write_certificate
+from verify.recheck import recheck_file, recheck_text
+
+x, z = sp.symbols("x z", positive=True)
+y = sp.Symbol("y", real=True)
+DOWN = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
+# Up to 3, then down towards 0, and up again.
+BACK = Dynamics((y,), (sp.Integer(3),), (y - 1,), y**2)
+MAP = Dynamics((z,), (sp.Rational(1, 2),), (sp.Rational(16, 5) * z * (1 - z),), z)
+
+CLAUSES = {
+    "exact": (Inequality("c", sp.Lt(x, 2)), {"x": 1}, "verified"),
+    "exact, refuted": (Inequality("c", sp.Ge(x, 2)), {"x": 1}, "refuted"),
+    "ball": (Inequality("c", sp.Lt(sp.exp(x), 3)), {"x": 1}, "verified"),
+    "ball, close": (Inequality("c", sp.Lt(sp.sqrt(x), sp.Rational(141422, 100000))), {"x": 2}, "verified"),
+    "identity": (Identity("c", sp.exp(x) * (x + 1) ** 2, sp.exp(x) * (x**2 + 2 * x + 1)), {"x": 1}, "verified"),
+    "point": (Identity("c", sp.exp(x) * y, sp.exp(x) * y**2), {"x": 1}, "refuted"),
+    "passage": (Reaches("c", DOWN, sp.Rational(1, 1000)), {"x": "1/1000"}, "verified"),
+    "above": (Reaches("c", DOWN, sp.Rational(1, 10), within=3 / x), {"x": "1/1000"}, "verified"),
+    "above, refuted": (Reaches("c", DOWN, sp.Rational(1, 10), within=3 / x / 10), {"x": "1/1000"}, "refuted"),
+    "above, never": (Reaches("c", DOWN, sp.Rational(1, 10), within=-x), {"x": "1/1000"}, "refuted"),
+    "excess": (Stays("c", BACK, x, x), {"x": 1}, "refuted"),
+    "cycle": (Reaches("c", MAP, x), {"x": "2/5"}, "refuted"),
+    "cycle, kept": (Stays("c", MAP, x, x), {"x": "1/3"}, "verified"),
+    "descent": (Stays("c", DOWN, sp.Rational(1, 10), sp.Rational(1, 10)), {"x": "1/10"}, "verified"),
+    "root": (IsolatedRoot("c", (y**2 - x,), (y,), (sp.Rational(7, 5),), sp.Rational(1, 10)), {"x": 2}, "verified"),
+}
+PROOF = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
+
+
+@pytest.mark.parametrize("name", CLAUSES)
+def test_each_kind_is_written_and_accepted(make_theorem, name):
+    clause, instance, outcome = CLAUSES[name]
+    variables = (y,) if isinstance(clause, Identity) else ()
+    parameters = (Parameter("x", "rational", "x", above=0),)
+    theorem = make_theorem(clause, parameters=parameters, variables=variables, proofs={"c": PROOF})
+    result = theorem.check(**instance)
+    found = recheck_text(certificate_text(theorem, result).encode())
+    ((label, shown, evidence, kind),) = found.clauses
+    expected = "passage" if name == "above" else name.partition(",")[0]
+    assert (label, shown, kind) == ("c", outcome, expected)
+    assert evidence == result.clauses[0].evidence
+    assert found.statement_digest == theorem.statement.digest
+
+
+def test_an_instance_with_a_word_and_a_hypothesis(make_theorem):
+    word = Parameter("start", "word", "where it starts", words=("zero", "one"))
+    start = sp.Symbol("start")
+    clause = Inequality("c", sp.Lt(x, Case(start, sp.Integer(2), sp.Integer(1))))
+    theorem = make_theorem(
+        clause,
+        parameters=(Parameter("x", "rational", "x", above=0), word),
+        hypotheses=(Hypothesis("from_zero", text="from zero", varies=word), Hypothesis("small", sp.Lt(x, 2))),
+    )
+    outcomes = {}
+    for chosen in word.words:
+        found = recheck_text(certificate_text(theorem, theorem.check(x="3/2", start=chosen)).encode())
+        outcomes[chosen] = (found.in_scope, found.clauses[0][1], found.instance["start"])
+    assert outcomes == {"zero": (True, "verified", "zero"), "one": (False, "refuted", "one")}
+
+
+def test_what_is_not_decided_has_no_certificate(make_theorem):
+    clause = Inequality("c", sp.Lt(1 / (x - 1), 1))
+    theorem = make_theorem(clause, parameters=(Parameter("x", "rational", "x", above=0),))
+    with pytest.raises(InputError, match="c: this clause has no certificate"):
+        certificate(theorem, theorem.check(x=1))
+
+
+def test_a_certificate_is_written_whole_or_not_at_all(make_theorem, tmp_path):
+    theorem = make_theorem(CLAUSES["exact"][0], parameters=(Parameter("x", "rational", "x", above=0),))
+    result = theorem.check(x=1)
+    write_certificate(theorem, result, tmp_path / "c.json")
+    assert recheck_file(tmp_path / "c.json").theorem == theorem.id
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+    with pytest.raises(InputError, match="cannot be written"):
+        write_certificate(theorem, result, tmp_path / "none" / "c.json")
+
+
+def test_the_library_ships_certificates_of_its_statements():
+    for name in ("wang2024.theorem1", "wang2024.lemma1"):
+        theorem = load_theorem(name)
+        data = certificate(theorem, theorem.check(**theorem.example))
+        assert data["statement_digest"] == theorem.statement.digest
+        assert [pair[0] for pair in data["uses"]] == sorted(theorem.proof_uses)
+        assert json.loads(json.dumps(data)) == data
+
+
+@pytest.mark.parametrize(("value", "text"), [(3, "3"), (Fraction(-6, 4), "-3/2"), (Fraction(0), "0")])
+def test_numbers_are_canonical(value, text):
+    assert number(value) == text

@@ -1,0 +1,119 @@
+"""The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from verify import Identity, Inequality, InputError, Outcome, Parameter, Source, Statement, Theorem
+from verify.certificates import certificate_text
+from verify.evidence import Standing, shipped_path, standing
+from verify.outcomes import Evidence
+from verify.recheck import recheck_text
+
+x = sp.Symbol("x", positive=True)
+X = (Parameter("x", "rational", "x", above=0),)
+PROVED = Identity("i", (x + 1) ** 2, x**2 + 2 * x + 1)
+CERTIFIED = Inequality("c", sp.Lt(x, 2))
+
+
+def theorem(name, clause, *uses):
+    return Theorem(name, name, Source("1", "derived here"), Statement(X, (clause,)), {"x": 1}, proof_uses=uses)
+
+
+class Shelf:
+    """Theorems that use one another, and their certificates."""
+
+    def __init__(self, *theorems):
+        self.theorems = {t.id: t for t in theorems}
+        self.certificates = {t.id: recheck_text(self.written(t)) for t in theorems}
+
+    def written(self, t):
+        digests = [[name, self.theorems[name].statement.digest] for name in sorted(t.proof_uses)]
+        alone = replace(t, proof_uses=())
+        text = certificate_text(alone, alone.check(x=1))
+        pairs = ",".join(f'["{name}","{digest}"]' for name, digest in digests)
+        return text.replace('"uses":[]', f'"uses":[{pairs}]').encode()
+
+    def of(self, name):
+        return standing(self.theorems[name], certificate=self.certificates.__getitem__, load=self.theorems.__getitem__)
+
+
+@pytest.fixture
+def shelf():
+    return Shelf(
+        theorem("u.leaf", PROVED),
+        theorem("u.middle", Identity("i", (x - 1) ** 2, x**2 - 2 * x + 1), "u.leaf"),
+        theorem("u.top", CERTIFIED, "u.middle"),
+        theorem("u.apart", Identity("i", x * (x + 1), x**2 + x)),
+    )
+
+
+def test_a_theorem_is_known_by_its_weakest_clause_and_what_it_uses(shelf):
+    assert shelf.of("u.leaf") == Standing("u.leaf", Evidence.PROVED, Evidence.PROVED)
+    assert shelf.of("u.middle").evidence is Evidence.PROVED
+    assert shelf.of("u.top").evidence is Evidence.CERTIFIED
+
+
+def test_a_weaker_leaf_lowers_everything_above_it(shelf):
+    weaker = replace(shelf.certificates["u.leaf"], clauses=(("i", "verified", "certified", "identity"),))
+    shelf.certificates["u.leaf"] = weaker
+    middle = shelf.of("u.middle")
+    assert (middle.own, middle.evidence) == (Evidence.PROVED, Evidence.CERTIFIED)
+    assert shelf.of("u.apart").evidence is Evidence.PROVED
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (lambda c: "no certificate is shipped", "no certificate is shipped"),
+        (lambda c: replace(c, statement_digest="0" * 64), "another statement"),
+        (lambda c: replace(c, in_scope=False), "does not verify"),
+        (lambda c: replace(c, clauses=(("i", "refuted", "certified", "point"),)), "does not verify"),
+    ],
+    ids=["missing", "another statement", "out of scope", "refuted"],
+)
+def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
+    shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
+    for name in ("u.leaf", "u.middle", "u.top"):
+        found = shelf.of(name)
+        assert found.evidence is None and why in found.why
+    assert shelf.of("u.middle").own is Evidence.PROVED
+    assert shelf.of("u.apart").evidence is Evidence.PROVED
+
+
+def test_a_changed_statement_of_a_leaf_breaks_what_was_made_with_the_old_one(shelf):
+    changed = theorem("u.leaf", Identity("i", (x + 2) ** 2, x**2 + 4 * x + 4))
+    shelf.theorems["u.leaf"] = changed
+    shelf.certificates["u.leaf"] = recheck_text(shelf.written(changed))
+    assert shelf.of("u.leaf").evidence is Evidence.PROVED
+    assert "another statement of u.leaf" in shelf.of("u.middle").why
+    assert shelf.of("u.top").evidence is None
+
+
+def test_proofs_that_use_each_other_prove_nothing(shelf):
+    one, other = theorem("u.one", PROVED, "u.other"), theorem("u.other", PROVED, "u.one")
+    circle = Shelf(theorem("u.one", PROVED), theorem("u.other", PROVED))
+    circle.theorems = {"u.one": one, "u.other": other}
+    circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
+    assert circle.of("u.one").evidence is None and "proof uses it" in circle.of("u.one").why
+
+
+def test_a_check_rests_on_what_its_proof_uses(monkeypatch):
+    from verify import load_theorem
+
+    theorem1 = load_theorem("wang2024.theorem1")
+    sound = theorem1.check(**theorem1.example)
+    assert sound.rests_on == {"wang2024.lemma1": Evidence.PROVED} and sound.outcome is Outcome.VERIFIED
+    monkeypatch.setattr("verify.check.standing", lambda t: Standing(t.id, None, None, "broken"))
+    broken = theorem1.check(**theorem1.example)
+    assert (broken.outcome, broken.evidence) == (Outcome.INCONCLUSIVE, None)
+    assert broken.outcome.exit_code == 3 and "wang2024.lemma1" in broken.detail
+    assert (broken.to_json()["outcome"], broken.to_json()["evidence"]) == ("inconclusive", None)
+
+
+def test_where_a_package_ships_its_certificates():
+    path = shipped_path("wang2024.lemma1")
+    assert path.parts[-3:] == ("theorems", "certificates", "wang2024.lemma1.json") and path.is_file()
+    with pytest.raises(InputError, match="unknown id"):
+        shipped_path("nobody.knows")

@@ -1,0 +1,198 @@
+"""Certificates: the decided clauses of a check as data that a program knowing nothing of this one can re-check.
+
+Numbers are canonical strings, "p" or "p/q" in lowest terms; balls are pairs of these, midpoint and radius.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import flint
+import sympy as sp
+
+from verify.arithmetic import enclosure_of_ball
+from verify.errors import InputError
+from verify.language import to_data
+from verify.outcomes import Enclosure
+
+if TYPE_CHECKING:
+    from verify.cycles import Cycle
+    from verify.dynamics import Passage
+    from verify.outcomes import CheckResult
+    from verify.statement import Theorem
+
+FORMAT, VERSION = "lemmascope-certificate", 1
+_EXTRA_BITS = 64
+"""A re-check works with so many bits more, so that its own roundings matter little."""
+_EVERY, _INFLATION = 3, 4
+"""Every third of a run's checkpoints is stated, each wider by this: another order of operations rounds otherwise."""
+
+
+def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
+    """Return the certificate of a check. Raises InputError where a clause is not decided, or in no checkable way."""
+    missing = [clause.label for clause in result.clauses if clause.proof is None]
+    if missing:
+        raise InputError("--certificate", missing[0], "this clause has no certificate: it is not decided exactly")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "theorem": theorem.id,
+        "statement": theorem.statement.to_data(),
+        "statement_digest": theorem.statement.digest,
+        "instance": {
+            name: value if isinstance(value, str) else number(value) for name, value in result.instance.items()
+        },
+        "in_scope": result.in_scope,
+        "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
+        "clauses": [
+            {"label": c.label, "outcome": str(c.outcome), "evidence": str(c.evidence), "proof": c.proof}
+            for c in result.clauses
+        ],
+    }
+
+
+def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
+    """Return the certificate of a check as JSON text. Raises InputError like `certificate`."""
+    data = certificate(theorem, result)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> None:
+    """Write the certificate of a check to a file, whole or not at all. Raises InputError where it cannot be written."""
+    text = certificate_text(theorem, result)
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError("--certificate", path, f"cannot be written: {error.strerror}") from error
+
+
+def _digest_of(name: str) -> str:
+    from verify.registry import load_theorem
+
+    return load_theorem(name).statement.digest
+
+
+def number(value: Fraction | int) -> str:
+    """Return the canonical string of a rational."""
+    exact = Fraction(value)
+    return str(exact.numerator) if exact.denominator == 1 else f"{exact.numerator}/{exact.denominator}"
+
+
+def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+    """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
+    if not isinstance(margin, Enclosure):
+        return {"kind": "exact", "margin": number(margin)}
+    assert margin.lower is not None and margin.upper is not None and bits is not None
+    return {"kind": "ball", "bits": bits + _EXTRA_BITS, "margin": _widened(margin)}
+
+
+def _widened(enclosure: Enclosure) -> list[str]:
+    """Return the ends, moved apart by the width, though not past 0."""
+    low, high = Fraction(enclosure.lower or 0), Fraction(enclosure.upper or 0)
+    room = min(high - low, min(abs(low), abs(high)) / 2)
+    return [number(low - room), number(high + room)]
+
+
+def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+    """Return the refutation of an identity: a point, and the difference of the two sides there."""
+    stated = _widened(difference) if isinstance(difference, Enclosure) else number(difference)
+    return {
+        "kind": "point",
+        "bits": bits + _EXTRA_BITS if bits and isinstance(difference, Enclosure) else None,
+        "point": {name: number(value) for name, value in point.items()},
+        "difference": stated,
+    }
+
+
+def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> dict[str, Any]:
+    """Return the proof of an identity: factors of what is divided by, and the domain relation that shows each sign."""
+    listed = [
+        {"factor": to_data(factor), "shift": None if shift == -1 else shift}
+        for factor, shift in factors.items()
+        if shift is not None
+    ]
+    return {"kind": "identity", "scope": scope, "factors": listed}
+
+
+def passage_proof(passage: "Passage") -> dict[str, Any]:
+    """Return the proof that a level is first met at a step."""
+    return {"kind": "passage", "steps": passage.step, **_run(passage)}
+
+
+def above_proof(passage: "Passage | None", last: int) -> dict[str, Any]:
+    """Return the proof that the observable is above the level up to a last step (negative: that there is none)."""
+    run = {"bits": 64, "checkpoints": []} if passage is None else _run(passage)
+    return {"kind": "above", "last": last, **run}
+
+
+def excess_proof(passage: "Passage", above_at: int, bits: int) -> dict[str, Any]:
+    """Return the proof that a level is met, and passed again at a later step."""
+    run = {"bits": bits + _EXTRA_BITS, "checkpoints": []}
+    return {"kind": "excess", "reached_at": passage.step, "above_at": above_at, **run}
+
+
+def cycle_proof(cycle: "Cycle") -> dict[str, Any]:
+    """Return the proof that a run enters an invariant set around a cycle."""
+    return {
+        "kind": "cycle",
+        "bits": cycle.bits + _EXTRA_BITS,
+        "entry_bits": cycle.passage.bits + _EXTRA_BITS,
+        "period": cycle.period,
+        "entered_at": cycle.entered_at,
+        "centre": [number(x) for x in cycle.centre],
+        "axes": [[number(x) for x in row] for row in cycle.axes],
+        "radius": number(cycle.radius),
+        "checkpoints": [],
+    }
+
+
+def descent_proof(
+    metric: Sequence[sp.Expr], coordinates: Sequence[Any], cuts: Sequence[int], bits: int
+) -> dict[str, Any]:
+    """Return the proof that an observable never increases on an invariant box."""
+    return {
+        "kind": "descent",
+        "bits": bits + _EXTRA_BITS,
+        "metric": [to_data(sp.sympify(scale)) for scale in metric],
+        "coordinates": [
+            {"lower": to_data(sp.sympify(c.lower)), "upper": to_data(sp.sympify(c.upper)), "chart": c.chart}
+            for c in coordinates
+        ],
+        "cuts": list(cuts),
+    }
+
+
+def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
+    """Return the proof that a box holds exactly one root."""
+    box = {"centre": [number(x) for x in centre], "radius": number(radius)}
+    return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
+
+
+def _run(passage: "Passage") -> dict[str, Any]:
+    checkpoints = [
+        # A re-check goes on from the wider ball, so that each has to be wider than the one before.
+        [step, [_ball(x, passage.bits, _INFLATION ** (place + 1)) for x in state]]
+        for place, (step, state) in enumerate(passage.checkpoints[::_EVERY])
+    ]
+    return {"bits": passage.bits + _EXTRA_BITS, "checkpoints": checkpoints}
+
+
+def _ball(raw: flint.arb, bits: int, wider: int) -> list[str]:
+    with flint.ctx.workprec(bits + _EXTRA_BITS):
+        found = enclosure_of_ball(raw)
+    low, high = Fraction(found.lower or 0), Fraction(found.upper or 0)
+    middle = (low + high) / 2
+    size = max(1, abs(middle.numerator).bit_length() - middle.denominator.bit_length() + 1)
+    radius = wider * ((high - low) / 2 + Fraction(2) ** (size - bits))
+    # Short ends: the midpoint to a few bits below the radius.
+    step = _power_below(radius / 16)
+    return [number(round(middle / step) * step), number((radius // step + 2) * step)]
+
+
+def _power_below(value: Fraction) -> Fraction:
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    return Fraction(2) ** exponent

@@ -1,0 +1,93 @@
+"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked.
+
+A package ships the certificate of a theorem's example as `certificates/ID.json`. A theorem's own
+evidence is that of its weakest clause there; its standing is no stronger than that of the weakest
+theorem which its proof uses, down to the leaves. `python -m verify.evidence` writes the certificates.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.outcomes import Evidence
+from verify.registry import load_theorem, package_of, theorem_ids
+
+if TYPE_CHECKING:
+    from verify.recheck import Accepted
+    from verify.statement import Theorem
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a theorem is known by: its own evidence, and that with all its proof rests on; `why` says why it is None."""
+
+    theorem: str
+    own: Evidence | None
+    evidence: Evidence | None
+    why: str = ""
+
+
+def shipped_path(theorem_id: str) -> Path:
+    """Return where the package of a theorem ships its certificate, whether it is there or not."""
+    return Path(str(resources.files(package_of(theorem_id)))) / "certificates" / f"{theorem_id}.json"
+
+
+@cache
+def rechecked(theorem_id: str) -> "Accepted | str":
+    """Return the re-checked certificate that a theorem's package ships, or why there is none."""
+    from verify.recheck import Rejected, Unreadable, recheck_file
+
+    path = shipped_path(theorem_id)
+    if not path.is_file():
+        return "no certificate is shipped"
+    try:
+        return recheck_file(path)
+    except (Rejected, Unreadable) as error:
+        return f"the shipped certificate is not accepted: {error}"
+
+
+def standing(
+    theorem: "Theorem",
+    *,
+    certificate: "Callable[[str], Accepted | str]" = rechecked,
+    load: "Callable[[str], Theorem]" = load_theorem,
+    above: tuple[str, ...] = (),
+) -> Standing:
+    """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
+    found = certificate(theorem.id)
+    if isinstance(found, str):
+        return Standing(theorem.id, None, None, found)
+    if found.statement_digest != theorem.statement.digest:
+        return Standing(theorem.id, None, None, "the certificate is of another statement")
+    if not (found.in_scope and all(outcome == "verified" for _, outcome, _, _ in found.clauses)):
+        return Standing(theorem.id, None, None, "the certificate does not verify the theorem")
+    own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in found.clauses])
+    lowered, made_with = own, dict(found.uses)
+    for name in theorem.proof_uses:
+        if name in (*above, theorem.id):
+            return Standing(theorem.id, own, None, f"its proof uses {name}, whose proof uses it")
+        used = load(name)
+        if made_with.get(name) != used.statement.digest:
+            return Standing(theorem.id, own, None, f"the certificate was made with another statement of {name}")
+        below = standing(used, certificate=certificate, load=load, above=(*above, theorem.id))
+        if below.evidence is None:
+            return Standing(theorem.id, own, None, f"its proof uses {name}: {below.why}")
+        lowered = Evidence.weakest([lowered, below.evidence])
+    return Standing(theorem.id, own, lowered)
+
+
+def main() -> None:
+    """Write the certificate of each installed theorem's example into the folder that its package ships."""
+    from verify.certificates import write_certificate
+
+    for name in theorem_ids():
+        theorem, path = load_theorem(name), shipped_path(name)
+        path.parent.mkdir(exist_ok=True)
+        write_certificate(theorem, theorem.check(**theorem.example), path)
+
+
+if __name__ == "__main__":
+    main()

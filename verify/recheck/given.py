@@ -1,0 +1,225 @@
+"""What a certificate gives before its proofs: the statement, read from its data, and the instance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import ctx
+
+from verify.recheck.fields import Balls, Exact, NotExact, Undefined, evaluate
+from verify.recheck.polynomials import FinerUnit, Sign
+from verify.recheck.reading import Effort, Rejected, entries, items, rational, shown, word
+from verify.recheck.terms import Node, Terms
+
+_SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter and its domain."""
+
+    name: str
+    kind: str
+    words: tuple[str, ...]
+    minimum: Fraction | None
+    above: Fraction | None
+
+    @property
+    def sign(self) -> Sign:
+        """What the domain says of the sign."""
+        if (self.minimum is not None and self.minimum > 0) or (self.above is not None and self.above >= 0):
+            return "positive"
+        return "nonnegative" if self.minimum == 0 else "real"
+
+    def implies(self, assumed: Sequence[str]) -> bool:
+        """Whether the domain implies what a symbol's data assume."""
+        positive = self.sign == "positive"
+        known = {"real", "rational"} | ({"integer"} if self.kind == "integer" else set())
+        known |= {"positive", "nonzero", "nonnegative"} if positive else set()
+        return set(assumed) <= known | ({"nonnegative"} if self.sign == "nonnegative" else set())
+
+    def read(self, value: Any, where: str) -> Fraction | str:
+        """Return a value of the domain."""
+        if self.kind == "word":
+            return word(value, where, self.words)
+        number = rational(value, where)
+        if self.kind == "integer" and number.denominator != 1:
+            raise Rejected(f"{where}: {shown(value)} is not an integer")
+        if (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above):
+            raise Rejected(f"{where}: {shown(value)} is outside the parameter's domain")
+        return number
+
+
+class Given:
+    """A statement at an instance: what proofs are checked against."""
+
+    def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
+        entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
+        self.effort, self.terms = effort, Terms(effort)
+        listed = items(statement["parameters"], "statement.parameters")
+        self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
+        if len(self.parameters) != len(listed):
+            raise Rejected("statement.parameters: a parameter is named twice")
+        entries(instance, "instance", "", " ".join(self.parameters))
+        if missing := [name for name in self.parameters if name not in instance]:
+            raise Rejected(f"instance: {shown(missing[0])} is missing")
+        values = {name: p.read(instance[name], f"instance.{name}") for name, p in self.parameters.items()}
+        self.values = {name: value for name, value in values.items() if isinstance(value, Fraction)}
+        self.counts = {name: len(self.parameters[name].words) for name in values if name not in self.values}
+        self.chosen = {name: self.parameters[name].words.index(str(values[name])) for name in self.counts}
+        self.numbers = {name: self.terms.number(value) for name, value in self.values.items()}
+        self.definitions: dict[Any, Node] = {}
+        self.variables: set[Any] = set()
+        for d in items(statement["variables"], "variables"):
+            self.variables.add(self._new_name(d, "variables"))
+        for i, pair in enumerate(items(statement["definitions"], "definitions")):
+            where = f"definitions[{i}]"
+            name, value = items(pair, where, 2)
+            found = self.expression(value, where)
+            self.definitions[self._new_name(name, where)] = found
+        domain = items(statement["domain"], "domain")
+        self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
+        for i, relation in enumerate(self.domain):
+            if not self.holds(relation, f"domain[{i}]"):
+                raise Rejected(f"instance: breaks domain[{i}] of the statement")
+        self.parametric: list[Node] = []
+        hypotheses = items(statement["hypotheses"], "hypotheses")
+        held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
+        self.in_scope = all(held)
+        self.claim = items(statement["claim"], "claim")
+        self._distinct([d["label"] for d in hypotheses], "hypotheses")
+        for name, parameter in self.parameters.items():
+            if name in self.values and not parameter.implies(self.terms.assumptions.get(name, ())):
+                raise Rejected(f"statement: the symbol {shown(name)} assumes more than the parameter's domain says")
+
+    @staticmethod
+    def _distinct(labels: Sequence[str], where: str) -> None:
+        if len(set(labels)) != len(labels):
+            raise Rejected(f"{where}: a label occurs twice")
+
+    def _new_name(self, data: Any, where: str) -> Any:
+        node = self.terms.expression(data, where)
+        taken = (*self.parameters, *self.definitions, *self.variables)
+        if node.head != "symbol" or node.value in taken:
+            raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
+        return node.value
+
+    def _hypothesis(self, data: Any, where: str) -> bool:
+        entries(data, where, "label kind relation text", "varies")
+        kind = word(data["kind"], f"{where}.kind", ("parametric", "structural"))
+        word(data["label"], f"{where}.label")
+        word(data["text"], f"{where}.text")
+        if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
+            raise Rejected(f"{where}: a relation that does not go with the kind")
+        if kind == "structural":
+            return not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
+        relation = self.relation(data["relation"], where, defined=False)
+        self.parametric.append(relation)
+        try:
+            return self.holds(relation, where)
+        except Undefined:
+            return False
+
+    def expression(self, data: Any, where: str, bound: Sequence[Any] = (), *, defined: bool = True) -> Node:
+        """Return an expression with its words decided and (unless they come later) the definitions put in."""
+        return self._prepared(self.terms.expression(data, where), where, bound, defined)
+
+    def relation(self, data: Any, where: str, *, defined: bool = True) -> Node:
+        """Return a relation, likewise."""
+        return self._prepared(self.terms.relation(data, where), where, (), defined)
+
+    def _prepared(self, node: Node, where: str, bound: Sequence[Any], defined: bool) -> Node:
+        node = self.terms.choose(node, self.chosen, self.counts)
+        if defined:
+            node = self.terms.substitute(node, self.definitions)
+        known = {*self.values, *bound, *(self.variables if defined else ())}
+        unknown = [name for name in self.terms.names(node.free) if name not in known]
+        if unknown:
+            raise Rejected(f"{where}: uses {shown(unknown[0])}, which is not introduced")
+        return self.terms.carried_out(node)
+
+    def here(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
+        """Return a node at the instance."""
+        return self.terms.substitute(node, {**self.numbers, **(more or {})})
+
+    def number(self, node: Node, bits: int | None) -> Any:
+        """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force."""
+        field = Exact(self.effort) if bits is None else Balls(self.effort, bits)
+        return evaluate(self.terms, [self.here(node)], field)[0]
+
+    def margins(self, relation: Node, bits: int | None) -> Any:
+        """Return larger minus smaller side of a relation at the instance."""
+        low, high = sides(relation)
+        return self.number(high, bits) - self.number(low, bits)
+
+    def holds(self, relation: Node, where: str) -> bool:
+        """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision."""
+        try:
+            return decides(relation, *[self.margins(relation, None)] * 2, where)
+        except NotExact:
+            pass
+        why = f"{where}: the relation is undecided at the instance"
+        for bits in _SCOPE_BITS:
+            with ctx.workprec(bits):
+                try:
+                    margin = self.margins(relation, bits)
+                except Rejected as error:
+                    why = f"{where}: {error}"
+                    continue
+                if margin > 0 or margin < 0:
+                    return decides(relation, *[Fraction(1 if margin > 0 else -1)] * 2, where)
+        raise Rejected(why)
+
+    def sign_of(self, name: Any) -> Sign:
+        """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""
+        if name in self.parameters:
+            return self.parameters[name].sign
+        assumed = self.terms.assumptions.get(name, ())
+        if "positive" in assumed:
+            return "positive"
+        if "nonzero" in assumed or "negative" in assumed:
+            return "nonzero"
+        return "nonnegative" if "nonnegative" in assumed else "real" if assumed else ""
+
+
+def _parameter(data: Any, where: str) -> Parameter:
+    entries(data, where, "name kind words minimum above")
+    name = word(data["name"], f"{where}.name")
+    kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "word"))
+    words = tuple(word(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
+    bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
+    if not name or " " in name or (kind == "word") != bool(words) or len(set(words)) != len(words):
+        raise Rejected(f"{where}: is no parameter")
+    if words and bounds != [None, None]:
+        raise Rejected(f"{where}: a word has no bounds")
+    return Parameter(name, kind, words, *bounds)
+
+
+def sides(relation: Node) -> tuple[Node, Node]:
+    """Return the smaller and the larger side of a relation; of an equation, the left and the right."""
+    left, right = relation.args
+    return (right, left) if relation.head in ("Gt", "Ge") else (left, right)
+
+
+def decides(relation: Node, low: Fraction, high: Fraction, where: str) -> bool:
+    """Whether the relation holds, its margin being in [low, high]."""
+    if relation.head == "Eq":
+        holds, fails = low == high == 0, low > 0 or high < 0
+    elif relation.head in ("Lt", "Gt"):
+        holds, fails = low > 0, high <= 0
+    else:
+        holds, fails = low >= 0, high < 0
+    if holds == fails:
+        raise Rejected(f"{where}: the margin does not decide the relation")
+    return holds
+
+
+def with_units(work: Callable[[dict[Any, int]], Any]) -> Any:
+    """Do some work in fields of quotients, again each time an exponential turns out to need a smaller unit."""
+    units: dict[Any, int] = {}
+    while True:
+        try:
+            return work(units)
+        except FinerUnit:
+            continue

@@ -1,0 +1,279 @@
+"""The kinds of proof about relations and identities, and the table of all kinds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import ctx
+
+from verify.recheck import boxes, runs
+from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
+from verify.recheck.given import Given, decides, sides, with_units
+from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
+from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
+from verify.recheck.terms import Node
+
+
+def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
+    """`inequality`: the stated margin, larger minus smaller side, is the exact one and decides."""
+    relation = given.relation(clause["relation"], "clause.relation")
+    stated = rational(proof["margin"], f"{where}.margin")
+    try:
+        margin = given.margins(relation, None)
+    except NotExact as error:
+        raise Rejected(f"{where}: {error}") from None
+    if margin != stated:
+        raise Rejected(f"{where}.margin: is not larger minus smaller side at the instance")
+    return decides(relation, stated, stated, f"{where}.margin")
+
+
+def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
+    """`inequality`: the margin recomputed in balls lies in the stated interval, which decides."""
+    relation = given.relation(clause["relation"], "clause.relation")
+    bits, interval = whole(proof["bits"], f"{where}.bits", *runs.BITS), _interval(proof["margin"], f"{where}.margin")
+    with ctx.workprec(bits):
+        _enclosed(given.margins(relation, bits), interval, f"{where}.margin")
+    return decides(relation, *interval, f"{where}.margin")
+
+
+def _interval(data: Any, where: str) -> tuple[Fraction, Fraction]:
+    low, high = rationals(data, where, 2)
+    if low > high:
+        raise Rejected(f"{where}: its ends are in the wrong order")
+    return low, high
+
+
+def _enclosed(value: Any, interval: tuple[Fraction, Fraction], where: str) -> None:
+    low, high = map(ball, interval)
+    if not (value >= low and value <= high):
+        raise Rejected(f"{where}: does not contain the ball that is computed at these bits")
+
+
+def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
+
+    Everything that is divided by is a product of atoms that are nowhere zero and of the listed
+    factors, each of which keeps one sign on the domain.
+    """
+    everywhere = word(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
+    nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]
+    factors = []
+    for i, entry in enumerate(items(proof["factors"], f"{where}.factors")):
+        at = f"{where}.factors[{i}]"
+        entries(entry, at, "factor shift")
+        node = given.expression(entry["factor"], f"{at}.factor")
+        node = node if everywhere else given.here(node)
+        shift = None if entry["shift"] is None else whole(entry["shift"], f"{at}.shift", 0, len(given.domain) - 1)
+        if shift is not None and not everywhere:
+            raise Rejected(f"{at}.shift: an instance has no shifts")
+        _keeps_sign(given, node, shift, at)
+        factors.append(node)
+    if not everywhere:
+        nodes = [given.here(node) for node in nodes]
+
+    def vanishes(units: dict[Any, int]) -> bool:
+        field = Quotients(given.effort, given.sign_of, refuse, units)
+        for i, node in enumerate(factors):
+            (value,) = evaluate(given.terms, [node], field)
+            if len(value.numerator) < 2 and 0 in value.numerator:
+                raise Rejected(f"{where}.factors[{i}]: is a constant")
+            field.factors.append(field.primitive(value.numerator))
+        left, right = evaluate(given.terms, nodes, field)
+        return field.is_zero(field.plus(left, field.times(field.number(Fraction(-1)), right)))
+
+    if not with_units(vanishes):
+        raise Rejected(f"{where}: the two sides are not the same rational function")
+
+
+def _keeps_sign(given: Given, node: Node, shift: int | None, where: str) -> None:
+    """See that a factor has no zero on the domain: in slacks, its coefficients have one sign.
+
+    First the larger side of a relation of the domain, a symbol, is written as the smaller plus a
+    slack; then every parameter as its minimum (or the bound that it is above) plus another.
+    """
+    signs: dict[Any, Sign] = {}
+    if shift is not None:
+        node = _with_slack(given, node, given.domain[shift], shift, signs, where)
+    node = _over_bounds(given, node, list(given.values), signs)
+
+    def sign(units: dict[Any, int]) -> int:
+        field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
+        (value,) = evaluate(given.terms, [node], field)
+        return field.one_sign(value.numerator) if value.numerator else 0
+
+    if not with_units(sign):
+        raise Rejected(f"{where}: the factor is not shown to keep one sign on the domain")
+
+
+def _with_slack(given: Given, node: Node, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> Node:
+    low, high = sides(relation)
+    if relation.head == "Eq" or high.head != "symbol":
+        raise Rejected(f"{where}: relation {i} does not bound a symbol from below")
+    slack = ("slack", i)
+    signs[slack] = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
+    return given.terms.substitute(node, {high.value: given.terms.add((low, given.terms.symbol(slack)))})
+
+
+def _over_bounds(given: Given, node: Node, names: list[Any], signs: dict[Any, Sign]) -> Node:
+    put = {}
+    for name in names:
+        parameter = given.parameters[name]
+        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        if bound is not None:
+            over = ("over", name)
+            signs[over] = "positive" if parameter.minimum is None else "nonnegative"
+            put[name] = given.terms.add((given.terms.number(bound), given.terms.symbol(over)))
+    return given.terms.substitute(node, put)
+
+
+def point(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`identity`, refuted: at the instance and a point the two sides have values, and these differ."""
+    bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *runs.BITS)
+    entries(proof["point"], f"{where}.point", "", " ".join(given.variables))
+    values = {name: rational(value, f"{where}.point.{name}") for name, value in proof["point"].items()}
+    for name, value in values.items():
+        if not all(_HAS[a](value) for a in given.terms.assumptions[name]):
+            raise Rejected(f"{where}.point.{name}: is not {' and '.join(given.terms.assumptions[name])}")
+    put = {name: given.terms.number(value) for name, value in values.items()}
+    nodes = [given.here(given.expression(clause[side], f"clause.{side}"), put) for side in ("left", "right")]
+    if bits is None:
+        stated = rational(proof["difference"], f"{where}.difference")
+        try:
+            left, right = evaluate(given.terms, nodes, Exact(given.effort))
+        except NotExact as error:
+            raise Rejected(f"{where}: {error}") from None
+        if left - right != stated or not stated:
+            raise Rejected(f"{where}.difference: is not left minus right at the point, or is 0")
+        return
+    low, high = _interval(proof["difference"], f"{where}.difference")
+    if low <= 0 <= high:
+        raise Rejected(f"{where}.difference: contains 0")
+    with ctx.workprec(bits):
+        left, right = evaluate(given.terms, nodes, Balls(given.effort, bits))
+        _enclosed(left - right, (low, high), f"{where}.difference")
+
+
+_HAS: dict[str, Callable[[Fraction], bool]] = {
+    "integer": lambda x: x.denominator == 1,
+    "even": lambda x: (x / 2).denominator == 1,
+    "odd": lambda x: ((x - 1) / 2).denominator == 1,
+    "rational": lambda x: True,
+    "real": lambda x: True,
+    "positive": lambda x: x > 0,
+    "negative": lambda x: x < 0,
+    "nonnegative": lambda x: x >= 0,
+    "nonpositive": lambda x: x <= 0,
+    "nonzero": lambda x: x != 0,
+}
+
+
+def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
+
+    The relations listed (places in the domain followed by the parametric hypotheses; each at most
+    once, each with a symbol on its larger side) are used in the order given: the symbol becomes the
+    smaller side plus a new slack. Then all parameters in `shifts` become their own minimum (or the
+    bound that they are above; stated, and checked) plus a slack, all at once. Each is an equation
+    that holds with a slack ≥ 0 (> 0 where strict) at all parameters in scope, so that a margin that
+    is positive for all slacks is positive there. Divisors must have one sign in the slacks.
+    """
+    relation = given.relation(clause["relation"], "clause.relation")
+    low, high = sides(relation)
+    if relation.head == "Eq":
+        raise Rejected(f"{where}: an equation is no inequality")
+    ends, signs = [low, high], dict[Any, Sign]()
+    known = [*given.domain, *given.parametric]
+    used = [
+        whole(r, f"{where}.relations[{i}]", 0, len(known) - 1)
+        for i, r in enumerate(items(proof["relations"], f"{where}.relations"))
+    ]
+    if len(set(used)) != len(used):
+        raise Rejected(f"{where}.relations: a relation is listed twice")
+    if not given.in_scope and any(i >= len(given.domain) for i in used):
+        raise Rejected(f"{where}.relations: uses a hypothesis, and the instance is out of scope")
+    for i in used:
+        ends = [_with_slack(given, end, known[i], i, signs, f"{where}.relations") for end in ends]
+    entries(proof["shifts"], f"{where}.shifts", "", " ".join(given.values))
+    for name, data in proof["shifts"].items():
+        parameter = given.parameters[name]
+        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        if bound is None or rational(data, f"{where}.shifts.{name}") != bound:
+            raise Rejected(f"{where}.shifts.{name}: {shown(data)} is not the parameter's bound")
+    ends = [_over_bounds(given, end, list(proof["shifts"]), signs) for end in ends]
+
+    def good(units: dict[Any, int]) -> bool:
+        field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
+        low, high = evaluate(given.terms, ends, field)
+        margin = field.plus(high, field.times(field.number(Fraction(-1)), low)).numerator
+        if not all(sign in ("positive", "nonnegative") for sign in field.signs):
+            return False
+        if relation.head in ("Lt", "Gt"):
+            return bool(margin) and field.one_sign(margin) == 1
+        return all(coefficient > 0 for coefficient in margin.values())
+
+    if not with_units(good):
+        raise Rejected(f"{where}: the margin's coefficients are not all positive in the slacks")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of proof: the clauses and outcomes that it is for, its keys, and its check.
+
+    A check raises Rejected, and returns whether the clause holds where it is for both outcomes.
+    """
+
+    clauses: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    keys: str
+    check: Callable[[Given, Any, Any, str], bool | None]
+
+
+_RUN, _SET = "bits checkpoints", "centre radius"
+KINDS = {
+    "exact": Kind(("inequality",), ("verified", "refuted"), "margin", exact),
+    "ball": Kind(("inequality",), ("verified", "refuted"), "bits margin", in_ball),
+    "positive": Kind(("inequality",), ("verified",), "shifts relations", positive),
+    "identity": Kind(("identity",), ("verified",), "scope factors", identity),
+    "point": Kind(("identity",), ("refuted",), "bits point difference", point),
+    "passage": Kind(("reaches",), ("verified",), f"{_RUN} steps", runs.passage),
+    "above": Kind(("reaches",), ("refuted",), f"{_RUN} last", runs.above),
+    "excess": Kind(("stays",), ("refuted",), f"{_RUN} reached_at above_at", runs.excess),
+    "cycle": Kind(("reaches", "stays"), (), f"{_RUN} {_SET} entry_bits period entered_at axes", runs.cycle),
+    "descent": Kind(("stays",), ("verified",), "bits metric coordinates cuts", boxes.descent),
+    "root": Kind(("root",), ("verified",), f"bits {_SET}", runs.root),
+}
+CLAUSE_KEYS = {
+    "inequality": "kind label says relation",
+    "identity": "kind label says left right",
+    "reaches": "kind label says level within dynamics",
+    "stays": "kind label says reached level dynamics",
+    "root": "kind label says equations unknowns centre radius",
+}
+
+
+def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
+    """Check one clause of the claim against what a certificate states of it."""
+    entries(clause, where, CLAUSE_KEYS[word(clause.get("kind"), f"{where}.kind", list(CLAUSE_KEYS))])
+    entries(stated, where, "label outcome evidence proof")
+    label = word(clause["label"], f"{where}.label")
+    if word(stated["label"], f"{where}.label") != label:
+        raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
+    outcome = word(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))
+    evidence = word(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
+    proof, at = stated["proof"], f"{where}.proof"
+    if type(proof) is not dict or "kind" not in proof:
+        raise Rejected(f"{at}.kind: missing")
+    name = word(proof["kind"], f"{at}.kind", list(KINDS))
+    kind = KINDS[name]
+    entries(proof, at, f"kind {kind.keys}")
+    outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
+    if clause["kind"] not in kind.clauses or outcome not in outcomes:
+        raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
+    for_all = name == "positive" or (name == "identity" and proof["scope"] == "all")
+    if evidence != ("proved" if for_all else "certified"):
+        raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
+    holds = kind.check(given, clause, proof, at)
+    if holds is not None and holds != (outcome == "verified"):
+        raise Rejected(f"{where}.outcome: the margin says otherwise")
+    return label, outcome, evidence, name

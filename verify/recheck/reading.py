@@ -1,0 +1,153 @@
+"""What a certificate is read with: strict and bounded JSON, canonical numbers, and the effort a file may ask for."""
+
+import json
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
+from typing import Any
+
+MOST_BYTES, DEEPEST, MOST_DIGITS = 64 * 2**20, 200, 20_000
+_MOST_MARKS, _MOST_QUOTES, _CHUNK = 4_000_000, 6_000_000, 4000
+_MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+_RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
+LONGEST_WORK = 60e6
+"""What one file may cost, in nominal microseconds."""
+
+
+class Rejected(ValueError):  # noqa: N818
+    """A certificate that was understood and does not prove what it claims: one line that names the field."""
+
+
+class Unreadable(ValueError):  # noqa: N818
+    """A file that is no certificate of this format: one line."""
+
+
+class Effort:
+    """The work that is left to a file; what would take more than about a minute is rejected before it is done."""
+
+    def __init__(self, limit: float = LONGEST_WORK) -> None:
+        self.left = limit
+
+    def spend(self, microseconds: float) -> None:
+        """Take some work off what is left."""
+        self.left -= microseconds
+        if self.left < 0:
+            raise Rejected("the proof asks for more work than a file is allowed (about a minute)")
+
+
+def shown(value: object) -> str:
+    """Return what a file says, on one line and short, for a message."""
+    kinds = {dict: "an object", list: "a list", bool: str(value).lower(), type(None): "null"}
+    text = kinds.get(type(value)) or (ascii(value[:200]) if isinstance(value, str) else ascii(value))
+    return text if len(text) <= 60 else f"{text[:40]}… ({len(text)} characters)"
+
+
+def parse(text: bytes) -> Any:
+    """Return the JSON value of a file; its size and nesting are bounded in linear time before it is parsed."""
+    if len(text) > MOST_BYTES:
+        raise Unreadable(f"the file has more than {MOST_BYTES} bytes")
+    if sum(map(text.count, (b",", b":", b"[", b"]", b"{", b"}"))) > _MOST_MARKS or text.count(b'"') > _MOST_QUOTES:
+        raise Unreadable("the file has too many values")
+    depth = 0
+    for mark in _MARKS.finditer(text):
+        first = text[mark.start()]
+        depth += (first in b"[{") - (first in b"]}")
+        if depth > DEEPEST:
+            raise Unreadable(f"lists and objects are nested more than {DEEPEST} deep")
+    try:
+        value = json.loads(
+            text.decode(),
+            object_pairs_hook=_object,
+            parse_int=_small,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+        # A lone surrogate is no text.
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise Unreadable("the file is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"the file is not JSON: {error.msg} at character {error.pos}") from None
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise Unreadable(f"the key {shown(twice)} is repeated")
+    return made
+
+
+def _small(digits: str) -> int:
+    if len(digits) > 18 or digits == "-0":
+        raise Unreadable(f"the number {shown(digits)}: large numbers are written as strings, and 0 without a sign")
+    return int(digits)
+
+
+def _no_float(text: str) -> Any:
+    raise Unreadable(f"the number {shown(text)} is not an integer; exact rationals are written as strings")
+
+
+def entries(value: Any, where: str, names: str, optional: str = "") -> dict[str, Any]:
+    """Return an object that has exactly some keys (and at most some more)."""
+    if type(value) is not dict:
+        raise Rejected(f"{where}: {shown(value)} is not an object")
+    needed = set(names.split())
+    for name in sorted(needed - set(value)):
+        raise Rejected(f"{where}.{name}: missing")
+    for name in sorted(set(value) - needed - set(optional.split())):
+        raise Rejected(f"{where}: the key {shown(name)} is not known")
+    return value
+
+
+def items(value: Any, where: str, length: int | None = None) -> list[Any]:
+    """Return a list, of a length."""
+    if type(value) is not list:
+        raise Rejected(f"{where}: {shown(value)} is not a list")
+    if length is not None and len(value) != length:
+        raise Rejected(f"{where}: has {len(value)} entries, not {length}")
+    return value
+
+
+def word(value: Any, where: str, among: Sequence[str] | None = None) -> str:
+    """Return a string, one of some."""
+    if type(value) is not str or (among is not None and value not in among):
+        wanted = "a string" if among is None else " or ".join(map(shown, among)) or "anything known"
+        raise Rejected(f"{where}: {shown(value)} is not {wanted}")
+    return value
+
+
+def whole(value: Any, where: str, low: int, high: int) -> int:
+    """Return a JSON integer between two bounds."""
+    if type(value) is not int or not low <= value <= high:
+        raise Rejected(f"{where}: {shown(value)} is not an integer from {low} to {high}")
+    return value
+
+
+def rational(value: Any, where: str) -> Fraction:
+    """Return the number of a canonical string, "p" or "p/q" in lowest terms."""
+    found = _RATIONAL.fullmatch(value) if type(value) is str else None
+    if not found:
+        raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
+    if max(len(part or "") for part in found.groups()) > MOST_DIGITS:
+        raise Rejected(f"{where}: a number of more than {MOST_DIGITS} digits")
+    p, q = _integer(found[1]), _integer(found[2] or "1")
+    if found[2] and (q == 1 or gcd(p, q) != 1):
+        raise Rejected(f"{where}: {shown(value)} is not in lowest terms")
+    return Fraction(p, q)
+
+
+def rationals(value: Any, where: str, length: int | None = None) -> list[Fraction]:
+    """Return a list of canonical numbers."""
+    return [rational(item, f"{where}[{i}]") for i, item in enumerate(items(value, where, length))]
+
+
+def _integer(digits: str) -> int:
+    size = digits.lstrip("-")
+    value = 0
+    for i in range(0, len(size), _CHUNK):
+        part = size[i : i + _CHUNK]
+        value = value * 10 ** len(part) + int(part)
+    return -value if digits.startswith("-") else value

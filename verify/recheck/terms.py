@@ -1,0 +1,376 @@
+"""Expressions of a statement as a shared graph: read from data, substituted into, differentiated.
+
+Equal expressions are one node. Sums collect equal terms, products their numerical factors, and
+numbers are folded exactly; nothing that was divided by is cancelled. No function here recurses on
+the depth of a graph, which definitions may make deep.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from math import isqrt
+from typing import Any
+
+from verify.recheck.reading import Effort, Rejected, items, rational, shown, word
+
+RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
+ASSUMPTIONS = (
+    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
+)
+LARGEST_POWER, MOST_NODES = 10_000, 1_000_000
+_MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_TERMS, _MOST_ORDER = 2**18, 2**14, 1000, 100_000, 20
+_BINDERS = ("Derivative", "Subs", "Limit")
+_ARITIES = (
+    dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
+    | dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2))
+    | dict.fromkeys(("exp", "log"), (1, 1))
+    | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
+)
+
+
+class Node:
+    """A node of the graph; `value` is a number's Fraction or a symbol's name, `free` a mask of free symbols."""
+
+    __slots__ = ("args", "free", "head", "serial", "value")
+
+    def __init__(self, head: str, args: "tuple[Node, ...]", value: Any, free: int, serial: int) -> None:
+        self.head, self.args, self.value, self.free, self.serial = head, args, value, free, serial
+
+
+Names = Mapping[Any, Node]
+
+
+class Terms:
+    """The graph of one file; `assumptions` says what each symbol's data assume of it."""
+
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
+        self.assumptions: dict[Any, tuple[str, ...]] = {}
+        self._nodes: dict[Any, Node] = {}
+        self._masks: dict[Any, int] = {}
+        self._slopes: dict[Any, dict[Node, Node]] = {}
+        self.zero, self.one, self.minus_one = self.number(0), self.number(1), self.number(-1)
+
+    def mask(self, names: Iterable[Any]) -> int:
+        """Return the mask of some symbols."""
+        return sum(self._masks.get(name, 0) for name in set(names))
+
+    def names(self, mask: int) -> list[Any]:
+        """Return the symbols of a mask."""
+        return [name for name, bit in self._masks.items() if bit & mask]
+
+    def number(self, value: Fraction | int) -> Node:
+        """Return a number."""
+        value = Fraction(value)
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+            raise Rejected(f"a number of more than {_MOST_BITS} bits comes up")
+        return self._node("number", (), value)
+
+    def symbol(self, name: Any) -> Node:
+        """Return a symbol."""
+        if name not in self._masks:
+            if len(self._masks) >= _MOST_NAMES:
+                raise Rejected(f"there are more than {_MOST_NAMES} symbols")
+            self._masks[name] = 1 << len(self._masks)
+        return self._node("symbol", (), name)
+
+    def _node(self, head: str, args: tuple[Node, ...], value: Any = None) -> Node:
+        key = (head, args, value)
+        node = self._nodes.get(key)
+        if node is None:
+            self.effort.spend(3 + 0.3 * len(args))
+            if len(self._nodes) >= MOST_NODES:
+                raise Rejected(f"the expressions have more than {MOST_NODES} parts")
+            free = self._masks[value] if head == "symbol" else 0
+            for argument in args:
+                free |= argument.free
+            if head in ("Subs", "Limit"):
+                free = (args[0].free & ~args[1].free) | args[2].free
+            node = self._nodes[key] = Node(head, args, value, free, len(self._nodes))
+        return node
+
+    def add(self, terms: Iterable[Node]) -> Node:
+        """Return a sum, equal terms collected."""
+        total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
+        if sum(len(t.args) for t in terms) > _MOST_TERMS:
+            raise Rejected(f"a sum has more than {_MOST_TERMS} terms")
+        for term in chain.from_iterable(t.args if t.head == "Add" else (t,) for t in terms):
+            self.effort.spend(1)
+            if term.head == "number":
+                total += term.value
+                continue
+            coefficient, rest = Fraction(1), term
+            if term.head == "Mul" and term.args[0].head == "number":
+                coefficient, rest = term.args[0].value, self._product(term.args[1:])
+            parts[rest] = parts.get(rest, Fraction(0)) + coefficient
+        found = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c]
+        if total or not found:
+            found.append(self.number(total))
+        return found[0] if len(found) == 1 else self._node("Add", tuple(sorted(found, key=_serial)))
+
+    def mul(self, factors: Iterable[Node]) -> Node:
+        """Return a product, its numerical factors in front; products inside it stay."""
+        coefficient, rest = Fraction(1), list[Node]()
+        for factor in factors:
+            self.effort.spend(1)
+            if factor.head == "number":
+                coefficient *= factor.value
+            elif factor.head == "Mul" and factor.args[0].head == "number":
+                coefficient *= factor.args[0].value
+                rest.append(self._product(factor.args[1:]))
+            else:
+                rest.append(factor)
+        if not rest or not coefficient:
+            return self.number(coefficient)
+        return self._product((*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial)))
+
+    def _product(self, factors: tuple[Node, ...]) -> Node:
+        return factors[0] if len(factors) == 1 else self._node("Mul", factors)
+
+    def negative(self, node: Node) -> Node:
+        """Return −node."""
+        if node.head == "Add":
+            return self.add(self.mul((self.minus_one, term)) for term in node.args)
+        return self.mul((self.minus_one, node))
+
+    def minus(self, left: Node, right: Node) -> Node:
+        """Return left − right."""
+        return self.add((left, self.negative(right)))
+
+    def power(self, base: Node, exponent: Node | int) -> Node:
+        """Return a power; those of numbers are folded where they are small and rational."""
+        exponent = self.number(exponent) if isinstance(exponent, int) else exponent
+        if exponent.head == "number":
+            power = exponent.value
+            if power == 0:
+                return self.one
+            if power == 1:
+                return base
+            if base.head == "number" and (folded := self._folded(base.value, power)) is not None:
+                return self.number(folded)
+        return self._node("Pow", (base, exponent))
+
+    @staticmethod
+    def _folded(base: Fraction, power: Fraction) -> Fraction | None:
+        if not base:
+            if power < 0:
+                raise Rejected("there is a division by zero")
+            return Fraction(0)
+        if power.denominator == 2 and (root := square_root(base)) is not None:
+            base, power = root, power * 2
+        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+        small = power.denominator == 1 and abs(power) <= LARGEST_POWER and bits * abs(power) <= _FOLDED_BITS
+        return base ** int(power) if small else None
+
+    def exp(self, argument: Node) -> Node:
+        """Return exp; that of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
+        if argument is self.zero:
+            return self.one
+        if argument.head == "Mul" and argument.args[0].head == "number":
+            times = argument.args[0].value
+            if times.denominator == 1 and 2 <= abs(times) <= LARGEST_POWER:
+                unit = self.mul((self.number(1 if times > 0 else -1), *argument.args[1:]))
+                return self.power(self._node("exp", (unit,)), int(abs(times)))
+        return self._node("exp", (argument,))
+
+    def log(self, argument: Node) -> Node:
+        """Return the logarithm."""
+        return self.zero if argument is self.one else self._node("log", (argument,))
+
+    def build(self, head: str, args: Sequence[Node]) -> Node:
+        """Return a node of a head with arguments."""
+        match head:
+            case "Add":
+                return self.add(args)
+            case "Mul":
+                return self.mul(args)
+            case "Pow":
+                return self.power(*args)
+            case "exp":
+                return self.exp(*args)
+            case "log":
+                return self.log(*args)
+        return self._node(head, tuple(args))
+
+    def expression(self, data: Any, where: str) -> Node:
+        """Return the node of an expression's data."""
+        node = self._read(data, where)
+        if node.head in (*RELATIONS, "Tuple", "Infinity"):
+            raise Rejected(f"{where}: {node.head} is no expression")
+        return node
+
+    def relation(self, data: Any, where: str) -> Node:
+        """Return the node of a relation's data."""
+        node = self._read(data, where)
+        if node.head not in RELATIONS:
+            raise Rejected(f"{where}: {shown(node.head)} is no relation")
+        return node
+
+    def _read(self, data: Any, where: str) -> Node:
+        if not (type(data) is list and data and type(data[0]) is str):
+            raise Rejected(f"{where}: {shown(data)} is not an expression")
+        head, *rest = data
+        if head == "Symbol":
+            return self._read_symbol(rest, where)
+        if head in ("Integer", "Rational"):
+            (text,) = items(rest, where, 1)
+            value = rational(text, where)
+            if (value.denominator == 1) != (head == "Integer"):
+                raise Rejected(f"{where}: {shown(text)} is no {head}")
+            return self.number(value)
+        least, most = _ARITIES.get(head, (1, 0))
+        if least > most:
+            raise Rejected(f"{where}: {shown(head)} is outside what this program checks")
+        if not least <= len(rest) <= most:
+            raise Rejected(f"{where}: {head} has {len(rest)} arguments")
+        args = [self._read(argument, where) for argument in rest]
+        return self._checked(head, args, where)
+
+    def _read_symbol(self, rest: list[Any], where: str) -> Node:
+        if not rest or type(rest[0]) is not str or not rest[0]:
+            raise Rejected(f"{where}: a symbol without a name")
+        name, assumed = rest[0], tuple(word(a, where, ASSUMPTIONS) for a in rest[1:])
+        if self.assumptions.setdefault(name, assumed) != assumed:
+            raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
+        return self.symbol(name)
+
+    def _checked(self, head: str, args: list[Node], where: str) -> Node:
+        inner = [a.head for a in args]
+        allowed = {"Derivative": (1,), "Subs": (1, 2), "Limit": (2,)}.get(head, ())
+        for place, kind in enumerate(inner):
+            if kind in RELATIONS or (kind in ("Tuple", "Infinity") and place not in allowed):
+                raise Rejected(f"{where}: {kind} does not belong inside {head}")
+        match head:
+            case "Add" | "Mul" | "Pow" | "exp" | "log":
+                return self.build(head, args)
+            case "Derivative":
+                good = inner[1] == "Tuple" and [a.head for a in args[1].args] == ["symbol", "number"]
+                good = good and args[1].args[1].value in range(1, _MOST_ORDER + 1)
+            case "Subs":
+                good = inner[1] == inner[2] == "Tuple" and len(args[1].args) == len(args[2].args) == 1
+                good = good and args[1].args[0].head == "symbol"
+            case "Limit":
+                good = inner[1] == inner[3] == "symbol" and args[3].value in ("+", "-", "+-")
+                good = good and inner[2] != "Tuple" and not args[2].free & args[1].free
+                args = args[:3]
+            case "Case":
+                good = inner[0] == "symbol"
+            case _:
+                good = True
+        if not good:
+            raise Rejected(f"{where}: this {head} is outside what this program checks")
+        return self._node(head, tuple(args))
+
+    def substitute(self, node: Node, values: Names) -> Node:
+        """Return the node with symbols replaced, all at once; refused where a bound name would be touched."""
+        mask = self.mask(values)
+        if not node.free & mask:
+            return node
+        done: dict[Node, Node] = {}
+        for part in order([node], lambda n: not n.free & mask):
+            if not part.free & mask:
+                done[part] = part
+            elif part.head == "symbol":
+                done[part] = values[part.value]
+            else:
+                if part.head in _BINDERS:
+                    touched = mask
+                    for name in self.names(part.free & mask):
+                        touched |= values[name].free
+                    if clash := self.names(part.args[1].free & touched):
+                        raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
+                done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
+        return done[node]
+
+    def choose(self, node: Node, chosen: Mapping[Any, int], counts: Mapping[Any, int]) -> Node:
+        """Return the node with every Case decided by the place of its word."""
+        done: dict[Node, Node] = {}
+        for part in order([node]):
+            args = [done[a] for a in part.args]
+            if part.head == "Case":
+                name = part.args[0].value
+                if name not in counts or counts[name] != len(args) - 1:
+                    raise Rejected(f"Case needs one expression for each word of {shown(name)}")
+                done[part] = args[1 + chosen[name]]
+            else:
+                done[part] = self.build(part.head, args) if args != list(part.args) else part
+        return done[node]
+
+    def carried_out(self, node: Node) -> Node:
+        """Return the node with its derivatives and substitutions carried out; limits stay."""
+        done: dict[Node, Node] = {}
+        for part in order([node]):
+            args = [done[a] for a in part.args]
+            if part.head in ("Derivative", "Subs") and any(p.head == "Limit" for p in order(args[:1])):
+                raise Rejected(f"a Limit inside a {part.head} is outside what this program checks")
+            if part.head == "Derivative":
+                symbol, times = args[1].args
+                value = args[0]
+                for _ in range(int(times.value)):
+                    value = self.slope(value, symbol.value)
+            elif part.head == "Subs":
+                value = self.substitute(args[0], {args[1].args[0].value: args[2].args[0]})
+            else:
+                value = self.build(part.head, args) if args != list(part.args) else part
+            done[part] = value
+        return done[node]
+
+    def slope(self, node: Node, name: Any) -> Node:
+        """Return the derivative in a symbol, each part of the graph differentiated once."""
+        mask, done = self.mask([name]), self._slopes.setdefault(name, {})
+        for part in order([node], lambda n: n in done or not n.free & mask):
+            if part not in done:
+                done[part] = self._slope(part, done) if part.free & mask else self.zero
+        return done[node]
+
+    def _slope(self, node: Node, done: Mapping[Node, Node]) -> Node:
+        args = node.args
+        match node.head:
+            case "symbol":
+                return self.one
+            case "Add":
+                return self.add(done[a] for a in args)
+            case "Mul":
+                self.effort.spend(len(args) ** 2)
+                moving = [i for i, a in enumerate(args) if done[a] is not self.zero]
+                return self.add(self.mul((*args[:i], done[args[i]], *args[i + 1 :])) for i in moving)
+            case "Pow":
+                base, exponent = args
+                lowered = self.power(base, self.minus(exponent, self.one))
+                terms = [self.mul((exponent, lowered, done[base]))]
+                if done[exponent] is not self.zero:
+                    terms.append(self.mul((node, self.log(base), done[exponent])))
+                return self.add(terms)
+            case "exp":
+                return self.mul((node, done[args[0]]))
+            case "log":
+                return self.mul((done[args[0]], self.power(args[0], -1)))
+        raise Rejected(f"{node.head} cannot be differentiated here")
+
+
+def _serial(node: Node) -> int:
+    return node.serial
+
+
+def square_root(value: Fraction) -> Fraction | None:
+    """Return the square root where it is rational."""
+    if value < 0:
+        return None
+    p, q = isqrt(value.numerator), isqrt(value.denominator)
+    return Fraction(p, q) if p * p == value.numerator and q * q == value.denominator else None
+
+
+def order(roots: Iterable[Node], stop: Any = None) -> list[Node]:
+    """Return the parts of some nodes, each once, arguments first; nothing is looked for below where it stops."""
+    found: dict[Node, None] = {}
+    waiting: list[tuple[Node, bool]] = [(root, False) for root in roots]
+    while waiting:
+        node, ready = waiting.pop()
+        if node in found:
+            continue
+        if ready or not node.args or (stop is not None and stop(node)):
+            found[node] = None
+        else:
+            waiting.append((node, True))
+            waiting.extend((argument, False) for argument in node.args if argument not in found)
+    return list(found)
