@@ -369,7 +369,7 @@ def _polish(state: _Search, most: int) -> None:
         last = len(state.tried) + most
         for share in _SHARES:
             improved = True
-            while improved:
+            while improved and len(state.tried) < last:
                 before, start = state.nearest[label]
                 for neighbour in _neighbours(start, share, set(state.plan.given)):
                     if len(state.tried) >= last:
@@ -409,7 +409,13 @@ def _simplify(state: _Search) -> None:
     assert state.found is not None
     start, refuted = state.found
     label = refuted.label
-    path = simplest(state.plan, start, lambda instance: state.margins(instance)[label] <= 0)
+
+    def fails(instance: Instance) -> bool:
+        margin = state.margins(instance)[label]
+        # At 0 a relation may hold: a bound that is reached would end the path.
+        return margin < 0 or (margin == 0 and state.refutes(instance, label) is not None)
+
+    path = simplest(state.plan, start, fails)
     for instance in reversed(path[1:]):
         if result := state.refutes(instance, label):
             state.found = instance, result
