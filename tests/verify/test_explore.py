@@ -159,7 +159,7 @@ def test_a_structural_hypothesis_is_needed():
 def test_the_papers_word_stands_where_none_is_given():
     assert VARIED.check(n=1).outcome is Outcome.VERIFIED
     assert explore(VARIED, {"noise": "gaussian"}, max_examples=20).counterexample is None
-    with pytest.raises(InputError, match="noise = uniform: breaks gaussian_noise.*--drop gaussian_noise"):
+    with pytest.raises(InputError, match=r"noise = uniform: breaks gaussian_noise.*--drop gaussian_noise"):
         explore(VARIED, {"noise": "uniform"})
     with pytest.raises(InputError, match="must be one of gaussian, uniform"):
         explore(VARIED, {"noise": "cauchy"})
