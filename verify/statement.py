@@ -198,7 +198,7 @@ class Statement:
             if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
                 name = hypothesis.varies.name
                 raise TheoremError(
-                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement, with its words"
+                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
                 )
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             if relation.has(Case):

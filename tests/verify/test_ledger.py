@@ -43,7 +43,10 @@ def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
 
 def test_an_expected_refutation_is_counted_apart():
     finding = _theorem("p.a", outcome="refuted", expected="refuted")
-    assert _lines(_theorem("p.a"), finding)[0] == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s"
+    assert (
+        _lines(_theorem("p.a"), finding)[0]
+        == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s"
+    )
     assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s"
     surprise = _theorem("p.a", outcome="verified", expected="refuted")
     assert _lines(finding, surprise)[0].startswith("p.a verified certified 1 instance, 1 expected otherwise")
