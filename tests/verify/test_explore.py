@@ -353,6 +353,23 @@ def test_what_is_no_counterexample_any_more_is_not_replayed_as_one():
     assert explore(BELOW_50, {}, database=mixed).needed <= 2
 
 
+def test_what_breaks_a_hypothesis_is_not_replayed():
+    bounded = theorem((N,), sp.Lt(n, 50), Hypothesis("small", sp.Le(n, 60)))
+    kept = []
+
+    class Database(InMemoryExampleDatabase):
+        def save(self, key, value):
+            kept.append(key)
+            super().save(key, value)
+
+    database = Database()
+    explore(bounded, {}, database=database)
+    database.delete(kept[0], b'{"n": 50}')
+    database.save(kept[0], b'{"n": 70}')
+    result = explore(bounded, {}, database=database)
+    assert result.counterexample == {"n": 50} and not result.replayed
+
+
 def test_fractions_and_words_are_replayed():
     both = theorem((X, NOISE), sp.Gt((x - sp.Rational(1, 3)) ** 2 * Case(noise, 1, 0), 0), STRUCTURAL)
     database = InMemoryExampleDatabase()
