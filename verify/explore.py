@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from verify.statement import Hypothesis, Statement, Theorem
 
 SECONDS, MOST_EXAMPLES = 30, 1000
-_CONFIRM_SECONDS = 10
+_CONFIRM_SECONDS, _NEAREST_SECONDS = 10, 1
 _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
 _POLISHED = 300
@@ -162,9 +162,9 @@ class _Search:
                     self._near(suspect, 0.0, instance)
         return None
 
-    def confirm(self, label: str, instance: Instance) -> ClauseResult:
+    def confirm(self, label: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
         """Evaluate a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
-        deadline = min(self.deadline, time.monotonic() + _CONFIRM_SECONDS)
+        deadline = min(self.deadline, time.monotonic() + seconds)
         statement = self.statement.at(instance)
         clause = next(clause for clause in statement.clauses if clause.label == label)
         check_domain(self.statement, instance)
@@ -380,7 +380,7 @@ def _polish(state: _Search, most: int) -> None:
                 improved = state.nearest[label][0] < before
         # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
         least, start = state.nearest[label]
-        result = state.confirm(label, start)
+        result = state.confirm(label, start, _NEAREST_SECONDS)
         if result.outcome is Outcome.REFUTED:
             state.found, state.needed = (start, result), len(state.tried)
             return

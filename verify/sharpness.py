@@ -106,7 +106,7 @@ def _where(relation: Any, along: str, instance: "Mapping[str, Value]", found: Pl
     parts = found.ranges(parameter, instance)
     for each in (relation, *(bound.relation for bounds in found.bounds.values() for bound in bounds)):
         names = {s.name for s in each.free_symbols}
-        if along in names:
+        if along in names or each is relation:
             solved = solvable(each, along, frozenset(names - {along}))
             parts = tuple(part for whole in parts for part in solved.ranges(instance, whole))
     if parameter.kind == "integer":

@@ -128,18 +128,18 @@ class Statement:
                 raise TheoremError(f"{what} {twice.pop()}: named twice")
         known = {p.name for p in self.parameters}
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
-            self._known(relation, known, "a hypothesis")
+            self.refuse_unknown(relation, known, "a hypothesis")
         for name in (*self.variables, *self.definitions):
             if name.name in known:
                 raise TheoremError(f"{name}: the name is taken by a parameter, a variable or a definition")
             if name in self.definitions:
-                self._known(self.definitions[name], known, f"definition {name}")
+                self.refuse_unknown(self.definitions[name], known, f"definition {name}")
             known.add(name.name)
         for clause in self.clauses:
             if clash := sorted(clause.bound_names() & known):
                 raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
             for expression in clause.expressions():
-                self._known(expression, known | clause.bound_names(), f"clause {clause.label}")
+                self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
                 used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
                 if bound and clause.to_data()["kind"] not in ("identity", "inequality"):
@@ -165,7 +165,8 @@ class Statement:
                 raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
 
     @staticmethod
-    def _known(expression: sp.Basic, known: set[str], where: str) -> None:
+    def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
+        """Raise TheoremError for a symbol that is not among the known names."""
         unknown = sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known)
         if unknown:
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
@@ -412,6 +413,12 @@ class Theorem:
                 raise TheoremError(f"bound {label}: there is no clause of this label that is an inequality")
             if bound.along is not None and bound.along not in names:
                 raise TheoremError(f"bound {label}: {bound.along} is no parameter")
+            if bound.along is not None and any(p.name == bound.along and p.words for p in self.statement.parameters):
+                raise TheoremError(f"bound {label}: {bound.along} is no parameter that has a range")
+            known = names | {symbol.name for symbol in self.statement.definitions}
+            for expression in (bound.proved, bound.free):
+                self.statement.refuse_unknown(expression or sp.Integer(0), known, f"bound {label}")
+                to_data(sp.sympify(expression or 0))
             if bound.along is not None and bound.free is None:
                 raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
 
