@@ -1,5 +1,6 @@
 """Certified iteration of recursions, against exact and naive high-precision iteration."""
 
+import math
 import time
 from fractions import Fraction
 
@@ -10,9 +11,18 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify import Dynamics, TheoremError
-from verify.arithmetic import FIRST_BITS
-from verify.dynamics import INTERRUPTED, first_excess, first_passage, used_symbols
+from verify import Dynamics, TheoremError, load_theorem
+from verify.arithmetic import FIRST_BITS, Float64
+from verify.compile import compile_program
+from verify.dynamics import (
+    EXACT_STEPS,
+    INTERRUPTED,
+    MOST_EVALUATIONS,
+    first_excess,
+    first_passage,
+    scan_trajectory,
+    used_symbols,
+)
 from verify.language import primitive
 
 z, a, b = sp.symbols("z a b", real=True)
@@ -231,3 +241,102 @@ def test_the_data_of_a_recursion_shows_every_change():
 def test_used_symbols_are_those_with_values_in_order():
     found = used_symbols((a + z, b * C), {"a": 1, "b": 2, "z": 0, "T": 3}, without=[z])
     assert found == [a, b]
+
+
+def _direct(dynamics, values, steps):
+    """The observable at every step, in float64."""
+    fixed = used_symbols((*dynamics.step, dynamics.observable), values, dynamics.state)
+    program = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
+    advance = program.bind(Float64(), [float(values[s.name]) for s in fixed])
+    state, observed = [float(e) for e in dynamics.initial], []
+    for _ in range(steps + 1):
+        here, *state = advance(*state)
+        observed.append(here)
+    return observed
+
+
+PARABOLIC = Dynamics((z,), (sp.Integer(1),), (z - a * z**2,), z)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 100), Fraction(1, 10_000)])
+def test_a_scan_by_leaps_follows_a_slow_run(rate):
+    last = 200_000
+    found, direct = scan_trajectory(PARABOLIC, {"a": rate}, last), _direct(PARABOLIC, {"a": rate}, last)
+    assert [count for count, _ in found[: EXACT_STEPS + 1]] == list(range(EXACT_STEPS + 1))
+    assert [value for _, value in found[: EXACT_STEPS + 1]] == direct[: EXACT_STEPS + 1]
+    # A leap of n/50 steps is a Euler step of that length in log n: an error below 1/100 each, and of one sign.
+    assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
+    assert len(found) < 5000 and 0.95 * last < found[-1][0] <= last
+    # 1/z grows by a(1 + a z + …) a step: to 1 + a t, with a logarithm of it.
+    count, value = found[-1]
+    assert 0.95 < value * (1 + float(rate) * (count + math.log(count))) < 1.05
+
+
+@pytest.mark.parametrize(
+    ("values", "furthest"),
+    [
+        # Fast in the difference of its two numbers, slow along the curve where that is gone.
+        ({"T": 9, "q": 2, "d": 1, "eta": Fraction(1, 20)}, 4 * MOST_EVALUATIONS),
+        ({"T": 200, "q": 3, "d": 5, "eta": Fraction(1, 500)}, 55_000),
+    ],
+)
+def test_a_scan_by_leaps_follows_training(values, furthest):
+    dynamics = load_theorem("wang2024.theorem1").statement.clauses[0].dynamics
+    found, direct = scan_trajectory(dynamics, values, 60_000), _direct(dynamics, values, 60_000)
+    assert len(found) <= MOST_EVALUATIONS and found[-1][0] > furthest
+    assert all(abs(value / direct[count] - 1) < 0.03 for count, value in found)
+    assert found[: EXACT_STEPS + 1] == tuple(enumerate(direct[: EXACT_STEPS + 1]))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7, EXACT_STEPS, EXACT_STEPS + 3])
+def test_a_scan_ends_at_its_last_step(steps):
+    counts = [count for count, _ in scan_trajectory(PARABOLIC, {"a": Fraction(1, 3)}, steps)]
+    assert counts == list(range(steps + 1))
+
+
+@pytest.mark.parametrize(
+    ("step", "ends"),
+    [
+        # 2^(2^t): 2^512 is finite, the square of it is not.
+        (z**2, 10),
+        (1 / (z - 1), 1),
+        (sp.sqrt(z - 2), 1),
+        (sp.log(z - 1), 2),
+        ((z - 3) ** a, 1),
+    ],
+    ids=["overflow", "division by zero", "root", "logarithm", "power"],
+)
+def test_a_scan_ends_with_infinity_where_there_is_no_value(step, ends):
+    found = scan_trajectory(Dynamics((z,), (sp.Integer(2),), (step,), z), {"a": Fraction(1, 2)}, 1000)
+    assert math.isinf(found[-1][1]) and all(math.isfinite(value) for _, value in found[:-1])
+    assert found[-1][0] <= ends and [count for count, _ in found] == list(range(len(found)))
+
+
+@pytest.mark.parametrize("rate", [4, Fraction(16, 5)], ids=["chaos", "period two"])
+def test_a_run_that_does_not_become_steady_is_not_leapt_along(rate):
+    logistic = Dynamics((z,), (sp.Rational(1, 3),), (a * z * (1 - z),), z)
+    found = scan_trajectory(logistic, {"a": rate}, 10**6)
+    assert [count for count, _ in found] == list(range(MOST_EVALUATIONS))
+    assert [value for _, value in found] == _direct(logistic, {"a": rate}, MOST_EVALUATIONS - 1)
+
+
+def test_a_run_that_stands_still_is_carried_to_the_end():
+    still = Dynamics((z,), (sp.Integer(3),), (z,), z)
+    found = scan_trajectory(still, {}, 10**6)
+    assert {value for _, value in found} == {3.0} and found[-1][0] > 950_000 and len(found) < MOST_EVALUATIONS
+
+
+def test_clauses_on_one_recursion_share_a_scan():
+    calls = []
+
+    @primitive(1)
+    def counted(arithmetic, value):
+        calls.append(None)
+        return value
+
+    dynamics = Dynamics((z,), (sp.Integer(1),), (z * (1 - a),), counted(z))
+    first = scan_trajectory(dynamics, {"a": Fraction(1, 2)}, 50)
+    assert len(calls) == 51 and scan_trajectory(dynamics, {"a": Fraction(1, 2)}, 50) is first
+    assert len(calls) == 51
+    assert scan_trajectory(dynamics, {"a": Fraction(1, 3)}, 50) != first and len(calls) == 102
+    assert scan_trajectory(dynamics, {"a": Fraction(1, 2)}, 20) == first[:21]

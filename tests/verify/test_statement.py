@@ -7,16 +7,19 @@ import pytest
 import sympy as sp
 
 from verify import (
+    Case,
     Dynamics,
     Hypothesis,
     Identity,
     Inequality,
+    InputError,
     Outcome,
     Paper,
     Parameter,
     Reaches,
     Source,
     Statement,
+    Stays,
     Theorem,
     TheoremError,
 )
@@ -175,3 +178,150 @@ def test_the_verbs_of_a_theorem(make_theorem):
     weaker = theorem.variant(Statement((X,), (Inequality("c", sp.Lt(x, 1)),)))
     assert weaker.check(x=1).outcome is Outcome.REFUTED and weaker.id == theorem.id
     assert theorem.check(x=1).outcome is Outcome.VERIFIED
+
+
+# --- parameters of kind word
+
+kind = sp.Symbol("kind")
+KIND = Parameter("kind", "word", "the noise", words=("gaussian", "uniform", "none"))
+VARIED = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=KIND)
+
+
+def _varied(expression, **parts):
+    return Statement(**{"parameters": (X, KIND), "clauses": (Inequality("c", sp.Lt(x, expression)),), **parts})
+
+
+@pytest.mark.parametrize(("word", "bound"), [("gaussian", 1), ("uniform", x + 2), ("none", 3)])
+def test_a_case_is_decided_by_the_word(word, bound):
+    statement = _varied(Case(kind, 1, x + 2, 3))
+    decided = statement.at({"x": 0, "kind": word})
+    assert decided.clauses[0].relation == sp.Lt(x, bound, evaluate=False)
+    assert not any(expression.has(Case) for clause in decided.clauses for expression in clause.expressions())
+
+
+def test_a_case_is_decided_wherever_it_stands():
+    inside = Case(kind, x, 2 * x, 3 * x)
+    dynamics = Dynamics((y,), (inside,), (y * Case(kind, sp.Rational(1, 2), y, 1) + 1,), y + inside)
+    statement = Statement(
+        (X, KIND),
+        (
+            Reaches("r", dynamics, 2 * inside, within=inside + 1),
+            Stays("s", dynamics, inside, 4 * inside),
+            Identity("i", Case(kind, w, 1, 2) * w + Case(kind, 1, Case(kind, 5, 6, 7), 1), v),
+        ),
+        definitions={w: 1 + inside, v: w**2},
+    )
+    decided = statement.at({"x": 1, "kind": "uniform"})
+    reaches, stays, identity = decided.clauses
+    assert reaches.dynamics == stays.dynamics == Dynamics((y,), (2 * x,), (y**2 + 1,), y + 2 * x)
+    assert (reaches.level, reaches.within) == (4 * x, 2 * x + 1)
+    assert (stays.reached, stays.level) == (2 * x, 8 * x)
+    assert (identity.left, identity.right) == (w + 6, v)
+    assert decided.definitions == {w: 1 + 2 * x, v: w**2}
+    # The statement itself is as it was.
+    assert statement.definitions[w] == 1 + inside and statement.clauses[0].dynamics == dynamics
+
+
+def test_a_relation_that_a_word_makes_trivial_stays_a_relation():
+    n = sp.Symbol("n", positive=True)
+    statement = Statement(
+        (Parameter("n", "integer", "n", minimum=1), KIND), (Inequality("c", sp.Le(n * Case(kind, 1, 3, 2), 2 * n)),)
+    )
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, {})
+    outcomes = {word: theorem.check(n=2, kind=word).outcome for word in KIND.words}
+    assert outcomes == {"gaussian": Outcome.VERIFIED, "uniform": Outcome.REFUTED, "none": Outcome.VERIFIED}
+
+
+def test_without_words_there_is_nothing_to_decide():
+    statement = Statement((X,), (CLAUSE,))
+    assert statement.at({"x": 1}) is statement
+
+
+def test_the_papers_word_stands_where_none_is_given():
+    statement = _varied(Case(kind, 1, 2, 3), hypotheses=(VARIED,))
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, {})
+    given = theorem.check(x=0)
+    assert given.in_scope and given.instance["kind"] == "gaussian"
+    other = theorem.check(x=0, kind="uniform")
+    assert not other.in_scope and [h.holds for h in other.hypotheses] == [False]
+    assert (other.outcome, other.clauses[0].outcome) == (Outcome.OUT_OF_SCOPE, Outcome.VERIFIED)
+    with pytest.raises(InputError, match="must be one of gaussian, uniform, none"):
+        theorem.check(x=0, kind="cauchy")
+    assert theorem.conditions(kind="uniform").in_scope is False
+    assert theorem.conditions(kind="gaussian", x=0).in_scope is True
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        _varied(Case(kind, 1, 2, 4)),
+        _varied(Case(kind, 2, 1, 3)),
+        _varied(Case(kind, 1, 2, 3), hypotheses=(VARIED,)),
+        _varied(Case(kind, 1, 2, 3), hypotheses=(replace(VARIED, varies=None),)),
+        _varied(
+            Case(kind, 1, 2, 3),
+            parameters=(X, Parameter("kind", "word", "the noise", words=("uniform", "gaussian", "none"))),
+        ),
+    ],
+)
+def test_the_digest_covers_cases_words_and_what_varies(changed):
+    assert changed.digest != _varied(Case(kind, 1, 2, 3)).digest
+    assert changed.digest != _varied(sp.Integer(1)).digest
+
+
+def test_statements_with_and_without_a_variation_differ():
+    digests = {
+        _varied(Case(kind, 1, 2, 3), hypotheses=hypotheses).digest
+        for hypotheses in ((), (VARIED,), (replace(VARIED, varies=None),), (replace(VARIED, text="another"),))
+    }
+    assert len(digests) == 4
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (kind + 1, "uses the word kind other than in Case"),
+        (Case(kind, kind, 1, 2), "uses the word kind other than in Case"),
+        (Case(kind, 1, 2, 3) * kind, "uses the word kind other than in Case"),
+        (Case(kind, 1, 2), "needs one expression for each word of kind"),
+        (Case(kind, 1, 2, 3, 4), "needs one expression for each word of kind"),
+        (Case(x, 1, 2, 3), "needs one expression for each word of x"),
+        (1 + Case(kind, 1, 2, Case(kind, 1, 2)), "needs one expression for each word of kind"),
+        (Case(y, 1, 2, 3), "uses y, which the statement does not introduce"),
+        (Case(kind, 1, y, 3), "uses y, which the statement does not introduce"),
+        (Case(kind, 1, 0.5, 3), "outside the language"),
+    ],
+)
+def test_a_word_stands_in_a_case_of_all_its_words_alone(expression, message):
+    with pytest.raises(TheoremError, match=message):
+        _varied(expression)
+    with pytest.raises(TheoremError, match=message):
+        Statement((X, KIND), (CLAUSE,), definitions={w: expression})
+
+
+def test_a_hypothesis_does_not_depend_on_a_word():
+    relation = sp.Lt(x, Case(kind, 1, 2, 3))
+    for parts in ({"hypotheses": (Hypothesis("h", relation),)}, {"domain": (relation,)}):
+        with pytest.raises(TheoremError, match="not into a hypothesis"):
+            _varied(sp.Integer(1), **parts)
+
+
+@pytest.mark.parametrize(
+    "varies",
+    [
+        X,
+        Parameter("other", "word", "not a parameter here", words=("a", "b")),
+        # Of the same name, and another word first: which of them the paper's is would not be told.
+        Parameter("kind", "word", "the noise", words=("uniform", "gaussian", "none")),
+    ],
+)
+def test_a_hypothesis_varies_by_a_word_of_the_statement(varies):
+    with pytest.raises(TheoremError, match=f"hypothesis h: {varies.name} is no parameter of kind word"):
+        _varied(sp.Integer(1), hypotheses=(Hypothesis("h", text="a sentence", varies=varies),))
+
+
+def test_a_relation_is_varied_by_dropping_it():
+    with pytest.raises(TheoremError, match="hypothesis h: a relation is varied by dropping it, not by kind"):
+        Hypothesis("h", sp.Lt(x, 1), varies=KIND)
+    assert VARIED.kind == "structural" and VARIED.to_data()["varies"] == "kind"
+    assert "varies" not in Hypothesis("h", text="a sentence").to_data()
