@@ -208,9 +208,9 @@ def test_no_change_of_a_statement_goes_unseen(name):
     original = made["statement_digest"]
     tried = others = 0
     paths = list(_paths(made["statement"]))
-    for path in paths[:: max(1, len(paths) // 150)]:
+    for path in paths[:: max(1, len(paths) // 60)]:
         values = list(_replacements(_at(made["statement"], path)))
-        for value in values[:: max(1, len(values) // 12)]:
+        for value in values[:: max(1, len(values) // 8)]:
             mutant = copy.deepcopy(made)
             if path:
                 _at(mutant["statement"], path[:-1])[path[-1]] = value

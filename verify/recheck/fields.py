@@ -83,9 +83,9 @@ class Exact:
         return not value
 
 
-def cost(bits: int) -> float:
-    """Return the microseconds of a multiplication of balls, nominally."""
-    return 0.3 + 0.0004 * (bits / 64) ** 2
+def cost(bits: int, weight: int = 1) -> float:
+    """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
+    return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)
 
 
 def ball(value: Fraction) -> arb:
@@ -97,10 +97,10 @@ class Balls:
     """Real balls at the precision in force; what is not finite is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
-        self.effort, self.cost = effort, cost(bits)
+        self.effort, self.bits = effort, bits
 
     def _kept(self, value: arb, weight: int = 1) -> arb:
-        self.effort.spend(weight * self.cost)
+        self.effort.spend(cost(self.bits, weight))
         if not value.is_finite():
             raise Rejected("a ball is unbounded: a division by an enclosure of 0, or too few bits")
         return value

@@ -61,7 +61,7 @@ class Given:
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
             raise Rejected("statement.parameters: a parameter is named twice")
-        entries(instance, "instance", "", " ".join(self.parameters))
+        entries(instance, "instance", "", self.parameters)
         if missing := [name for name in self.parameters if name not in instance]:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
         values = {name: p.read(instance[name], f"instance.{name}") for name, p in self.parameters.items()}
@@ -106,7 +106,7 @@ class Given:
         return node.value
 
     def _hypothesis(self, data: Any, where: str) -> bool:
-        entries(data, where, "label kind relation text", "varies")
+        entries(data, where, "label kind relation text", ("varies",))
         kind = word(data["kind"], f"{where}.kind", ("parametric", "structural"))
         word(data["label"], f"{where}.label")
         word(data["text"], f"{where}.text")
@@ -189,7 +189,7 @@ def _parameter(data: Any, where: str) -> Parameter:
     kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "word"))
     words = tuple(word(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
     bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
-    if not name or " " in name or (kind == "word") != bool(words) or len(set(words)) != len(words):
+    if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
         raise Rejected(f"{where}: is no parameter")
     if words and bounds != [None, None]:
         raise Rejected(f"{where}: a word has no bounds")

@@ -130,7 +130,7 @@ def _over_bounds(given: Given, node: Node, names: list[Any], signs: dict[Any, Si
 def point(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`identity`, refuted: at the instance and a point the two sides have values, and these differ."""
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *runs.BITS)
-    entries(proof["point"], f"{where}.point", "", " ".join(given.variables))
+    entries(proof["point"], f"{where}.point", "", given.variables)
     values = {name: rational(value, f"{where}.point.{name}") for name, value in proof["point"].items()}
     for name, value in values.items():
         if not all(_HAS[a](value) for a in given.terms.assumptions[name]):
@@ -194,7 +194,7 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
         raise Rejected(f"{where}.relations: uses a hypothesis, and the instance is out of scope")
     for i in used:
         ends = [_with_slack(given, end, known[i], i, signs, f"{where}.relations") for end in ends]
-    entries(proof["shifts"], f"{where}.shifts", "", " ".join(given.values))
+    entries(proof["shifts"], f"{where}.shifts", "", given.values)
     for name, data in proof["shifts"].items():
         parameter = given.parameters[name]
         bound = parameter.minimum if parameter.minimum is not None else parameter.above
@@ -254,7 +254,10 @@ CLAUSE_KEYS = {
 
 def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
     """Check one clause of the claim against what a certificate states of it."""
+    if type(clause) is not dict:
+        raise Rejected(f"{where}: the statement's clause is not an object")
     entries(clause, where, CLAUSE_KEYS[word(clause.get("kind"), f"{where}.kind", list(CLAUSE_KEYS))])
+    word(clause["says"], f"{where}.says")
     entries(stated, where, "label outcome evidence proof")
     label = word(clause["label"], f"{where}.label")
     if word(stated["label"], f"{where}.label") != label:

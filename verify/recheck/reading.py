@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import Any
@@ -90,14 +90,14 @@ def _no_float(text: str) -> Any:
     raise Unreadable(f"the number {shown(text)} is not an integer; exact rationals are written as strings")
 
 
-def entries(value: Any, where: str, names: str, optional: str = "") -> dict[str, Any]:
-    """Return an object that has exactly some keys (and at most some more)."""
+def entries(value: Any, where: str, names: str, optional: Iterable[str] = ()) -> dict[str, Any]:
+    """Return an object that has exactly some keys, separated by spaces here, and at most some more."""
     if type(value) is not dict:
         raise Rejected(f"{where}: {shown(value)} is not an object")
     needed = set(names.split())
     for name in sorted(needed - set(value)):
         raise Rejected(f"{where}.{name}: missing")
-    for name in sorted(set(value) - needed - set(optional.split())):
+    for name in sorted(set(value) - needed - set(optional)):
         raise Rejected(f"{where}: the key {shown(name)} is not known")
     return value
 

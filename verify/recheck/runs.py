@@ -73,7 +73,7 @@ class Program:
         known = [node for node in constants if isinstance(node, Node)]
         values = dict(zip(known, evaluate(self.terms, known, Balls(given.effort, bits)), strict=True))
         self.constants = [values[node] if isinstance(node, Node) else node for node in constants]
-        self.cost = sum(_WEIGHTS.get(step[0], 1) * cost(bits) for step in self.code) + 1
+        self.cost = sum(cost(bits, _WEIGHTS.get(step[0], 1)) for step in self.code) + 1
 
     def _split(self, node: Node) -> tuple[Any, Any, Any]:
         """Return a node as an operation on two others."""
@@ -180,7 +180,7 @@ class Run:
 
     def follow(self, until: int, above: arb | None = None) -> None:
         """Go on to a step; `above`: the observable is above this at every step before it."""
-        self.given.effort.spend((until - self.step) * self.program.cost)
+        self.given.effort.spend(max(0, until - self.step) * self.program.cost)
         program, state = self.program, self.state
         while self.step < until:
             if self.checkpoints and self.checkpoints[-1][0] == self.step:
