@@ -124,17 +124,26 @@ def simpler_values(value: Value) -> Iterator[Value]:
     if isinstance(value, int):
         size = abs(value)
         powers = {10**k for k in range(1, len(str(size)))}
-        steps = {size - size // power for power in powers}
-        found = sorted({*range(min(size, 12)), *powers, *steps, size // 2, size - 1})
+        found = sorted({*range(min(size, 12)), *powers, *_a_little_less(size), size // 2})
         signs = (1,) if value > 0 else (1, -1)
         yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
         return
     seen = {value}
     nearby = (simplest_between(value - abs(value) * share, value + abs(value) * share) for share in _SHARES)
-    for candidate in (*_PLAIN, *nearby):
+    # One less, and one part more: steps that the simplest fraction of an interval does not take.
+    sign, size = (1 if value > 0 else -1), abs(value.numerator)
+    whole = [Fraction(sign * v) for v in _a_little_less(size)] if value.denominator == 1 else []
+    parts = [Fraction(sign, v) for v in _a_little_less(value.denominator) if v] if size == 1 else []
+    for candidate in (*_PLAIN, *nearby, *whole, *parts):
         if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
             seen.add(candidate)
             yield candidate
+
+
+def _a_little_less(size: int) -> list[int]:
+    """Return a size less a tenth, a hundredth, … of it, and less 1: in all, any smaller size is a few steps away."""
+    powers = (10**k for k in range(1, len(str(size))))
+    return sorted({size - size // power for power in powers} | {size - 1})
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

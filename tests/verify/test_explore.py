@@ -99,13 +99,11 @@ def test_the_margin_of_the_witness_is_exact():
 
 def test_a_claim_that_is_false_at_extreme_ratios_only():
     sizes = explore(theorem((N, M), sp.Le(n, 10**5 * m)), {}).counterexample
-    # 100001/1, or a little more.
-    assert sizes["m"] == 1 and 10**5 < sizes["n"] < 10**5 + 100
+    assert sizes == {"n": 10**5 + 1, "m": 1}
     for left, right in ((x, y), (y, x)):
         ratio = explore(theorem((X, Y), sp.Le(left, 10**5 * right)), {}).counterexample
         large, small = ratio[left.name], ratio[right.name]
-        assert 10**5 < large / small < 10**5 + 100
-        assert sum(len(str(part)) for v in (large, small) for part in (v.numerator, v.denominator)) <= 9
+        assert 1 in (large, small) and 10**5 < large / small < 10**5 + 10
 
 
 @pytest.mark.parametrize(
