@@ -198,7 +198,9 @@ class Statement:
         for hypothesis in self.hypotheses:
             if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
                 name = hypothesis.varies.name
-                raise TheoremError(f"hypothesis {hypothesis.label}: {name} is no word parameter of the statement")
+                raise TheoremError(
+                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
+                )
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             if relation.has(Case):
                 raise TheoremError(f"{relation}: Case belongs into the claim or a definition, not into a hypothesis")
