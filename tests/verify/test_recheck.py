@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 import subprocess
 import sys
 import time
@@ -17,7 +18,9 @@ from verify.cycles import avoids
 from verify.dynamics import first_passage
 from verify.language import Case, digest, to_data
 from verify.recheck import KINDS, Accepted, Rejected, Unreadable, boxes, recheck_file, recheck_text, runs
+from verify.recheck.fields import Balls, Exact, evaluate
 from verify.recheck.given import Given
+from verify.recheck.polynomials import Quotients, admit_all
 from verify.recheck.reading import Effort
 
 SYMBOLIC = ("wang2024.lemma1", "wang2024.stationary_points", "wang2024.inverse_loss_rate")
@@ -598,3 +601,141 @@ def test_the_passage_of_the_example_is_that_of_the_engine():
     values = {name: Fraction(value) for name, value in EXAMPLE.items()}
     dynamics = _theorem1().statement.clauses[0].dynamics
     assert first_passage(dynamics, values["eps"], values, deadline=time.monotonic() + 60).step == STEPS
+
+
+A, B = sp.symbols("x y", positive=True)
+FREE = tuple(Parameter(name, "rational", name, above=0) for name in "xy")
+
+
+def _random(draw, depth, *, rational):
+    """A random expression of x and y, positive at positive points, so that logarithms and divisions are defined."""
+    if depth == 0:
+        return draw.choice([A, B, sp.Integer(draw.randint(1, 5)), sp.Rational(draw.randint(1, 9), draw.randint(2, 9))])
+    parts = [_random(draw, depth - 1, rational=rational) for _ in range(draw.randint(2, 3))]
+    choices = [sp.Add(*parts), sp.Mul(*parts), parts[0] / parts[1], parts[0] ** draw.choice([-2, -1, 2, 3])]
+    if not rational:
+        choices += [sp.exp(-parts[0] / 9), sp.log(1 + parts[0]), sp.sqrt(parts[0]), (1 + parts[0]) ** (parts[1] / 9)]
+    return draw.choice(choices)
+
+
+def _enclosures(found, reference):
+    """Whether a ball contains a number known to 60 digits, and is no wider than 2^-60 of it."""
+    value = arb(str(reference))
+    slack = abs(value) * arb(10) ** -50 + arb(10) ** -50
+    return abs(found - value) <= slack and found.rad() <= abs(value) * arb(2) ** -60 + arb(2) ** -60
+
+
+def test_values_and_derivatives_are_those_of_another_program():
+    # SymPy's derivative and its values to 60 digits; both ways of computing (graph, straight line) at 256 bits.
+    draw = random.Random(7)
+    for _ in range(150):
+        expression = _random(draw, 3, rational=False)
+        at = {s: sp.Rational(draw.randint(1, 30), draw.randint(1, 12)) for s in (A, B)}
+        given = _given(_one(Inequality("bound", sp.Lt(A, B)), *FREE), {"x": str(at[A]), "y": str(at[B])})
+        node = given.terms.expression(to_data(expression), "here")
+        nodes = [node, given.terms.slope(node, "x"), given.terms.slope(given.terms.slope(node, "x"), "y")]
+        wanted = [expression, sp.diff(expression, A), sp.diff(expression, A, B)]
+        with ctx.workprec(256):
+            inputs = [given.terms.symbol(name) for name in ("x", "y")]
+            point = [given.number(symbol, 256) for symbol in inputs]
+            straight = runs.Program(given, nodes, inputs, 256)(*point)
+            graph = [given.number(n, 256) for n in nodes]
+            for reference, one, other in zip(wanted, straight, graph, strict=True):
+                number = sp.N(reference.subs(at), 60)
+                assert _enclosures(one, number) and _enclosures(other, number), expression
+
+
+def test_intervals_hold_all_values_on_a_box():
+    draw = random.Random(11)
+    for _ in range(60):
+        expression = _random(draw, 3, rational=False)
+        given = _given(_one(Inequality("bound", sp.Lt(A, B)), *FREE), {"x": "1", "y": "1"})
+        node = given.terms.expression(to_data(expression), "here")
+        symbols = [given.terms.symbol(name) for name in ("x", "y")]
+        ends = [sorted(Fraction(draw.randint(1, 64), 16) for _ in range(2)) for _ in symbols]
+        with ctx.workprec(128):
+            box = {
+                s: tuple(arb(e.numerator) / e.denominator for e in side) for s, side in zip(symbols, ends, strict=True)
+            }
+            ((low, high),) = evaluate(given.terms, [node], boxes.Intervals(Effort(), 128), box)
+            for _ in range(10):
+                point = [a + (b - a) * Fraction(draw.randint(0, 8), 8) for a, b in ends]
+                values = {s: arb(p.numerator) / p.denominator for s, p in zip(symbols, point, strict=True)}
+                (value,) = evaluate(given.terms, [node], Balls(Effort(), 128), values)
+                assert not value < low and not value > high, expression
+
+
+def test_rational_functions_vanish_exactly_when_they_do():
+    draw = random.Random(13)
+    for _ in range(60):
+        expression = _random(draw, 3, rational=True)
+        forms = [sp.together(sp.expand(expression)), sp.together(expression), sp.expand(expression)]
+        other = draw.choice(forms)
+        for wrong in (sp.Integer(0), A / 10**6, sp.exp(B)):
+            given = _given(_one(Inequality("bound", sp.Lt(A, B)), *FREE), {"x": "2/3", "y": "5/7"})
+            nodes = [given.terms.expression(to_data(e), "here") for e in (expression, other, wrong)]
+            field = Quotients(given.effort, given.sign_of, admit_all, {})
+            left, right, more = evaluate(given.terms, nodes, field)
+            difference = field.plus(field.plus(left, field.times(right, field.number(Fraction(-1)))), more)
+            assert field.is_zero(difference) == (wrong == 0)
+            exact = [given.number(node, None) for node in nodes[:2]]
+            assert exact[0] == exact[1] == Fraction(str(expression.subs({A: sp.Rational(2, 3), B: sp.Rational(5, 7)})))
+
+
+_ONE_AND_EXP = ["Add", ["Integer", "1"], ["exp", ["Symbol", "z", "real"]]]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "factors", "accepted"),
+    [
+        (["Mul", to_data(x), ["Pow", to_data(x), ["Integer", "-1"]]], sp.Integer(1), [], False),
+        (["Mul", to_data(x), ["Pow", to_data(x), ["Integer", "-1"]]], sp.Integer(1), [to_data(x)], False),
+        (["Mul", to_data(sp.exp(z)), to_data(sp.exp(-z))], sp.Integer(1), [], True),
+        (["Mul", to_data(sp.exp(z)), to_data(sp.exp(u))], sp.exp(z + u), [], True),
+        (["Mul", to_data(sp.exp(z)), to_data(sp.exp(u))], sp.exp(z - u), [], False),
+        (["Pow", _ONE_AND_EXP, ["Integer", "-1"]], sp.exp(-z) / (1 + sp.exp(-z)), [], False),
+        (["Pow", _ONE_AND_EXP, ["Integer", "-1"]], sp.exp(-z) / (1 + sp.exp(-z)), [_ONE_AND_EXP], True),
+    ],
+)
+def test_only_exponentials_and_positive_symbols_are_divided_by_unlisted(left, right, factors, accepted):
+    data = _one(Identity("same", y, z), X, variables=(y, z, u)).to_data()
+    data["claim"][0] |= {"left": left, "right": to_data(right)}
+    listed = [{"factor": factor, "shift": None} for factor in factors]
+    proof = {"kind": "identity", "scope": "all", "factors": listed}
+    made = certificate(data, {"x": "1"}, ("verified", "proved", proof))
+    if accepted:
+        assert recheck(made)
+    else:
+        with pytest.raises(Rejected, match=r"no listed factor|keep one sign|not the same"):
+            recheck(made)
+
+
+def test_limits_are_exact_and_one_sided_or_infinite_ones_are_not_guessed():
+    cases = [
+        (sp.Limit((1 + u) ** 3 / u - 1 / u, u, 0), 3, True),
+        (sp.Limit((2 * u**2 + u) / (3 * u**2 - 1), u, sp.oo), sp.Rational(2, 3), True),
+        (sp.Limit((u**2 - 4) / (u - 2), u, 2), 4, True),
+        (sp.Limit(u / (u + 1), u, 0), 0, True),
+        (sp.Limit((1 + u) ** 3 / u - 1 / u, u, 0), 2, False),
+        (sp.Limit(1 / u, u, 0), 0, False),
+        (sp.Limit(sp.exp(u) / u, u, 0), 0, False),
+    ]
+    for limit, value, holds in cases:
+        data = _one(Identity("same", y, z), X, variables=(y, z)).to_data()
+        data["claim"][0] |= {"left": to_data(limit), "right": to_data(sp.sympify(value))}
+        proof = {"kind": "identity", "scope": "all", "factors": []}
+        made = certificate(data, {"x": "1"}, ("verified", "proved", proof))
+        if holds:
+            assert recheck(made)
+        else:
+            with pytest.raises(Rejected):
+                recheck(made)
+
+
+def test_a_power_is_not_rational_by_rounding():
+    given = _given(_one(Inequality("bound", sp.Lt(0, x)), X, Y), {"x": "2", "y": "4/9"})
+    half = given.terms.expression(to_data(sp.sqrt(y)), "here")
+    assert given.number(half, None) == Fraction(2, 3)
+    with pytest.raises(Rejected, match="not known to be rational"):
+        given.number(given.terms.expression(to_data(sp.sqrt(x)), "here"), None)
+    assert Exact(Effort()).real_power(Fraction(4, 9), Fraction(-3, 2)) == Fraction(27, 8)

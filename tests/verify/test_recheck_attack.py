@@ -285,6 +285,9 @@ BOMBS = {
     "many cuts": "text(descent([0] * 50_000 + [-1] * 50_001))",
     "deep cuts": "text(descent([0, -1] * 49_999))",
     "a long cycle": "text(cycle(2 * 10**7, 65536))",
+    "many balls of many bits": "text(inequality('ball', wide(200_000), ['1', '2'], 8192))",
+    "many exact numbers": "text(inequality('exact', doubling('Mul', 17), '0', values=big))",
+    "a wide cycle": "text(cycle(10, 65536, 16))",
     "a deep definition": "text(inequality('exact', chain(3000), '0'))",
 }
 
@@ -313,6 +316,11 @@ def doubling(head, count, start="x"):
         definitions.append([name, [head, last, last] if head == "Mul" else ["Add", last, ["Mul", last, S("y")]]])
         last = name
     return last
+
+big = "7" * 19_000
+
+def wide(count):
+    return ["Add", *[power(add("x", str(i + 1)), -1) for i in range(count)]]
 
 def squares(count):
     last = add("x", "y", "1")
@@ -374,16 +382,16 @@ def make(claim, clauses, names=("x",), variables=("y", "v", "w"), values=None):
     canonical = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
     return {"format": "lemmascope-certificate", "version": 1, "theorem": "x", "statement": statement,
             "statement_digest": hashlib.sha256(canonical).hexdigest(),
-            "instance": {n: "3" for n in names}, "in_scope": True, "uses": [], "clauses": clauses}
+            "instance": {n: values or "3" for n in names}, "in_scope": True, "uses": [], "clauses": clauses}
 
 text = lambda made: json.dumps(made).encode()
 stated = lambda proof, outcome="verified", evidence="certified": [
     {"label": "c", "outcome": outcome, "evidence": evidence, "proof": proof}]
 
-def inequality(kind, left, margin, bits=None):
+def inequality(kind, left, margin, bits=None, values=None):
     claim = [{"kind": "inequality", "label": "c", "says": "", "relation": ["Lt", num(0), left]}]
     proof = {"kind": kind, "margin": margin} | ({} if bits is None else {"bits": bits})
-    return make(claim, stated(proof))
+    return make(claim, stated(proof), values=values)
 
 exact = lambda margin: inequality("exact", S("x"), margin)
 
@@ -418,11 +426,12 @@ def descent(cuts):
              "coordinates": [{"lower": num(0), "upper": num(1), "chart": "identity"}]}
     return make(claim, stated(proof))
 
-def cycle(entered, bits):
+def cycle(entered, bits, size=1):
     claim = [{"kind": "reaches", "label": "c", "says": "", "level": ["Rational", "1/1000"], "within": None,
-              "dynamics": dynamics()}]
-    proof = {"kind": "cycle", "bits": 64, "entry_bits": bits, "period": 1, "entered_at": entered, "centre": ["1"],
-             "axes": [["1"]], "radius": "1", "checkpoints": []}
+              "dynamics": dynamics(size)}]
+    axes = [[str(int(i == j)) for j in range(size)] for i in range(size)]
+    proof = {"kind": "cycle", "bits": bits, "entry_bits": bits, "period": 1000, "entered_at": entered,
+             "centre": ["1"] * size, "axes": axes, "radius": "1", "checkpoints": []}
     return make(claim, stated(proof, "refuted"))
 
 made = eval(sys.argv[1])  # the bomb, from the list beside this source

@@ -17,7 +17,7 @@ RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
-LARGEST_POWER, MOST_NODES = 10_000, 1_000_000
+LARGEST_POWER, MOST_NODES = 10_000, 300_000
 _MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_TERMS, _MOST_ORDER = 2**18, 2**14, 1000, 100_000, 20
 _BINDERS = ("Derivative", "Subs", "Limit")
 _ARITIES = (
