@@ -11,10 +11,12 @@ from verify import Hypothesis, Inequality, Parameter, Source, Statement, Theorem
 pytestmark = pytest.mark.audit
 
 SECONDS = 60
-x, y = sp.symbols("x y", positive=True)
-n = sp.Symbol("n", integer=True, positive=True)
-X, Y = (Parameter(name, "rational", name, above=0) for name in "xy")
-N = Parameter("n", "integer", "n", minimum=1)
+x, y, z = sp.symbols("x y z", positive=True)
+w = sp.Symbol("w", real=True)
+n, m = sp.symbols("n m", integer=True, positive=True)
+X, Y, Z = (Parameter(name, "rational", name, above=0) for name in "xyz")
+W = Parameter("w", "rational", "w", minimum=-1)
+N, M = (Parameter(name, "integer", name, minimum=1) for name in "nm")
 
 
 def theorem(name, parameters, relation, *hypotheses):
@@ -29,6 +31,18 @@ TRUE = {
     "exp(x) >= 1 + x": theorem("exponential", (X,), sp.Ge(sp.exp(x), 1 + x)),
     # Equality at x = y alone, inside the range that the hypothesis leaves.
     "(x - y)^2 (x + 2 y) >= 0": theorem("factors", (X, Y), sp.Ge(x**3 - 3 * x * y**2 + 2 * y**3, 0)),
+    # Equality at x = y = z, where float64 rounds either way.
+    "(x + y + z)^3 >= 27 x y z": theorem("three_means", (X, Y, Z), sp.Ge((x + y + z) ** 3, 27 * x * y * z)),
+    "(1 + w)^n >= 1 + n w from w = -1 on": theorem(
+        "bernoulli_below_0", (W, N), sp.Ge((1 + w) ** n, 1 + n * w), Hypothesis("h", sp.Le(n, 40))
+    ),
+    # Two regimes, with equality on the curve n = m² between them; in scope beyond a hyperbola.
+    "n + m^2 >= 2 m sqrt(n)": theorem(
+        "regimes", (N, M), sp.Ge(n + m**2, 2 * m * sp.sqrt(n)), Hypothesis("large", sp.Ge(n * m, 12))
+    ),
+    "x + y <= sqrt(2) in the unit disc": theorem(
+        "disc", (X, Y), sp.Le((x + y) ** 2, 2), Hypothesis("disc", sp.Le(x**2 + y**2, 1))
+    ),
     "wang2024.theorem1": load_theorem("wang2024.theorem1"),
 }
 
