@@ -79,7 +79,9 @@ def _digest_of(name: str) -> str:
 def number(value: Fraction | int) -> str:
     """Return the canonical string of a rational."""
     exact = Fraction(value)
-    return str(exact.numerator) if exact.denominator == 1 else f"{exact.numerator}/{exact.denominator}"
+    # FLINT writes integers of any length; Python refuses those of more than some thousand digits.
+    top, bottom = (str(flint.fmpz(part)) for part in (exact.numerator, exact.denominator))
+    return top if bottom == "1" else f"{top}/{bottom}"
 
 
 def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:

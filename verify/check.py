@@ -64,6 +64,7 @@ def check(
         progress=progress,
         iterate_until=started + 0.8 * seconds,
         in_scope=scope(hypotheses) is True,
+        by_word=statement.by_word,
     )
     clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
     found = {clause.label: clause.values for clause in clauses}

@@ -43,7 +43,9 @@ class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
-    them. Recursions are followed until `iterate_until`, so that some time is left for what comes after.
+    them; `by_word` that the statement's expressions were chosen by the instance's words, so that nothing
+    is proved for all parameters. Recursions are followed until `iterate_until`, so that some time is left
+    for what comes after.
     """
 
     statement: "Statement"
@@ -55,6 +57,7 @@ class Context:
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
     in_scope: bool = False
+    by_word: bool = False
     interrupted: bool = False
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
@@ -251,7 +254,7 @@ class Identity:
         for difference, evidence, where in (
             (everywhere, Evidence.PROVED, "for all parameters"),
             (here, Evidence.CERTIFIED, "at this instance"),
-        ):
+        )[context.by_word :]:
             try:
                 if _zero_on_domain(difference, statement):
                     detail = f"symbolic zero {where}"
@@ -411,7 +414,7 @@ class Inequality:
         outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
         witness = {} if holds else dict(context.instance)
         proof, evidence, detail = margin_proof(margin, bits), Evidence.CERTIFIED, ""
-        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope) if holds else None
+        shown = self._proof_for_all(context) if holds else None
         if shown is not None:
             proof, evidence, detail = (
                 shown,
@@ -420,9 +423,14 @@ class Inequality:
             )
         return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
 
+    def _proof_for_all(self, context: Context) -> Any:
+        if context.by_word:
+            return None
+        return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+
     def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
         """Decide an inequality for all values of some variables: only a proof for all parameters does."""
-        shown = positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+        shown = self._proof_for_all(context)
         if shown is None:
             why = f"no proof was found for all values of {', '.join(quantified)}"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)

@@ -60,8 +60,10 @@ def standing(
     found = certificate(theorem.id)
     if isinstance(found, str):
         return Standing(theorem.id, None, None, found)
-    if found.statement_digest != theorem.statement.digest:
+    if (found.theorem, found.statement_digest) != (theorem.id, theorem.statement.digest):
         return Standing(theorem.id, None, None, "the certificate is of another statement")
+    if sorted(name for name, _ in found.uses) != sorted(theorem.proof_uses):
+        return Standing(theorem.id, None, None, "the certificate was made with a proof that uses other theorems")
     if not (found.in_scope and all(outcome == "verified" for _, outcome, _, _ in found.clauses)):
         return Standing(theorem.id, None, None, "the certificate does not verify the theorem")
     own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in found.clauses])

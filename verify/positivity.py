@@ -70,6 +70,12 @@ def _positive(margin: sp.Expr, *, strict: bool) -> bool:
     symbols = sorted(margin.free_symbols, key=str)
     if not all(symbol.is_nonnegative for symbol in symbols):
         return False
+    # What is cancelled was divided by all the same.
+    for power in margin.atoms(sp.Pow):
+        if power.exp.is_negative:
+            sign = _sign(sp.fraction(sp.together(power.base))[0], symbols)
+            if sign is None or not sign[1]:
+                return False
     signs = [_sign(part, symbols) for part in (above, below)]
     if None in signs:
         return False
@@ -80,6 +86,8 @@ def _positive(margin: sp.Expr, *, strict: bool) -> bool:
 def _sign(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
     """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
     terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
+    if not all(coefficient.is_Rational for _, coefficient in terms):
+        return None
     found = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
     if len(found) > 1:
         return None

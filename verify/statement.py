@@ -212,6 +212,11 @@ class Statement:
             if outside := _outside_case(expression) & set(words):
                 raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
 
+    @property
+    def by_word(self) -> bool:
+        """Whether the claim depends on a word: what is shown at an instance is then not shown for all."""
+        return any(expression.has(Case) for expression in self._all_expressions())
+
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is absent.
 

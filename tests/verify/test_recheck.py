@@ -222,12 +222,12 @@ def symbolic(name="wang2024.lemma1"):
 
 
 def identity():
-    # Defined for k >= 1 and n > k: k − n, k + 2 and k are divided by. Half exponents, definitions, a word.
-    word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
+    # Defined for k >= 1 and n > k: k − n, k + 2 and k are divided by. Half exponents, definitions.
+    word = Parameter("w", "word", "w", words=("one", "other"))
     root = sp.exp(z / 2) + sp.exp(-z / 2)
     big = Parameter("n", "rational", "n", above=0)
     m = sp.Symbol("n", positive=True)
-    left = Case(name, sp.Derivative(u**2, u) * K / (K - m) / (K + 2) * root**2 / K, x)
+    left = sp.Derivative(u**2, u) * K / (K - m) / (K + 2) * root**2 / K
     right = 2 * u * (sp.exp(z) + 2 + sp.exp(-z)) / ((K - m) * (K + 2))
     statement = Statement(
         (POSITIVE, big, word),
@@ -239,6 +239,21 @@ def identity():
     factors = [{"factor": to_data(K - m), "shift": 0}, {"factor": to_data(y / K + 2), "shift": None}]
     proof = {"kind": "identity", "scope": "all", "factors": factors}
     return certificate(statement, {"k": "1", "n": "3/2", "w": "one"}, ("verified", "proved", proof))
+
+
+def test_what_a_word_decides_is_not_proved_for_all():
+    # True at the first word and false at the other.
+    word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
+    clause = Identity("same", Case(name, (K + 1) ** 2, K), K**2 + 2 * K + 1)
+    statement = Statement((POSITIVE, word), (clause,))
+    for scope, evidence in (("all", "proved"), ("instance", "certified")):
+        proof = {"kind": "identity", "scope": scope, "factors": []}
+        made = certificate(statement, {"k": "1", "w": "one"}, ("verified", evidence, proof))
+        if scope == "all":
+            with pytest.raises(Rejected, match="not shown for all"):
+                recheck_text(json.dumps(made).encode())
+        else:
+            recheck_text(json.dumps(made).encode())
 
 
 def identity_here():
@@ -450,7 +465,6 @@ REJECTED = [
     ("identity", f"{PROOF}.factors.0.shift", None, "not shown to keep one sign"),
     ("identity", f"{PROOF}.factors.1", ..., "no listed factor covers"),
     ("identity", f"{PROOF}.scope", "instance", "evidence"),
-    ("identity", "instance.w", "other", "not the same rational function"),
     ("identity", "instance.w", "third", "is not 'one' or 'other'"),
     ("identity", "instance.n", "1/2", "breaks domain"),
     ("identity", "statement.claim.0.right", _integer(1), "not the same rational function"),

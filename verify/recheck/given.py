@@ -51,11 +51,24 @@ class Parameter:
         return number
 
 
+def _holds_case(data: Any) -> bool:
+    """Whether a Case, which an instance's word decides, is anywhere in a statement's data."""
+    waiting = [data]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is list and part and part[0] == "Case":
+            return True
+        if type(part) in (list, dict):
+            waiting.extend(part.values() if type(part) is dict else part)
+    return False
+
+
 class Given:
     """A statement at an instance: what proofs are checked against."""
 
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
+        self.by_word = _holds_case(statement)
         self.effort, self.terms = effort, Terms(effort)
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
@@ -101,7 +114,7 @@ class Given:
     def _new_name(self, data: Any, where: str) -> Any:
         node = self.terms.expression(data, where)
         taken = (*self.parameters, *self.definitions, *self.variables)
-        if node.head != "symbol" or node.value in taken:
+        if node.head != "symbol" or node.value in taken or len(str(node.value).split()) != 1:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
         return node.value
 

@@ -1,0 +1,90 @@
+"""Inequalities proved for all parameters, and those that only look as if they were."""
+
+import pytest
+import sympy as sp
+
+from verify import Case, Evidence, Hypothesis, Inequality, Outcome, Parameter
+from verify.certificates import certificate_text
+from verify.recheck import recheck_text
+
+x, y, v = sp.symbols("x y v", positive=True)
+m = sp.Symbol("m", nonnegative=True)
+n = sp.Symbol("n", integer=True, positive=True)
+w = sp.Symbol("w")
+PARAMETERS = {
+    "x": Parameter("x", "rational", "x", above=0),
+    "y": Parameter("y", "rational", "y", above=0),
+    "m": Parameter("m", "rational", "m", minimum=0),
+    "n": Parameter("n", "integer", "n", minimum=1),
+    "w": Parameter("w", "word", "w", words=("one", "two")),
+}
+LARGER = (Hypothesis("larger", sp.Gt(x, y)),)
+
+
+def gt(left, right):
+    return sp.Gt(left, right, evaluate=False)
+
+
+@pytest.fixture
+def evidence(make_theorem):
+    """Check an inequality at an instance, have its certificate re-checked, and return outcome and evidence."""
+
+    def run(relation, *, hypotheses=(), variables=(), **instance):
+        parameters = tuple(PARAMETERS[name] for name in instance)
+        clause = Inequality("c", relation)
+        theorem = make_theorem(clause, parameters=parameters, hypotheses=hypotheses, variables=variables)
+        result = theorem.check(**instance)
+        if result.clauses[0].outcome is not Outcome.INCONCLUSIVE:
+            found = recheck_text(certificate_text(theorem, result).encode())
+            assert found.clauses[0][2] == result.clauses[0].evidence
+        return result.clauses[0].outcome, result.clauses[0].evidence
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses"),
+    [
+        (gt(x + 1 / x, 0), {"x": 2}, ()),
+        (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
+        (gt(n**2, n - 1), {"n": 1}, ()),
+        (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
+    ],
+    ids=str,
+)
+def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypotheses):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.PROVED)
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses"),
+    [
+        # True for all, but not by its coefficients.
+        (sp.Ge(x + 1 / x, 2, evaluate=False), {"x": 3}, ()),
+        # Undefined at m = 2, where what is divided by cancels.
+        (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
+        # An irrational coefficient.
+        (gt(sp.sqrt(2) * x, -(x**2)), {"x": 1}, ()),
+        # True at the first word, false at the second.
+        (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
+        # Equality at x = y is left by x >= y.
+        (gt(x**2, x * y), {"x": 3, "y": 1}, (Hypothesis("larger", sp.Ge(x, y)),)),
+        # True here, not for all.
+        (gt(x, 1), {"x": 2}, ()),
+    ],
+    ids=str,
+)
+def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instance, hypotheses):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+
+
+def test_a_variable_is_decided_by_a_proof_alone(evidence):
+    assert evidence(gt(x + v, 0), variables=(v,), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
+    assert evidence(gt(x + 1, v), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
+    # log 6 − log 2 − log 3 is 0, which its form does not show.
+    zero = sp.log(6) - sp.log(2) - sp.log(3)
+    assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
+
+
+def test_out_of_scope_a_hypothesis_proves_nothing(evidence):
+    assert evidence(gt(x**2, x * y), hypotheses=LARGER, x=1, y=2) == (Outcome.REFUTED, Evidence.CERTIFIED)
