@@ -140,14 +140,14 @@ def agrees(operator, left, right, more=(), **values):
     return found
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(products(), st.sampled_from(list(RELATIONS)), st.fractions(-2, 2, max_denominator=3))
 def test_polynomial_relations(left, operator, right):
     assume(left.free_symbols)
     agrees(operator, left, sp.Rational(right.numerator, right.denominator))
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(products(), products(), products(), st.sampled_from(list(RELATIONS)))
 def test_rational_relations(above, below, right, operator):
     assume(below != 0)
