@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import flint
 import sympy as sp
 
-from verify.arithmetic import enclosure_of_ball
+from verify.arithmetic import enclosure_of_ball, exact_fraction
 from verify.errors import InputError
 from verify.language import to_data
 from verify.outcomes import Enclosure
@@ -172,6 +172,37 @@ def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[
     """Return the proof that a box holds exactly one root."""
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
     return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
+
+
+def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure]) -> dict[str, Any]:
+    """Return the proof about a residual polynomial: its coefficients, and intervals around its roots."""
+    numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
+    return {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+
+
+def matrices_proof(
+    scalars: Mapping[str, Fraction],
+    matrices: Mapping[str, Sequence[Sequence[int]]],
+    place: tuple[int, int],
+    difference: Fraction,
+) -> dict[str, Any]:
+    """Return the refutation of an identity of matrices: scalars, matrices, and the difference at a place."""
+    return {
+        "kind": "matrices",
+        "scalars": {name: number(value) for name, value in scalars.items()},
+        "matrices": {name: [[number(x) for x in row] for row in rows] for name, rows in matrices.items()},
+        "place": list(place),
+        "difference": number(difference),
+    }
+
+
+def _around(root: Enclosure) -> list[str]:
+    """Return short ends of an interval around a root; the root itself twice where it is rational."""
+    low, high = Fraction(root.lower or 0), Fraction(root.upper or 0)
+    if low == high:
+        return [number(low)] * 2
+    step = _power_below(high - low)
+    return [number(low // step * step), number(-(-high // step) * step)]
 
 
 def _run(passage: "Passage") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.language import RELATIONS, Case, digest, from_data, to_data
+from verify.language import RELATIONS, Case, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
@@ -142,8 +142,11 @@ class Statement:
                 self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
                 used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
-                if bound and clause.to_data()["kind"] not in ("identity", "inequality"):
+                kind = clause.to_data()["kind"]
+                if bound and kind not in ("identity", "inequality", "matrix_identity"):
                     raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
+                if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
+                    raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
         self._symbols_agree()
         self._words_agree()
         self.to_data()
@@ -211,6 +214,9 @@ class Statement:
                     raise TheoremError(f"{case}: needs one expression for each word of {name}")
             if outside := _outside_case(expression) & set(words):
                 raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+            lists = {p.name for p in self.parameters if p.kind == "rationals"}
+            if listed := lists & {symbol.name for symbol in expression.free_symbols}:
+                raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
     @property
     def by_word(self) -> bool:
@@ -362,6 +368,28 @@ class ValueWhere:
 
 
 @dataclass(frozen=True)
+class ValueOver:
+    """A reported value for each entry of a parameter of kind `rationals`: a list, in the order given, or its sum.
+
+    `entry` is the symbol of the entry in `expression`; `sums` are symbols that stand for sums, over all
+    entries, of expressions in the entry.
+    """
+
+    expression: sp.Expr
+    entry: sp.Symbol
+    parameter: str
+    sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    total: bool = False
+
+    def at(self, instance: Mapping[str, Any]) -> list[sp.Expr]:
+        """Return the expression at each entry, or one sum of all."""
+        entries = [sp.Rational(x.numerator, x.denominator) for x in instance[self.parameter]]
+        sums = {name: sp.Add(*(term.subs(self.entry, x) for x in entries)) for name, term in self.sums.items()}
+        listed = [self.expression.subs(sums).subs(self.entry, x) for x in entries]
+        return [sp.Add(*listed)] if self.total else listed
+
+
+@dataclass(frozen=True)
 class Theorem:
     """A numbered or named result.
 
@@ -374,7 +402,7 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, a `ClauseValue` or a `ValueWhere`.
+        Names of reported values and what they are: an expression, a `ClauseValue`, `ValueWhere` or `ValueOver`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
@@ -392,7 +420,7 @@ class Theorem:
     source: Source
     statement: Statement
     example: Mapping[str, Any]
-    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere] = field(default_factory=dict)
+    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere | ValueOver] = field(default_factory=dict)
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
@@ -403,7 +431,7 @@ class Theorem:
     def __post_init__(self) -> None:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
-                to_data(sp.sympify(value.expression if isinstance(value, ValueWhere) else value))
+                to_data(sp.sympify(value.expression if isinstance(value, ValueWhere | ValueOver) else value))
         self._names_agree()
 
     def _names_agree(self) -> None:
@@ -411,6 +439,10 @@ class Theorem:
         names = {parameter.name for parameter in self.statement.parameters}
         if unknown := sorted(set(self.example) - names):
             raise TheoremError(f"example: {unknown[0]} is no parameter")
+        lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
+        for name, value in self.values.items():
+            if isinstance(value, ValueOver) and value.parameter not in lists:
+                raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
