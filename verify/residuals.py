@@ -32,7 +32,7 @@ from verify.ranges import real_roots
 if TYPE_CHECKING:
     from verify.statement import Statement
 
-MOST_FACTORS = 40
+MOST_FACTORS = 20
 """More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
 _SCANNED_FACTORS = 8
 
@@ -89,7 +89,7 @@ class LeastResidual:
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide by exact orthogonality; report the a_l in ascending order and the minimum.
 
-        Raises InputError for more than 40 factors.
+        Raises InputError for more than 20 factors.
         """
         problem = _Problem(self, context.statement, context.instance, MOST_FACTORS)
         count = problem.count

@@ -93,8 +93,8 @@ def test_what_is_not_shown_is_inconclusive(check, moment, factors, why):
 
 
 def test_too_many_factors_are_refused_with_the_reason(check):
-    with pytest.raises(InputError, match=r"L = 41: must be <= 40: its 82 moments and 41 roots are computed exactly"):
-        check(41)
+    with pytest.raises(InputError, match=r"L = 21: must be <= 20: its 42 moments and 21 roots are computed exactly"):
+        check(21)
 
 
 def test_a_shift_that_is_no_integer_means_nothing(check):
