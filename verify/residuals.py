@@ -50,6 +50,8 @@ class LeastResidual:
         L, an integer >= 1.
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
+    minimum
+        What the minimum is claimed to be; None where nothing is claimed of it.
     """
 
     label: str
@@ -58,6 +60,7 @@ class LeastResidual:
     index: sp.Symbol
     shift: sp.Expr = sp.S.One
     scale: sp.Expr = sp.S.One
+    minimum: sp.Expr | None = None
     says: str = ""
 
     @property
@@ -69,11 +72,15 @@ class LeastResidual:
         return (
             f"the integral of prod_(l<={self.factors}) (1 - a_l s)^2 is least at a_l = {self.scale}/root alone, the "
             f"roots those of the polynomial orthogonal to s^{self.shift} … s^({last}), for moments {self.moment}"
+            + ("" if self.minimum is None else f", and is {self.minimum} there")
         )
 
     def expressions(self) -> Iterator[sp.Basic]:
-        """Yield the number of factors, the moment, the shift and the scale."""
-        yield from map(sp.sympify, (self.factors, self.moment, self.shift, self.scale))
+        """Yield the number of factors, the moment, the shift, the scale and the minimum."""
+        yield from map(sp.sympify, (self.factors, self.moment, self.shift, self.scale, *self._claimed()))
+
+    def _claimed(self) -> tuple[sp.Expr, ...]:
+        return () if self.minimum is None else (self.minimum,)
 
     def bound_names(self) -> set[str]:
         """Return the name of the moment's index."""
@@ -82,7 +89,7 @@ class LeastResidual:
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
         parts = {"factors": self.factors, "moment": self.moment, "index": self.index}
-        parts |= {"shift": self.shift, "scale": self.scale}
+        parts |= {"shift": self.shift, "scale": self.scale} | dict(zip(["minimum"], self._claimed(), strict=False))
         data = {name: to_data(sp.sympify(part)) for name, part in parts.items()}
         return {"kind": "residual", "label": self.label, "says": self.says} | data
 
@@ -102,32 +109,41 @@ class LeastResidual:
         claimed = problem.claimed()
         for order, left in enumerate(problem.orthogonality(claimed), 1):
             if left:
-                residual = exact_fraction(left)
-                witness = {**context.instance, "order": order, "integral": residual}
-                detail = f"the integral of p s^{order} is not 0"
-                outcome, proof = Outcome.REFUTED, residual_proof(claimed, ())
-                return ClauseResult(
-                    self.label, self.text, outcome, Evidence.CERTIFIED, residual, detail, witness, proof=proof
-                )
+                found = {"order": order, "integral": exact_fraction(left)}
+                return self._refuted(context, claimed, found["integral"], f"the integral of p s^{order} is not 0", found)
+        least = problem.minimum(claimed)
+        if problem.stated not in (None, least):
+            return self._refuted(context, claimed, least - problem.stated,
+  "the minimum is another", {"minimum": least})
         roots = [Enclosure(*ends) for ends in real_roots(claimed)]
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
             detail = "the minimiser's roots are not all real and distinct"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
         inverses = (Enclosure(1 / Fraction(r.upper or 0), 1 / Fraction(r.lower or 0)) for r in roots)
         found = sorted((_exact_where_it_is(a) for a in inverses), key=_lower)
-        least = exact_fraction(sum((c * m for c, m in zip(claimed, problem.moments)), flint.fmpq(0)))  # noqa: B905
         values = {"a": found, "minimum": least, "attained": True}
         proof = residual_proof(claimed, roots)
         return ClauseResult(
             self.label, self.text, Outcome.VERIFIED, Evidence.CERTIFIED, Fraction(0), "", {}, values, proof=proof
         )
 
+    def _refuted(
+        self, context: Context, claimed: Any, margin: Fraction, detail: str, found: Mapping[str, Any]
+    ) -> ClauseResult:
+        witness, proof = {**context.instance, **found}, residual_proof(claimed, ())
+        outcome, evidence = Outcome.REFUTED, Evidence.CERTIFIED
+        return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, proof=proof)
+
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return 1 where p is orthogonal to s … s^L (or has many factors), else minus its largest cosine, in part."""
+        """Return 1 where all is as claimed (or there are many factors), else minus a relative difference."""
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS or problem.not_positive() is not None:
             return 1.0
-        worst = max(problem.relative(problem.claimed()))
+        claimed = problem.claimed()
+        worst = max(problem.relative(claimed))
+        least = problem.minimum(claimed)
+        if not worst and problem.stated not in (None, least):
+            worst = abs(least - problem.stated) / (abs(least) + abs(problem.stated))
         return -float(worst) if worst else 1.0
 
 
@@ -148,6 +164,7 @@ class _Problem:
             return int(value)
 
         self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)
+        self.stated = None if clause.minimum is None else exact(clause.minimum)
         self.moments: list[Any] = []
         if self.count <= most:
             last = 2 * self.count + max(self.shift - 1, 0)
@@ -180,6 +197,11 @@ class _Problem:
             raise UndecidedError("the conditions on p do not determine it") from None
         scale = flint.fmpq(self.scale.numerator, self.scale.denominator)
         return flint.fmpq_poly([flint.fmpq(1), *(solved[j, 0] * scale ** (j + 1) for j in range(count))])
+
+    def minimum(self, polynomial: Any) -> Fraction:
+        """Return ∫ p dμ, which is ∫ p² dμ where p is orthogonal."""
+        terms = zip(polynomial.coeffs(), self.moments, strict=False)
+        return exact_fraction(sum((c * m for c, m in terms), flint.fmpq(0)))
 
     def orthogonality(self, polynomial: Any) -> Iterator[Any]:
         """Yield ∫ p s^k dμ for k = 1 … L."""

@@ -120,3 +120,11 @@ def test_a_search_refutes_the_wrong_one(make_theorem):
 def test_the_index_may_not_be_a_parameter(make_theorem):
     with pytest.raises(TheoremError, match="the name q is taken"):
         make_theorem(LeastResidual("least", L, UNIFORM, q), parameters=LAYERS)
+
+
+@pytest.mark.parametrize(("claimed", "outcome"), [(1 / (L + 1) ** 2, Outcome.VERIFIED), (1 / L**2, Outcome.REFUTED)])
+def test_a_claimed_minimum_is_held_against_the_exact_one(check, claimed, outcome):
+    result = check(4, minimum=claimed)
+    assert result.outcome is outcome
+    if outcome is Outcome.REFUTED:
+        assert result.witness["minimum"] == Fraction(1, 25) and result.margin == Fraction(1, 25) - Fraction(1, 16)

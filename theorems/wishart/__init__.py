@@ -1,1 +1,0 @@
-"""General mathematics: exact moments of real Wishart matrices, any number of samples, any dimension."""
