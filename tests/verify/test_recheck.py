@@ -746,6 +746,107 @@ def test_limits_are_exact_and_one_sided_or_infinite_ones_are_not_guessed():
                 recheck(made)
 
 
+_U, _X, _M = ["Symbol", "u", "real"], ["Symbol", "x", "real"], ["Symbol", "m"]
+_LESS = ["Add", _X, _integer(-1)]
+_PARTIAL = {"divisor": ["Pow", _LESS, _integer(-1)], "log": ["log", _LESS], "root": ["Pow", _LESS, ["Rational", "1/2"]]}
+# Each is 0 where the part p has a value, which it has for x > 1; definitions: m is p.
+_VANISHING = {
+    "difference": lambda p: ["Add", p, ["Mul", _integer(-1), p]],
+    "times 0": lambda p: ["Mul", _integer(0), p],
+    "times 0, in steps": lambda p: ["Mul", ["Add", _U, ["Mul", _integer(-1), _U]], ["exp", p]],
+    "power 0": lambda p: ["Add", ["Pow", p, _integer(0)], _integer(-1)],
+    "definition": lambda p: ["Add", _M, ["Mul", _integer(-1), _M]],
+    "definition, inside": lambda p: ["Add", ["exp", _M], ["Mul", _integer(-1), ["exp", _M]]],
+    "derivative": lambda p: ["Derivative", p, ["Tuple", _U, _integer(1)]],
+    "derivative of a sum": lambda p: ["Add", ["Derivative", ["Add", _U, p], ["Tuple", _U, _integer(1)]], _integer(-1)],
+    "substitution": lambda p: ["Subs", _integer(0), ["Tuple", ["Symbol", "v"]], ["Tuple", p]],
+    "difference, substituted": lambda p: [
+        *("Subs", ["Add", ["Symbol", "m"], ["Mul", _integer(-1), ["Symbol", "m"]]]),
+        *(["Tuple", ["Symbol", "m"]], ["Tuple", p]),
+    ],
+    "limit": lambda p: ["Limit", _integer(0), ["Symbol", "v"], p, ["Symbol", "+"]],
+}
+
+
+def _vanishing(how, what, minimum=None):
+    """A statement about an expression that is 0 where it has a value."""
+    p = _PARTIAL[what]
+    parameters = (Parameter("x", "rational", "x", minimum=minimum), Parameter("u", "rational", "u"))
+    data = _one(Inequality("c", sp.Lt(x, 1)), *parameters).to_data() | {"definitions": [[_M, p]]}
+    return data, _VANISHING[how](p)
+
+
+@pytest.mark.parametrize("what", _PARTIAL)
+@pytest.mark.parametrize("how", _VANISHING)
+def test_what_cancels_has_a_value_at_the_instance(how, what):
+    data, left = _vanishing(how, what)
+    data["claim"][0]["relation"] = ["Lt", left, _integer(1)]
+    proofs = {"kind": "exact", "margin": "1"}, {"kind": "ball", "bits": 64, "margin": ["1/2", "2"]}
+    bad = {"divisor": ["1"], "log": ["1", "0"], "root": ["0"]}[what]
+    for proof in proofs[how == "limit" and what != "divisor" :]:
+        assert recheck(certificate(data, {"x": "3", "u": "1"}, ("verified", "certified", proof)))
+        for value in bad:
+            with pytest.raises(Rejected):
+                recheck(certificate(data, {"x": value, "u": "1"}, ("verified", "certified", proof)))
+
+
+@pytest.mark.parametrize("what", _PARTIAL)
+@pytest.mark.parametrize("how", _VANISHING)
+def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
+    # Inside a limit only what is listed may be divided by.
+    listed = [{"factor": _LESS, "shift": None}] if how == "limit" else []
+    for minimum in (2, None, 1):
+        proof = {"kind": "identity", "scope": "all", "factors": listed}
+        data, left = _vanishing(how, what, minimum)
+        data["claim"] = [{"kind": "identity", "label": "c", "says": "", "left": left, "right": _integer(0)}]
+        made = certificate(data, {"x": "3", "u": "1"}, ("verified", "proved", proof))
+        if minimum == 2 and (how, what) not in [("limit", "log"), ("limit", "root")]:
+            assert recheck(made)
+        else:
+            with pytest.raises(Rejected):
+                recheck(made)
+
+
+def _plain(data, values):
+    """The value of an expression, computed as it is written; ZeroDivisionError where it has none."""
+    head, *args = data
+    if head in ("Integer", "Rational"):
+        return Fraction(args[0])
+    if head == "Symbol":
+        return values[args[0]]
+    found = [_plain(argument, values) for argument in args]
+    return found[0] ** int(found[1]) if head == "Pow" else sum(found) if head == "Add" else found[0] * found[1]
+
+
+def _written(draw, depth):
+    if depth == 0:
+        return draw.choice([_X, _U, _integer(0), _integer(1), _integer(-1), ["Rational", "1/2"]])
+    head = draw.choice(["Add", "Add", "Mul", "Mul", "Pow"])
+    first = _written(draw, depth - 1)
+    second = _integer(draw.choice([-2, -1, 0, 2])) if head == "Pow" else draw.choice([first, _written(draw, depth - 1)])
+    return [head, first, second]
+
+
+def test_an_expression_has_a_value_exactly_where_it_has_one_as_it_is_written():
+    draw, undefined = random.Random(17), 0
+    for _ in range(3000):
+        data = _written(draw, draw.randint(1, 5))
+        values = {name: Fraction(draw.randint(-1, 1)) for name in ("x", "u")}
+        given = _given(
+            _one(Inequality("c", sp.Lt(x, u)), X, Parameter("u", "rational", "u")),
+            {name: str(value) for name, value in values.items()},
+        )
+        try:
+            wanted = _plain(data, values)
+        except ZeroDivisionError:
+            undefined += 1
+            with pytest.raises(Rejected):
+                given.number(given.expression(data, "here"), None)
+        else:
+            assert given.number(given.expression(data, "here"), None) == wanted
+    assert 300 < undefined < 2000
+
+
 def test_a_power_is_not_rational_by_rounding():
     given = _given(_one(Inequality("bound", sp.Lt(0, x)), X, Y), {"x": "2", "y": "4/9"})
     half = given.terms.expression(to_data(sp.sqrt(y)), "here")

@@ -69,7 +69,8 @@ class Given:
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
         self.by_word = _holds_case(statement)
-        self.effort, self.terms = effort, Terms(effort)
+        definitions = items(statement["definitions"], "definitions")
+        self.effort, self.terms = effort, Terms(effort, map(_name, definitions))
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
@@ -86,7 +87,7 @@ class Given:
         self.variables: set[Any] = set()
         for d in items(statement["variables"], "variables"):
             self.variables.add(self._new_name(d, "variables"))
-        for i, pair in enumerate(items(statement["definitions"], "definitions")):
+        for i, pair in enumerate(definitions):
             where = f"definitions[{i}]"
             name, value = items(pair, where, 2)
             found = self.expression(value, where)
@@ -207,6 +208,14 @@ def _parameter(data: Any, where: str) -> Parameter:
     if words and bounds != [None, None]:
         raise Rejected(f"{where}: a word has no bounds")
     return Parameter(name, kind, words, *bounds)
+
+
+def _name(definition: Any) -> Any:
+    """Return the name that a definition seems to have; what else it has to be is seen when it is read."""
+    match definition:
+        case [[_, str(name), *_], *_]:
+            return name
+    return None
 
 
 def sides(relation: Node) -> tuple[Node, Node]:
