@@ -69,12 +69,12 @@ class Given:
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
         self.by_word = _holds_case(statement)
-        definitions = items(statement["definitions"], "definitions")
-        self.effort, self.terms = effort, Terms(effort, map(_name, definitions))
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
             raise Rejected("statement.parameters: a parameter is named twice")
+        definitions = items(statement["definitions"], "definitions")
+        self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
         entries(instance, "instance", "", self.parameters)
         if missing := [name for name in self.parameters if name not in instance]:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
@@ -103,9 +103,9 @@ class Given:
         self.in_scope = all(held)
         self.claim = items(statement["claim"], "claim")
         self._distinct([d["label"] for d in hypotheses], "hypotheses")
-        for name, parameter in self.parameters.items():
-            if name in self.values and not parameter.implies(self.terms.assumptions.get(name, ())):
-                raise Rejected(f"statement: the symbol {shown(name)} assumes more than the parameter's domain says")
+
+    def _may_assume(self, name: Any, assumed: Sequence[str]) -> bool:
+        return name not in self.parameters or self.parameters[name].implies(assumed)
 
     @staticmethod
     def _distinct(labels: Sequence[str], where: str) -> None:

@@ -9,7 +9,7 @@ Of a Case, what is not chosen counts for nothing. No function here recurses on t
 which definitions may make deep.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import isqrt
@@ -51,11 +51,14 @@ Names = Mapping[Any, Node]
 class Terms:
     """The graph of one file; `assumptions` says what each symbol's data assume of it.
 
-    `abbreviations` are names that expressions will be put in for, which may have no value.
+    `abbreviations` are names that expressions will be put in for, which may have no value; `may_assume`
+    says whether what the data of a name assume may be assumed.
     """
 
-    def __init__(self, effort: Effort, abbreviations: Iterable[Any] = ()) -> None:
-        self.effort, self.abbreviations = effort, frozenset(abbreviations)
+    def __init__(
+        self, effort: Effort, abbreviations: Iterable[Any], may_assume: Callable[[Any, tuple[str, ...]], bool]
+    ) -> None:
+        self.effort, self.abbreviations, self.may_assume = effort, frozenset(abbreviations), may_assume
         self.assumptions: dict[Any, tuple[str, ...]] = {}
         self._nodes: dict[Any, Node] = {}
         self._masks: dict[Any, int] = {}
@@ -255,6 +258,8 @@ class Terms:
         name, assumed = rest[0], tuple(word(a, where, ASSUMPTIONS) for a in rest[1:])
         if self.assumptions.setdefault(name, assumed) != assumed:
             raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
+        if not self.may_assume(name, assumed):
+            raise Rejected(f"{where}: the symbol {shown(name)} assumes more than the parameter's domain says")
         return self.symbol(name)
 
     def _checked(self, head: str, args: list[Node], where: str) -> Node:
