@@ -1,6 +1,6 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -51,24 +51,26 @@ class Parameter:
         return number
 
 
-def _holds_case(data: Any) -> bool:
-    """Whether a Case, which an instance's word decides, is anywhere in a statement's data."""
+def _deciding(data: Any) -> Iterator[Any]:
+    """Yield the words that decide a Case in some data, each as it is written there."""
     waiting = [data]
     while waiting:
         part = waiting.pop()
         if type(part) is list and part and part[0] == "Case":
-            return True
+            yield _name(part[1:])
         if type(part) in (list, dict):
             waiting.extend(part.values() if type(part) is dict else part)
-    return False
 
 
 class Given:
-    """A statement at an instance: what proofs are checked against."""
+    """A statement at an instance: what proofs are checked against.
+
+    `for_all`: what is proved of the expressions that the instance's words choose is proved for all
+    parameters. It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
+    """
 
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
-        self.by_word = _holds_case(statement)
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
@@ -101,6 +103,8 @@ class Given:
         hypotheses = items(statement["hypotheses"], "hypotheses")
         held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
         self.in_scope = all(held)
+        fixed = [data["varies"] for data in hypotheses if "varies" in data]
+        self.for_all = all(self.in_scope and name in fixed for name in _deciding(statement))
         self.claim = items(statement["claim"], "claim")
         self._distinct([d["label"] for d in hypotheses], "hypotheses")
 
@@ -210,9 +214,9 @@ def _parameter(data: Any, where: str) -> Parameter:
     return Parameter(name, kind, words, *bounds)
 
 
-def _name(definition: Any) -> Any:
-    """Return the name that a definition seems to have; what else it has to be is seen when it is read."""
-    match definition:
+def _name(data: Any) -> Any:
+    """Return the name of the symbol that some data seem to begin with; None is no name."""
+    match data:
         case [[_, str(name), *_], *_]:
             return name
     return None

@@ -308,7 +308,7 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     for_all = name == "positive" or (name == "identity" and proof["scope"] == "all")
     if evidence != ("proved" if for_all else "certified"):
         raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
-    if for_all and given.by_word:
+    if for_all and not given.for_all:
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     holds = kind.check(given, clause, proof, at)
     if holds is not None and holds != (outcome == "verified"):
