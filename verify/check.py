@@ -55,6 +55,7 @@ def check(
     instance = statement.parse(given)
     check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
+    in_scope = scope(hypotheses) is True
     context = Context(
         statement.at(instance),
         instance,
@@ -63,8 +64,8 @@ def check(
         digits=digits,
         progress=progress,
         iterate_until=started + 0.8 * seconds,
-        in_scope=scope(hypotheses) is True,
-        by_word=statement.by_word,
+        in_scope=in_scope,
+        for_all=statement.for_all(in_scope=in_scope),
     )
     clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
     found = {clause.label: clause.values for clause in clauses}

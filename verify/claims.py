@@ -43,8 +43,8 @@ class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
-    them; `by_word` that the statement's expressions were chosen by the instance's words, so that nothing
-    is proved for all parameters. Recursions are followed until `iterate_until`, so that some time is left
+    them; `for_all` that what is proved of the statement's expressions is proved for all parameters, and
+    not for the instance's words alone. Recursions are followed until `iterate_until`, so that some time is left
     for what comes after.
     """
 
@@ -57,7 +57,7 @@ class Context:
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
     in_scope: bool = False
-    by_word: bool = False
+    for_all: bool = True
     interrupted: bool = False
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
@@ -254,7 +254,7 @@ class Identity:
         for difference, evidence, where in (
             (everywhere, Evidence.PROVED, "for all parameters"),
             (here, Evidence.CERTIFIED, "at this instance"),
-        )[context.by_word :]:
+        )[not context.for_all :]:
             try:
                 if _zero_on_domain(difference, statement):
                     detail = f"symbolic zero {where}"
@@ -431,7 +431,7 @@ class Inequality:
         return sign > 0 or (sign == 0 and not strict), margin, bits
 
     def _proof_for_all(self, context: Context) -> Any:
-        if context.by_word:
+        if not context.for_all:
             return None
         return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
 

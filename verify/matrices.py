@@ -115,7 +115,7 @@ class MatrixIdentity:
     def evaluate(self, context: Context) -> ClauseResult:
         """Compare word by word; where the two sides differ, look for matrices at which they do."""
         if self._difference(context.statement) == {}:
-            evidence = Evidence.CERTIFIED if context.by_word else Evidence.PROVED
+            evidence = Evidence.PROVED if context.for_all else Evidence.CERTIFIED
             detail = "the same words, for all matrices"
             proof = {"kind": "words"}
             return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, None, detail, proof=proof)

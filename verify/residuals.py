@@ -110,11 +110,12 @@ class LeastResidual:
         for order, left in enumerate(problem.orthogonality(claimed), 1):
             if left:
                 found = {"order": order, "integral": exact_fraction(left)}
-                return self._refuted(context, claimed, found["integral"], f"the integral of p s^{order} is not 0", found)
+                return self._refuted(
+                    context, claimed, found["integral"], f"the integral of p s^{order} is not 0", found
+                )
         least = problem.minimum(claimed)
         if problem.stated not in (None, least):
-            return self._refuted(context, claimed, least - problem.stated,
-  "the minimum is another", {"minimum": least})
+            return self._refuted(context, claimed, least - problem.stated, "the minimum is another", {"minimum": least})
         roots = [Enclosure(*ends) for ends in real_roots(claimed)]
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
             detail = "the minimiser's roots are not all real and distinct"

@@ -218,10 +218,14 @@ class Statement:
             if listed := lists & {symbol.name for symbol in expression.free_symbols}:
                 raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
-    @property
-    def by_word(self) -> bool:
-        """Whether the claim depends on a word: what is shown at an instance is then not shown for all."""
-        return any(expression.has(Case) for expression in self._all_expressions())
+    def for_all(self, *, in_scope: bool) -> bool:
+        """Whether what is proved of the expressions that an instance's words choose is proved for all parameters.
+
+        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
+        """
+        words = {str(case.args[0]) for expression in self._all_expressions() for case in expression.atoms(Case)}
+        fixed = {h.varies.name for h in self.hypotheses if h.varies}
+        return not words or (in_scope and words <= fixed)
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is absent.

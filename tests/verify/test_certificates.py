@@ -22,7 +22,7 @@ from verify import (
     load_theorem,
 )
 from verify.certificates import certificate, certificate_text, number, write_certificate
-from verify.recheck import recheck_file, recheck_text
+from verify.recheck import Rejected, recheck_file, recheck_text
 
 x, z = sp.symbols("x z", positive=True)
 y = sp.Symbol("y", real=True)
@@ -47,6 +47,7 @@ CLAUSES = {
     "cycle, kept": (Stays("c", MAP, x, x), {"x": "1/3"}, "verified"),
     "descent": (Stays("c", DOWN, sp.Rational(1, 10), sp.Rational(1, 10)), {"x": "1/10"}, "verified"),
     "root": (IsolatedRoot("c", (y**2 - x,), (y,), (sp.Rational(7, 5),), sp.Rational(1, 10)), {"x": 2}, "verified"),
+    "no_root": (IsolatedRoot("c", (y**2 - x,), (y,), (sp.Rational(7, 5),), sp.Rational(1, 10)), {"x": 3}, "refuted"),
 }
 PROOF = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
 
@@ -111,3 +112,61 @@ def test_the_library_ships_certificates_of_its_statements():
 @pytest.mark.parametrize(("value", "text"), [(3, "3"), (Fraction(-6, 4), "-3/2"), (Fraction(0), "0")])
 def test_numbers_are_canonical(value, text):
     assert number(value) == text
+
+
+W = Parameter("w", "word", "w", words=("one", "other"))
+V = Parameter("v", "word", "v", words=("one", "other"))
+w, v = sp.Symbol("w"), sp.Symbol("v")
+FIXED = Hypothesis("fixed", text="w is one", varies=W)
+SMALL = Hypothesis("small", sp.Lt(x, 5))
+SAME = Identity("same", Case(w, (x + 1) ** 2, x), x**2 + 2 * x + 1)
+ABOVE = Inequality("above", sp.Gt(Case(w, x, -x), -1, evaluate=False))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "hypotheses", "instance", "evidence"),
+    [
+        ((SAME, ABOVE), (FIXED, SMALL), {"x": 2}, "proved"),
+        ((SAME, ABOVE), (SMALL,), {"x": 2, "w": "one"}, "certified"),
+        ((SAME, ABOVE), (FIXED, SMALL), {"x": 6}, "certified"),
+        ((SAME,), (FIXED, SMALL), {"x": 6}, "certified"),
+        (
+            (Identity("true", Case(w, x + x * (x + 1), x * (x + 2)), x**2 + 2 * x),),
+            (FIXED,),
+            {"w": "other"},
+            "certified",
+        ),
+        (
+            (SAME, Identity("nested", Case(w, Case(v, x * (x + 1), x), x), x**2 + x)),
+            (FIXED,),
+            {"v": "one"},
+            "certified",
+        ),
+        ((SAME, Identity("v", Case(v, x * (x + 1), x), x**2 + x)), (FIXED,), {"v": "one"}, "certified"),
+        ((Identity("none", x * (x + 1), x**2 + x),), (SMALL,), {"x": 6, "w": "other"}, "proved"),
+    ],
+    ids=[
+        "in scope",
+        "no hypothesis",
+        "out of scope",
+        "the same",
+        "another word",
+        "a free word inside",
+        "a free word",
+        "no Case",
+    ],
+)
+def test_a_word_that_a_hypothesis_fixes_is_for_all_in_scope(make_theorem, clauses, hypotheses, instance, evidence):
+    parameters = (Parameter("x", "rational", "x", above=0), W, V)
+    theorem = make_theorem(*clauses, parameters=parameters, hypotheses=hypotheses)
+    result = theorem.check(**{"x": 1, "v": "one"} | instance)
+    assert {c.evidence for c in result.clauses} == {evidence}
+    data = certificate(theorem, result)
+    assert {found for _, _, found, _ in recheck_text(json.dumps(data).encode()).clauses} == {evidence}
+    # The other way round: what the engine does not claim, the checker does not accept.
+    for clause in data["clauses"]:
+        clause["evidence"] = "proved"
+        clause["proof"] = {"kind": "identity", "scope": "all", "factors": []}
+    if evidence == "certified" and all(isinstance(clause, Identity) for clause in clauses):
+        with pytest.raises(Rejected, match="not shown for all"):
+            recheck_text(json.dumps(data).encode())

@@ -295,6 +295,16 @@ def root():
     return certificate(data, {"n": "2"}, ("verified", "certified", proof))
 
 
+def no_root():
+    # x² + y² = 3 has no root with x = y near (1, 1).
+    made = root()
+    made["instance"], made["clauses"][0]["outcome"] = {"n": "3"}, "refuted"
+    made["clauses"][0]["proof"] = {"kind": "no_root", "bits": 128}
+    made["statement"]["claim"][0]["radius"] = to_data(sp.Rational(1, 5))
+    made["statement_digest"] = digest(made["statement"])
+    return made
+
+
 def positive():
     # (x + k)/(x + 1) >= 1 for k >= 1, x >= 0; strict, where x >= 2k: x/k > 1 since x/k − 1 >= 1.
     size = Parameter("x", "rational", "x", minimum=0)
@@ -315,7 +325,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, positive),
+        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
     )
 }
 
@@ -377,6 +387,7 @@ def _integer(value):
     return ["Integer", str(value)]
 
 
+_ROOT_Y = ["Symbol", "y", "real"]
 REJECTED = [
     ("exact", f"{PROOF}.margin", "1/17", "margin: is not larger minus smaller"),
     ("exact", f"{PROOF}.margin", "2/36", "not in lowest terms"),
@@ -492,6 +503,15 @@ REJECTED = [
     ("root", "statement.claim.0.radius", _integer(3), "two roots in the clause's box are not excluded"),
     ("root", "statement.claim.0.unknowns.0", ["Symbol", "n", "real"], "new symbols"),
     ("root", "clauses.0.outcome", "refuted", "root does not prove"),
+    ("root", "statement.claim.0.unknowns.0", ["Symbol", "x", "integer", "rational", "real"], "are real, and at most"),
+    ("root", "statement.claim.0.unknowns.1", ["Symbol", "y", "nonpositive", "real"], "are real, and at most"),
+    ("no_root", "instance.n", "2", "not shown to hold no root"),
+    ("no_root", "statement.claim.0.radius", _integer(1), "not shown to hold no root"),
+    ("no_root", "clauses.0.outcome", "verified", "no_root does not prove"),
+    ("no_root", "clauses.0.evidence", "proved", "evidence"),
+    ("no_root", "statement.claim.0.equations.1", ["Add", _ROOT_Y, ["Mul", _integer(-1), _ROOT_Y]], "invertible"),
+    ("no_root", "statement.claim.0.equations.1", ["Pow", ["Add", _ROOT_Y, _integer(-1)], _integer(-1)], "unbounded"),
+    ("no_root", f"{PROOF}.bits", 10**6, "not an integer from 64"),
     ("positive", f"{PROOF}.shifts.k", "2", "is not the parameter's bound"),
     ("positive", f"{PROOF}.shifts", {}, "not all positive"),
     ("positive", f"{OTHER}.relations", [], "not all positive"),
@@ -517,6 +537,38 @@ def test_every_kind_is_rejected_in_five_ways():
     assert min(counts.values()) >= 5, counts
 
 
+def _everywhere(value, put):
+    """All data that differ from a value by one symbol x, each replaced by `put`."""
+    if value == ["Symbol", "x", "real"]:
+        yield put
+    elif isinstance(value, list | dict):
+        for key in range(len(value)) if isinstance(value, list) else value:
+            for other in _everywhere(value[key], put):
+                made = copy.copy(value)
+                made[key] = other
+                yield made
+
+
+def test_no_symbol_of_a_parameter_assumes_more_than_its_domain_wherever_it_occurs_first():
+    data = _one(Inequality("bound", sp.Lt(x**2, 5)), X).to_data()
+    one = {"kind": "identity", "label": "same", "says": "", "left": _integer(1), "right": _integer(1)}
+    exact = {"kind": "exact", "margin": "1"}
+    factor = {"kind": "identity", "scope": "all", "factors": [{"factor": ["Symbol", "x", "real"], "shift": None}]}
+    tried = 0
+    for put in (["Symbol", "x", "positive"], ["Symbol", "x", "integer", "real"], ["Symbol", "x", "nonzero"]):
+        for claim in _everywhere(data["claim"], put):
+            made = certificate(data | {"claim": claim}, {"x": "-2"}, ("verified", "certified", exact))
+            with pytest.raises(Rejected, match="assumes more than the parameter's domain"):
+                recheck(made)
+            tried += 1
+        for proof in _everywhere(factor, put):
+            made = certificate(data | {"claim": [one]}, {"x": "-2"}, ("verified", "proved", proof))
+            with pytest.raises(Rejected, match="assumes more than the parameter's domain"):
+                recheck(made)
+            tried += 1
+    assert tried == 6
+
+
 def test_an_instance_out_of_scope_may_use_no_hypothesis():
     made = changed(changed(positive(), "instance.x", "3"), "in_scope", False)
     with pytest.raises(Rejected, match="out of scope"):
@@ -532,6 +584,37 @@ def test_a_positive_margin_needs_divisors_of_one_sign_and_symbols_of_known_sign(
     statement = _one(Inequality("bound", sp.Le(0, 1 / (x - 2) ** 2)), X)
     with pytest.raises(Rejected, match="not shown to have one sign"):
         recheck(certificate(statement, {"x": "3"}, ("verified", "proved", proof | {"shifts": {}})))
+
+
+@pytest.mark.parametrize(
+    ("assumed", "centre", "accepted"),
+    [
+        ([], 1, True),
+        (["real"], 0, True),
+        (["nonnegative", "nonzero", "positive", "real"], 2, True),
+        (["nonnegative", "nonzero", "positive", "real"], 1, False),
+        (["nonnegative", "nonzero", "positive", "real"], -2, False),
+        (["nonnegative", "real"], 1, True),
+        (["nonnegative", "real"], 0, False),
+        (["nonzero", "real"], -2, True),
+        (["nonzero", "real"], 1, False),
+        (["negative", "nonpositive", "nonzero", "real"], -2, False),
+    ],
+)
+@pytest.mark.parametrize("width", [sp.Integer(1), sp.exp(0, evaluate=False)])
+def test_a_root_is_what_its_symbol_is_assumed_to_be(assumed, centre, accepted, width):
+    data = root()["statement"]
+    unknown = ["Symbol", "x", *assumed]
+    equation = ["Add", ["Mul", _integer(2), unknown], _integer(-2 * centre)]
+    parts = {"equations": [equation], "unknowns": [unknown], "centre": [_integer(centre)], "radius": to_data(width)}
+    data["claim"][0] |= parts
+    proof = {"kind": "root", "bits": 128, "centre": [str(centre)], "radius": "1/1000"}
+    made = certificate(data, {"n": "2"}, ("verified", "certified", proof))
+    if accepted:
+        assert recheck(made)
+    else:
+        with pytest.raises(Rejected, match=r"assumptions exclude|are real"):
+            recheck(made)
 
 
 def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
@@ -744,6 +827,107 @@ def test_limits_are_exact_and_one_sided_or_infinite_ones_are_not_guessed():
         else:
             with pytest.raises(Rejected):
                 recheck(made)
+
+
+_U, _X, _M = ["Symbol", "u", "real"], ["Symbol", "x", "real"], ["Symbol", "m"]
+_LESS = ["Add", _X, _integer(-1)]
+_PARTIAL = {"divisor": ["Pow", _LESS, _integer(-1)], "log": ["log", _LESS], "root": ["Pow", _LESS, ["Rational", "1/2"]]}
+# Each is 0 where the part p has a value, which it has for x > 1; definitions: m is p.
+_VANISHING = {
+    "difference": lambda p: ["Add", p, ["Mul", _integer(-1), p]],
+    "times 0": lambda p: ["Mul", _integer(0), p],
+    "times 0, in steps": lambda p: ["Mul", ["Add", _U, ["Mul", _integer(-1), _U]], ["exp", p]],
+    "power 0": lambda p: ["Add", ["Pow", p, _integer(0)], _integer(-1)],
+    "definition": lambda p: ["Add", _M, ["Mul", _integer(-1), _M]],
+    "definition, inside": lambda p: ["Add", ["exp", _M], ["Mul", _integer(-1), ["exp", _M]]],
+    "derivative": lambda p: ["Derivative", p, ["Tuple", _U, _integer(1)]],
+    "derivative of a sum": lambda p: ["Add", ["Derivative", ["Add", _U, p], ["Tuple", _U, _integer(1)]], _integer(-1)],
+    "substitution": lambda p: ["Subs", _integer(0), ["Tuple", ["Symbol", "v"]], ["Tuple", p]],
+    "difference, substituted": lambda p: [
+        *("Subs", ["Add", ["Symbol", "m"], ["Mul", _integer(-1), ["Symbol", "m"]]]),
+        *(["Tuple", ["Symbol", "m"]], ["Tuple", p]),
+    ],
+    "limit": lambda p: ["Limit", _integer(0), ["Symbol", "v"], p, ["Symbol", "+"]],
+}
+
+
+def _vanishing(how, what, minimum=None):
+    """A statement about an expression that is 0 where it has a value."""
+    p = _PARTIAL[what]
+    parameters = (Parameter("x", "rational", "x", minimum=minimum), Parameter("u", "rational", "u"))
+    data = _one(Inequality("c", sp.Lt(x, 1)), *parameters).to_data() | {"definitions": [[_M, p]]}
+    return data, _VANISHING[how](p)
+
+
+@pytest.mark.parametrize("what", _PARTIAL)
+@pytest.mark.parametrize("how", _VANISHING)
+def test_what_cancels_has_a_value_at_the_instance(how, what):
+    data, left = _vanishing(how, what)
+    data["claim"][0]["relation"] = ["Lt", left, _integer(1)]
+    proofs = {"kind": "exact", "margin": "1"}, {"kind": "ball", "bits": 64, "margin": ["1/2", "2"]}
+    bad = {"divisor": ["1"], "log": ["1", "0"], "root": ["0"]}[what]
+    for proof in proofs[how == "limit" and what != "divisor" :]:
+        assert recheck(certificate(data, {"x": "3", "u": "1"}, ("verified", "certified", proof)))
+        for value in bad:
+            with pytest.raises(Rejected):
+                recheck(certificate(data, {"x": value, "u": "1"}, ("verified", "certified", proof)))
+
+
+@pytest.mark.parametrize("what", _PARTIAL)
+@pytest.mark.parametrize("how", _VANISHING)
+def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
+    # Inside a limit only what is listed may be divided by.
+    listed = [{"factor": _LESS, "shift": None}] if how == "limit" else []
+    for minimum in (2, None, 1):
+        proof = {"kind": "identity", "scope": "all", "factors": listed}
+        data, left = _vanishing(how, what, minimum)
+        data["claim"] = [{"kind": "identity", "label": "c", "says": "", "left": left, "right": _integer(0)}]
+        made = certificate(data, {"x": "3", "u": "1"}, ("verified", "proved", proof))
+        if minimum == 2 and (how, what) not in [("limit", "log"), ("limit", "root")]:
+            assert recheck(made)
+        else:
+            with pytest.raises(Rejected):
+                recheck(made)
+
+
+def _plain(data, values):
+    """The value of an expression, computed as it is written; ZeroDivisionError where it has none."""
+    head, *args = data
+    if head in ("Integer", "Rational"):
+        return Fraction(args[0])
+    if head == "Symbol":
+        return values[args[0]]
+    found = [_plain(argument, values) for argument in args]
+    return found[0] ** int(found[1]) if head == "Pow" else sum(found) if head == "Add" else found[0] * found[1]
+
+
+def _written(draw, depth):
+    if depth == 0:
+        return draw.choice([_X, _U, _integer(0), _integer(1), _integer(-1), ["Rational", "1/2"]])
+    head = draw.choice(["Add", "Add", "Mul", "Mul", "Pow"])
+    first = _written(draw, depth - 1)
+    second = _integer(draw.choice([-2, -1, 0, 2])) if head == "Pow" else draw.choice([first, _written(draw, depth - 1)])
+    return [head, first, second]
+
+
+def test_an_expression_has_a_value_exactly_where_it_has_one_as_it_is_written():
+    draw, undefined = random.Random(17), 0
+    for _ in range(3000):
+        data = _written(draw, draw.randint(1, 5))
+        values = {name: Fraction(draw.randint(-1, 1)) for name in ("x", "u")}
+        given = _given(
+            _one(Inequality("c", sp.Lt(x, u)), X, Parameter("u", "rational", "u")),
+            {name: str(value) for name, value in values.items()},
+        )
+        try:
+            wanted = _plain(data, values)
+        except ZeroDivisionError:
+            undefined += 1
+            with pytest.raises(Rejected):
+                given.number(given.expression(data, "here"), None)
+        else:
+            assert given.number(given.expression(data, "here"), None) == wanted
+    assert 300 < undefined < 2000
 
 
 def test_a_power_is_not_rational_by_rounding():

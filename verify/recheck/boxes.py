@@ -167,6 +167,7 @@ def _within(inner: Interval, outer: Interval) -> bool:
 
 def _vanishes(given: Given, node: Node) -> bool:
     """Whether a node is 0 wherever it is defined."""
+    (node,), _ = given.terms.cancelled([node])
 
     def zero(units: dict[Any, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, admit_all, units)

@@ -200,7 +200,8 @@ def _limit(terms: Terms, node: Node, field: Any) -> Any:
         inner = terms.substitute(inner, {symbol.value: terms.power(symbol, -1)})
     elif point is not terms.zero:
         inner = terms.substitute(inner, {symbol.value: terms.add((point, symbol))})
-    constants = [n for n in order([inner], lambda n: not n.free & symbol.free) if not n.free & symbol.free]
+    roots = [inner] if point.head == "Infinity" else [inner, point]
+    constants = [n for n in order(roots, lambda n: not n.free & symbol.free) if not n.free & symbol.free]
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
         try:

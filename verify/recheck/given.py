@@ -1,6 +1,6 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -51,29 +51,32 @@ class Parameter:
         return number
 
 
-def _holds_case(data: Any) -> bool:
-    """Whether a Case, which an instance's word decides, is anywhere in a statement's data."""
+def _deciding(data: Any) -> Iterator[Any]:
+    """Yield the words that decide a Case in some data, each as it is written there."""
     waiting = [data]
     while waiting:
         part = waiting.pop()
         if type(part) is list and part and part[0] == "Case":
-            return True
+            yield _name(part[1:])
         if type(part) in (list, dict):
             waiting.extend(part.values() if type(part) is dict else part)
-    return False
 
 
 class Given:
-    """A statement at an instance: what proofs are checked against."""
+    """A statement at an instance: what proofs are checked against.
+
+    `for_all`: what is proved of the expressions that the instance's words choose is proved for all
+    parameters. It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
+    """
 
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
-        self.by_word = _holds_case(statement)
-        self.effort, self.terms = effort, Terms(effort)
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
             raise Rejected("statement.parameters: a parameter is named twice")
+        definitions = items(statement["definitions"], "definitions")
+        self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
         entries(instance, "instance", "", self.parameters)
         if missing := [name for name in self.parameters if name not in instance]:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
@@ -86,7 +89,7 @@ class Given:
         self.variables: set[Any] = set()
         for d in items(statement["variables"], "variables"):
             self.variables.add(self._new_name(d, "variables"))
-        for i, pair in enumerate(items(statement["definitions"], "definitions")):
+        for i, pair in enumerate(definitions):
             where = f"definitions[{i}]"
             name, value = items(pair, where, 2)
             found = self.expression(value, where)
@@ -100,11 +103,13 @@ class Given:
         hypotheses = items(statement["hypotheses"], "hypotheses")
         held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
         self.in_scope = all(held)
+        fixed = [data["varies"] for data in hypotheses if "varies" in data]
+        self.for_all = all(self.in_scope and name in fixed for name in _deciding(statement))
         self.claim = items(statement["claim"], "claim")
         self._distinct([d["label"] for d in hypotheses], "hypotheses")
-        for name, parameter in self.parameters.items():
-            if name in self.values and not parameter.implies(self.terms.assumptions.get(name, ())):
-                raise Rejected(f"statement: the symbol {shown(name)} assumes more than the parameter's domain says")
+
+    def _may_assume(self, name: Any, assumed: Sequence[str]) -> bool:
+        return name not in self.parameters or self.parameters[name].implies(assumed)
 
     @staticmethod
     def _distinct(labels: Sequence[str], where: str) -> None:
@@ -207,6 +212,14 @@ def _parameter(data: Any, where: str) -> Parameter:
     if words and bounds != [None, None]:
         raise Rejected(f"{where}: a word has no bounds")
     return Parameter(name, kind, words, *bounds)
+
+
+def _name(data: Any) -> Any:
+    """Return the name of the symbol that some data seem to begin with; None is no name."""
+    match data:
+        case [[_, str(name), *_], *_]:
+            return name
+    return None
 
 
 def sides(relation: Node) -> tuple[Node, Node]:

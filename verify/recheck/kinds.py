@@ -1,18 +1,18 @@
 """The kinds of proof about relations and identities, and the table of all kinds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import ctx
 
-from verify.recheck import boxes, runs
+from verify.recheck import boxes, roots, runs
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
-from verify.recheck.terms import Node
+from verify.recheck.terms import Node, order
 
 
 def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
@@ -54,7 +54,8 @@ def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
 
     Everything that is divided by is a product of atoms that are nowhere zero and of the listed
-    factors, each of which keeps one sign on the domain.
+    factors, each of which keeps one sign on the domain. What was divided by and cancelled is such a
+    product or keeps one sign; what is under a logarithm or a root and cancelled is positive.
     """
     everywhere = word(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
     nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]
@@ -71,6 +72,8 @@ def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
         factors.append(node)
     if not everywhere:
         nodes = [given.here(node) for node in nodes]
+    nodes, cancelled = given.terms.cancelled(nodes)
+    divisors = _unsigned_divisors(given, cancelled, range(len(given.domain) if everywhere else 0), where)
 
     def vanishes(units: dict[Any, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, refuse, units)
@@ -79,15 +82,43 @@ def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
             if len(value.numerator) < 2 and 0 in value.numerator:
                 raise Rejected(f"{where}.factors[{i}]: is a constant")
             field.factors.append(field.primitive(value.numerator))
-        left, right = evaluate(given.terms, nodes, field)
+        left, right, *others = evaluate(given.terms, [*nodes, *divisors], field)
+        for divisor in others:
+            field.inverse(divisor)
         return field.is_zero(field.plus(left, field.times(field.number(Fraction(-1)), right)))
 
     if not with_units(vanishes):
         raise Rejected(f"{where}: the two sides are not the same rational function")
 
 
-def _keeps_sign(given: Given, node: Node, shift: int | None, where: str) -> None:
-    """See that a factor has no zero on the domain: in slacks, its coefficients have one sign.
+def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
+    """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
+    left = []
+    for node in order(cancelled):
+        if node.head not in ("Pow", "log", "Limit") or node.total:
+            continue
+        divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1
+        if divides and node.args[1].value > 0:
+            continue
+        shown = node.head != "Limit" and any(
+            _shows_sign(given, node.args[0], shift, where, positive=not divides) for shift in (None, *shifts)
+        )
+        if not shown and not divides:
+            raise Rejected(f"{where}: a {node.head} that cancels is not shown to have a value")
+        left += [] if shown else [node.args[0]]
+    return left
+
+
+def _shows_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool) -> bool:
+    try:
+        _keeps_sign(given, node, shift, where, positive=positive)
+    except Rejected:
+        return False
+    return True
+
+
+def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool = False) -> None:
+    """See that a factor has no zero on the domain, or is positive: in slacks, its coefficients have one sign.
 
     First the larger side of a relation of the domain, a symbol, is written as the smaller plus a
     slack; then every parameter as its minimum (or the bound that it is above) plus another.
@@ -97,12 +128,13 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str) -> None
         node = _with_slack(given, node, given.domain[shift], shift, signs, where)
     node = _over_bounds(given, node, list(given.values), signs)
 
-    def sign(units: dict[Any, int]) -> int:
+    def good(units: dict[Any, int]) -> bool:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
         (value,) = evaluate(given.terms, [node], field)
-        return field.one_sign(value.numerator) if value.numerator else 0
+        sign = field.one_sign(value.numerator) if value.numerator else 0
+        return sign == 1 and field.is_signed() if positive else sign != 0
 
-    if not with_units(sign):
+    if not with_units(good):
         raise Rejected(f"{where}: the factor is not shown to keep one sign on the domain")
 
 
@@ -206,7 +238,7 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
         low, high = evaluate(given.terms, ends, field)
         margin = field.plus(high, field.times(field.number(Fraction(-1)), low)).numerator
-        if not all(sign in ("positive", "nonnegative") for sign in field.signs):
+        if not field.is_signed():
             return False
         if relation.head in ("Lt", "Gt"):
             return bool(margin) and field.one_sign(margin) == 1
@@ -241,7 +273,8 @@ KINDS = {
     "excess": Kind(("stays",), ("refuted",), f"{_RUN} reached_at above_at", runs.excess),
     "cycle": Kind(("reaches", "stays"), (), f"{_RUN} {_SET} entry_bits period entered_at axes", runs.cycle),
     "descent": Kind(("stays",), ("verified",), "bits metric coordinates cuts", boxes.descent),
-    "root": Kind(("root",), ("verified",), f"bits {_SET}", runs.root),
+    "root": Kind(("root",), ("verified",), f"bits {_SET}", roots.root),
+    "no_root": Kind(("root",), ("refuted",), "bits", roots.no_root),
 }
 CLAUSE_KEYS = {
     "inequality": "kind label says relation",
@@ -276,7 +309,7 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     for_all = name == "positive" or (name == "identity" and proof["scope"] == "all")
     if evidence != ("proved" if for_all else "certified"):
         raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
-    if for_all and given.by_word:
+    if for_all and not given.for_all:
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     holds = kind.check(given, clause, proof, at)
     if holds is not None and holds != (outcome == "verified"):

@@ -263,6 +263,10 @@ class Quotients:
     def _inside(self, key: int) -> list[int]:
         return [i for i in range(len(self.signs)) if key >> _WIDTH * i & _FIELD]
 
+    def is_signed(self) -> bool:
+        """Whether no atom, and so nothing that was divided by, can be negative."""
+        return all(sign in ("positive", "nonnegative") for sign in self.signs)
+
     def one_sign(self, polynomial: Polynomial) -> int:
         """Return 1 or −1 where a polynomial is shown to have that sign, and no zero, else 0.
 

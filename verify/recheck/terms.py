@@ -1,11 +1,15 @@
 """Expressions of a statement as a shared graph: read from data, substituted into, differentiated.
 
 Equal expressions are one node. Sums collect equal terms, products their numerical factors, and
-numbers are folded exactly; nothing that was divided by is cancelled. No function here recurses on
-the depth of a graph, which definitions may make deep.
+numbers are folded exactly. What would drop out by this, as x does from x − x, does so only where it
+has a value whatever the symbols' values are; else it stays, times 0. The same holds for what is
+differentiated, and for the point of a substitution. So a node has a value only where all that it was
+written with has one: no divisor is 0, and what is under a logarithm or a root is as it should be.
+Of a Case, what is not chosen counts for nothing. No function here recurses on the depth of a graph,
+which definitions may make deep.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from math import isqrt
@@ -29,22 +33,32 @@ _ARITIES = (
 
 
 class Node:
-    """A node of the graph; `value` is a number's Fraction or a symbol's name, `free` a mask of free symbols."""
+    """A node of the graph; `value` is a number's Fraction or a symbol's name, `free` a mask of free symbols.
 
-    __slots__ = ("args", "free", "head", "serial", "value")
+    `total`: it is known to have a value at all real values of its symbols.
+    """
 
-    def __init__(self, head: str, args: "tuple[Node, ...]", value: Any, free: int, serial: int) -> None:
+    __slots__ = ("args", "free", "head", "serial", "total", "value")
+
+    def __init__(self, head: str, args: "tuple[Node, ...]", value: Any, free: int, serial: int, total: bool) -> None:
         self.head, self.args, self.value, self.free, self.serial = head, args, value, free, serial
+        self.total = total
 
 
 Names = Mapping[Any, Node]
 
 
 class Terms:
-    """The graph of one file; `assumptions` says what each symbol's data assume of it."""
+    """The graph of one file; `assumptions` says what each symbol's data assume of it.
 
-    def __init__(self, effort: Effort) -> None:
-        self.effort = effort
+    `abbreviations` are names that expressions will be put in for, which may have no value; `may_assume`
+    says whether what the data of a name assume may be assumed.
+    """
+
+    def __init__(
+        self, effort: Effort, abbreviations: Iterable[Any], may_assume: Callable[[Any, tuple[str, ...]], bool]
+    ) -> None:
+        self.effort, self.abbreviations, self.may_assume = effort, frozenset(abbreviations), may_assume
         self.assumptions: dict[Any, tuple[str, ...]] = {}
         self._nodes: dict[Any, Node] = {}
         self._masks: dict[Any, int] = {}
@@ -86,11 +100,21 @@ class Terms:
                 free |= argument.free
             if head in ("Subs", "Limit"):
                 free = (args[0].free & ~args[1].free) | args[2].free
-            node = self._nodes[key] = Node(head, args, value, free, len(self._nodes))
+            total = self._total(head, args, value)
+            node = self._nodes[key] = Node(head, args, value, free, len(self._nodes), total)
         return node
 
+    def _total(self, head: str, args: tuple[Node, ...], value: Any) -> bool:
+        if head == "symbol":
+            return value not in self.abbreviations
+        if head not in ("number", "Add", "Mul", "Pow", "exp", "log") or not all(a.total for a in args):
+            return False
+        if head == "Pow" and args[1].head == "number" and args[1].value >= 0 and args[1].value.denominator == 1:
+            return True
+        return head not in ("Pow", "log") or (args[0].head == "number" and args[0].value > 0)
+
     def add(self, terms: Iterable[Node]) -> Node:
-        """Return a sum, equal terms collected."""
+        """Return a sum, equal terms collected; those that cancel stay, times 0, where they may have no value."""
         total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
         if sum(len(t.args) for t in terms) > _MOST_TERMS:
             raise Rejected(f"a sum has more than {_MOST_TERMS} terms")
@@ -103,13 +127,13 @@ class Terms:
             if term.head == "Mul" and term.args[0].head == "number":
                 coefficient, rest = term.args[0].value, self._product(term.args[1:])
             parts[rest] = parts.get(rest, Fraction(0)) + coefficient
-        found = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c]
+        found = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c or not rest.total]
         if total or not found:
             found.append(self.number(total))
         return found[0] if len(found) == 1 else self._node("Add", tuple(sorted(found, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
-        """Return a product, its numerical factors in front; products inside it stay."""
+        """Return a product, numerical factors in front; products inside stay, and times 0 what may have no value."""
         coefficient, rest = Fraction(1), list[Node]()
         for factor in factors:
             self.effort.spend(1)
@@ -120,7 +144,9 @@ class Terms:
                 rest.append(self._product(factor.args[1:]))
             else:
                 rest.append(factor)
-        if not rest or not coefficient:
+        if not coefficient:
+            rest = [factor for factor in rest if not factor.total]
+        if not rest:
             return self.number(coefficient)
         return self._product((*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial)))
 
@@ -143,7 +169,7 @@ class Terms:
         if exponent.head == "number":
             power = exponent.value
             if power == 0:
-                return self.one
+                return self.add((self.one, self.mul((self.zero, base))))
             if power == 1:
                 return base
             if base.head == "number" and (folded := self._folded(base.value, power)) is not None:
@@ -232,6 +258,8 @@ class Terms:
         name, assumed = rest[0], tuple(word(a, where, ASSUMPTIONS) for a in rest[1:])
         if self.assumptions.setdefault(name, assumed) != assumed:
             raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
+        if not self.may_assume(name, assumed):
+            raise Rejected(f"{where}: the symbol {shown(name)} assumes more than the parameter's domain says")
         return self.symbol(name)
 
     def _checked(self, head: str, args: list[Node], where: str) -> Node:
@@ -267,7 +295,9 @@ class Terms:
         if not node.free & mask:
             return node
         done: dict[Node, Node] = {}
-        for part in order([node], lambda n: not n.free & mask):
+        parts = order([node], lambda n: not n.free & mask)
+        self.effort.spend(len(parts))
+        for part in parts:
             if not part.free & mask:
                 done[part] = part
             elif part.head == "symbol":
@@ -308,15 +338,36 @@ class Terms:
                 value = args[0]
                 for _ in range(int(times.value)):
                     value = self.slope(value, symbol.value)
+                value = self.add((value, self.mul((self.zero, args[0]))))
             elif part.head == "Subs":
-                value = self.substitute(args[0], {args[1].args[0].value: args[2].args[0]})
+                point = args[2].args[0]
+                value = self.substitute(args[0], {args[1].args[0].value: point})
+                value = self.add((value, self.mul((self.zero, point))))
             else:
                 value = self.build(part.head, args) if args != list(part.args) else part
             done[part] = value
         return done[node]
 
+    def cancelled(self, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+        """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
+        found: list[Node] = []
+        while True:
+            done: dict[Node, Node] = {}
+            before, parts = len(found), order(nodes, _is_limit)
+            self.effort.spend(len(parts))
+            for part in parts:
+                if part.head == "Mul" and part.args[0] is self.zero:
+                    found.append(part)
+                    done[part] = self.zero
+                else:
+                    args = [done.get(a, a) for a in part.args]
+                    done[part] = self.build(part.head, args) if args != list(part.args) else part
+            nodes = [done[node] for node in nodes]
+            if len(found) == before:
+                return nodes, found
+
     def slope(self, node: Node, name: Any) -> Node:
-        """Return the derivative in a symbol, each part of the graph differentiated once."""
+        """Return the derivative in a symbol where there is one, each part of the graph differentiated once."""
         mask, done = self.mask([name]), self._slopes.setdefault(name, {})
         for part in order([node], lambda n: n in done or not n.free & mask):
             if part not in done:
@@ -336,8 +387,10 @@ class Terms:
                 return self.add(self.mul((*args[:i], done[args[i]], *args[i + 1 :])) for i in moving)
             case "Pow":
                 base, exponent = args
-                lowered = self.power(base, self.minus(exponent, self.one))
-                terms = [self.mul((exponent, lowered, done[base]))]
+                terms = []
+                if done[base] is not self.zero:
+                    lowered = self.power(base, self.minus(exponent, self.one))
+                    terms.append(self.mul((exponent, lowered, done[base])))
                 if done[exponent] is not self.zero:
                     terms.append(self.mul((node, self.log(base), done[exponent])))
                 return self.add(terms)
@@ -350,6 +403,10 @@ class Terms:
 
 def _serial(node: Node) -> int:
     return node.serial
+
+
+def _is_limit(node: Node) -> bool:
+    return node.head == "Limit"
 
 
 def square_root(value: Fraction) -> Fraction | None:
