@@ -41,9 +41,7 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
         "theorem": theorem.id,
         "statement": theorem.statement.to_data(),
         "statement_digest": theorem.statement.digest,
-        "instance": {
-            name: value if isinstance(value, str) else number(value) for name, value in result.instance.items()
-        },
+        "instance": {name: _written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
         "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
         "clauses": [
@@ -82,6 +80,13 @@ def number(value: Fraction | int) -> str:
     # FLINT writes integers of any length; Python refuses those of more than some thousand digits.
     top, bottom = (str(flint.fmpz(part)) for part in (exact.numerator, exact.denominator))
     return top if bottom == "1" else f"{top}/{bottom}"
+
+
+def _written(value: Any) -> Any:
+    """Return a parameter's value: a word as it is, a number or each of a list as a canonical string."""
+    if isinstance(value, tuple):
+        return [number(entry) for entry in value]
+    return value if isinstance(value, str) else number(value)
 
 
 def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:

@@ -270,7 +270,10 @@ class Identity:
                     )
             except (TheoremError, UndefinedError) as error:
                 why = str(error)
-        for point in sample_points(here.free_symbols):
+        # The sides have values only where all that they are written with has one, what cancels too.
+        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        free = {symbol for symbol in written if str(symbol) not in context.instance}
+        for point in sample_points(here.free_symbols | free):
             try:
                 value, bits = evaluate_rising(here.xreplace(point), {}, sign=True)
             except (TheoremError, UndefinedError, UndecidedError):

@@ -157,7 +157,8 @@ class MatrixIdentity:
             if any(length not in range(1, _LARGEST + 1) for length in lengths):
                 return None
             sizes[letter] = tuple(map(int, lengths))  # type: ignore[arg-type]
-        variables = sorted({s.name for c in difference.values() for s in c.free_symbols} - set(instance))
+        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        variables = sorted({s.name for s in written if s.is_commutative} - set(instance))  # type: ignore[attr-defined]
         for seed in range(_TRIES):
             source = random.Random(seed)
             scalars = {name: Fraction(source.randint(1, 5)) for name in variables}

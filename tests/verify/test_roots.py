@@ -77,7 +77,7 @@ def test_a_root_is_what_its_symbol_assumes(check):
 @pytest.mark.parametrize("assumption", ["negative", "nonpositive", "integer", "even", "odd", "rational"])
 def test_what_the_symbol_of_a_root_may_not_assume(assumption):
     s = sp.Symbol("s", **{assumption: True})
-    with pytest.raises(TheoremError, match="clause r: the unknown s is assumed to be .*; a root is a real number"):
+    with pytest.raises(TheoremError, match=r"clause r: the unknown s is assumed to be .*; a root is a real number"):
         IsolatedRoot("r", (s**2 - a,), (s,), (sp.Integer(1),), R(1, 10))
 
 

@@ -208,7 +208,8 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
     """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; orthogonal to s … s^L or not, which decides.
 
     The moments make ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L, so that at most one p̃ of degree at most L with
-    p̃(0) = 1 has the least square, the one that is orthogonal. Where it is, it has L real roots, each in its interval.
+    p̃(0) = 1 has the least square, the one that is orthogonal; this is ∫ p̃ dμ, which is held against a claimed
+    minimum. Where all is as claimed p̃ has L real roots, each in its interval.
     """
     index = given.new_name(clause["index"], "clause.index")
 
@@ -240,7 +241,8 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
     if not _positive_definite(given, [[moments[i + j + 2] for j in range(count)] for i in range(count)]):
         raise Rejected(f"{where}: the moments are not those of a measure with enough points")
     intervals = items(proof["roots"], f"{where}.roots")
-    if any(integral(polynomial, order) for order in range(1, count + 1)):
+    other = "minimum" in clause and number("minimum") != integral(polynomial, 0)
+    if other or any(integral(polynomial, order) for order in range(1, count + 1)):
         if intervals:
             raise Rejected(f"{where}.roots: are not asked for here")
         return False

@@ -53,4 +53,5 @@ def _squared_norm(a: int, b: int, ones: int) -> int:
     return first * under * alone * second * factorial(ones) * factorial(ones + 1)
 
 
-PRIMITIVES = {("wishart_trace_moment", 1): Primitive(3, wishart_trace_moment)}
+PRIMITIVES = {"wishart_trace_moment/1": Primitive(3, wishart_trace_moment)}
+"""By name and version."""
