@@ -15,9 +15,17 @@ critical point repeats an a_l, and none of these is a local minimum: with a_l = 
 
     f changes by −2 e² ∫ s² (p/(1 − a s))² dμ + O(e⁴).
 
+With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all degrees below m in the
+measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
+multiplicities along the line (Ghizzetti and Ossicini). So up to permutations there are 2^{L−1} critical points.
+
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the
-gradient in the whole space vanishes wherever that on S does.
+gradient in the whole space vanishes wherever that on S does. Whether the point is a global minimiser over all A_l:
+for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the others
+fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I is
+best: no single layer can be improved. Of all layers together no more is proved here; descent over all entries from
+random starts has found nothing lower (`pytest paper_checks -k random_starts`).
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.
@@ -50,8 +58,8 @@ MINIMUM = LeastResidual(
     factors=L,
     moment=wishart_trace_moment(k, n, d),
     index=k,
-    says="over S, f is least exactly where the a_l are the inverse roots of the polynomial of degree L that is "
-    "orthogonal to s, …, s^L in the mean of tr(. (S)): the gradient in the whole space vanishes there",
+    says="over S, f is least where the a_l are the inverse roots of the polynomial of degree L that is orthogonal to "
+    "s … s^L in the mean of tr S^k, and there alone; so its gradient on S vanishes there, and by rotations all of it",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
