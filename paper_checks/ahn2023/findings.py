@@ -62,8 +62,8 @@ figure2_is_theorem3s_point = Finding(
     paper=AHN2023,
     title="The weights printed in Figure 2 are Theorem 3's exact point, to the digits printed",
     text="Figure 2 prints −0.69, −0.42 to −0.43 and −1.69 to −1.72 on the diagonals of Σ^½ A_l Σ^½ (sign as in Q), "
-    "after training over all matrices A_l. The exact point at L = 3, d = 5, n = 20 is 0.42240853…, 0.68912608…, 1.71421737…: "
-    "each lies in the range printed, widened by half a unit of its last digit.",
+    "after training over all matrices A_l. The exact point at L = 3, d = 5, n = 20 is 0.42240853…, 0.68912608…, "
+    "1.71421737…: each lies in the range printed, widened by half a unit of its last digit.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         # Half a unit in the second decimal around what is printed.
