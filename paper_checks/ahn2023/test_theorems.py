@@ -15,6 +15,7 @@ from theorems.preconditioned_descent import (
     gradient_descent,
     multiples_of_the_inverse,
     one_layer,
+    proportional_limit,
     relu_any_last_row,
     relu_layer,
 )
@@ -51,6 +52,11 @@ def test_proved_for_all_parameters(ledger, theorem):
 @pytest.mark.parametrize(("L", "d", "n"), [(3, 5, 20), (4, 7, 9), (2, 3, 2), (6, 5, 20), (1, 1, 1), (3, 5, 10)])
 def test_theorem_3_is_certified(ledger, L, d, n):
     ledger.check(multiples_of_the_inverse.theorem3, L=L, d=d, n=n)
+
+
+@pytest.mark.parametrize(("L", "c"), [(3, "1/4"), (1, "1/2"), (6, "9/10")])
+def test_the_proportional_limit_is_certified(ledger, L, c):
+    ledger.check(proportional_limit.proportional_limit, L=L, c=c)
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)

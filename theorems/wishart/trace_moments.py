@@ -60,7 +60,7 @@ def trace_moment_polynomial(parts: Sequence[int]) -> sp.Poly:
 @primitive(version=1)
 def wishart_trace_moment(arithmetic: Any, k: Any, n: Any, d: Any) -> Any:
     """Return E tr S^k; UndefinedError unless k is an integer from 0 to LARGEST_ORDER."""
-    order = _whole(k)
+    order = whole_order(k)
     return arithmetic.rational(1) * _moment([order], n, d, {}) / n**order
 
 
@@ -71,7 +71,8 @@ def require_positive(name: str, value: Any) -> None:
         raise InputError(name, value, "must be positive")
 
 
-def _whole(k: Any) -> int:
+def whole_order(k: Any) -> int:
+    """Return the integer from 0 to LARGEST_ORDER that a number of the engine is, else raise UndefinedError."""
     # A number of the engine cannot be turned into an int, but compared with ints.
     for order in range(LARGEST_ORDER + 1):
         if k == order:

@@ -53,5 +53,30 @@ def _squared_norm(a: int, b: int, ones: int) -> int:
     return first * under * alone * second * factorial(ones) * factorial(ones + 1)
 
 
-PRIMITIVES = {"wishart_trace_moment/1": Primitive(3, wishart_trace_moment)}
+def marchenko_pastur_moment(effort: Effort, order: Fraction, ratio: Fraction) -> Fraction:
+    """Return the moment as the (0, 0) entry of a power of the law's Jacobi matrix.
+
+    Its diagonal is 1, 1 + c, 1 + c, …; the products of entries beside it are c. A row is multiplied k times.
+    """
+    if order.denominator != 1 or not 0 <= order <= _HIGHEST_MOMENT or not ratio > 0:
+        raise Rejected(
+            f"a moment of an order that is no integer from 0 to {_HIGHEST_MOMENT}, or a ratio that is not > 0"
+        )
+    row = [Fraction(1)]
+    for _ in range(int(order)):
+        effort.spend(5 * len(row))
+        diagonal = [x * (1 + ratio if j else 1) for j, x in enumerate(row)]
+        row = [
+            (diagonal[j] if j < len(row) else 0)
+            + (row[j - 1] if j else 0)
+            + (ratio * row[j + 1] if j + 1 < len(row) else 0)
+            for j in range(len(row) + 1)
+        ]
+    return Fraction(row[0])
+
+
+PRIMITIVES = {
+    "wishart_trace_moment/1": Primitive(3, wishart_trace_moment),
+    "marchenko_pastur_moment/1": Primitive(2, marchenko_pastur_moment),
+}
 """By name and version."""

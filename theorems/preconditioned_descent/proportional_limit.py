@@ -1,0 +1,113 @@
+r"""Theorem 3's point in the limit of many examples and dimensions, d/n → c: in closed form.
+
+E tr S^k / d tends to the moments of the Marchenko–Pastur law μ. In y = (s − 1 − c)/(2√c) the measure s dμ is a
+semicircle's, whose orthogonal polynomials are Chebyshev's of the second kind. So
+
+    a_l → 1 / (1 + c + 2√c cos(πl/(L+1))),  l = 1 … L,
+
+and with U_L at y = −(1+c)/(2√c), where U_L = ± √c^{−L} (1 − c^{L+1})/(1 − c), the loss for each dimension tends to
+
+    c^L (1 − c) / (1 − c^{L+1}) = 1 / (1 + 1/c + … + 1/c^L):
+
+each layer takes a factor c off it, in the end. At the sizes of Figure 1 (c = 1/4, L = 3) this is 1/85, d/85 = 0.059
+in all; the loss at d = 5, n = 20 is 0.134. For c > 1 the formula is the same, and tends to 1 − 1/c, the part of w*
+that n examples do not see.
+
+Source: derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import GAUSSIAN_TOKENS, LAYERS, LINEAR_ATTENTION, PATTERN, L
+from theorems.wishart.marchenko_pastur import marchenko_pastur, marchenko_pastur_moment
+from theorems.wishart.trace_moments import trace_moment
+from verify import (
+    Canary,
+    ClauseValue,
+    Derivation,
+    Hypothesis,
+    LeastResidual,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+c = sp.Symbol("c", positive=True)
+k = sp.Symbol("k", integer=True, nonnegative=True)
+RATIO = Parameter("c", "rational", "limit of d/n", above=0)
+FEWER = Hypothesis("fewer_dimensions", sp.Lt(c, 1), "fewer dimensions than examples: c < 1")
+INVERSE_PRIOR = Hypothesis(
+    "inverse_prior", text="w* ~ N(0, Sigma^{-1}), A_l = a_l Sigma^{-1}, n and d growing, d/n -> c"
+)
+
+least = c**L * (1 - c) / (1 - c ** (L + 1))
+
+MINIMUM = LeastResidual(
+    "minimum",
+    factors=L,
+    moment=marchenko_pastur_moment(k, c),
+    index=k,
+    minimum=least,
+    says="the limit of f/d is least at the inverse roots of the orthogonal polynomial of s times the "
+    "Marchenko-Pastur law, where it is c^L (1 - c)/(1 - c^(L+1))",
+)
+STATEMENT = Statement(
+    parameters=(LAYERS, RATIO),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
+    clauses=(MINIMUM,),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the limits of the moments, and the least loss of one and of two layers."""
+    d = sp.Symbol("d", integer=True, positive=True)
+    limits = tuple(
+        Step(
+            f"E tr S^{order} / d in the limit n = d/c → ∞",
+            sp.Limit(sp.together(sp.sympify(trace_moment([order], d / c, d)) / d), d, sp.oo),
+            marchenko_pastur(order, c),
+        )
+        for order in (2, 3, 4)
+    )
+    m = [marchenko_pastur(order, c) for order in range(5)]
+    two = sp.Matrix(2, 2, [m[2], m[3], m[3], m[4]]).LUsolve(sp.Matrix([-m[1], -m[2]]))
+    return Derivation(
+        (
+            *limits,
+            Step("one layer: the least loss, m_0 − m_1²/m_2", 1 - 1 / m[2], least.subs(L, 1)),
+            Step(
+                "two layers: ∫ p dμ for p orthogonal to s and s²", 1 + two[0] * m[1] + two[1] * m[2], least.subs(L, 2)
+            ),
+        )
+    )
+
+
+def _canary(name: str, **changes: sp.Expr) -> Canary:
+    return Canary(name, replace(STATEMENT, clauses=(replace(MINIMUM, says="", **changes),)), "minimum")
+
+
+proportional_limit = Theorem(
+    id="ahn2023.proportional_limit",
+    title="In the limit d/n → c the least loss of L layers over multiples is c^L (1 − c)/(1 − c^(L+1)) a dimension",
+    source=Source("Theorem 3's point in the proportional limit", "derived here", AHN2023),
+    statement=STATEMENT,
+    example={"L": 3, "c": "1/4"},
+    values={
+        "a": ClauseValue("minimum", "a"),
+        "minimum_loss_per_dimension": ClauseValue("minimum", "minimum"),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("c^L for the minimum", minimum=c**L),
+        _canary("one layer more", minimum=least.subs(L, L + 1)),
+        _canary("the polynomial of the law itself", minimum=None, shift=sp.S.Zero),
+        _canary("steps longer by 1 + c", scale=1 + c),
+    ),
+    statement_uses=("ahn2023.theorem3",),
+    proof_uses=("ahn2023.theorem3",),
+)
