@@ -165,9 +165,9 @@ class _Problem:
             return int(value)
 
         self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)
-        self.stated = None if clause.minimum is None else exact(clause.minimum)
         self.moments: list[Any] = []
         if self.count <= most:
+            self.stated = None if clause.minimum is None else exact(clause.minimum)
             last = 2 * self.count + max(self.shift - 1, 0)
             found = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
             self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
