@@ -65,10 +65,20 @@ HARMLESS = [
     ("trajectory", r"clauses\.1\.proof\.metric.*", SAME + ": the same metric, its factors in another order"),
     ("trajectory|small_descent", r"clauses\.\d\.proof\.coordinates.*", SAME + ": another box that is kept"),
     ("symbolic|identity|identity_here", r"clauses\.\d+\.proof\.factors.*", SAME + ": other divisors that cover"),
-    ("point|point_in_balls", r"clauses\.0\.proof\.(point|difference).*", SAME + ": another point or interval"),
+    (
+        "point|point_in_balls|point_of_an_inequality",
+        r"clauses\.0\.proof\.(point|difference).*",
+        SAME + ": another point or interval",
+    ),
     ("root", r"clauses\.0\.proof\.(centre|radius).*", SAME + ": another box that holds the root"),
     ("positive", r"clauses\.\d\.proof\.(shifts|relations).*", SAME + ": other slacks that do"),
-    ("*", r"instance\.\w+", ELSEWHERE),
+    (
+        "matrices",
+        r"clauses\.0\.proof\.(matrices\..*|place.*)",
+        SAME + ": other matrices, or another place, that show it",
+    ),
+    ("residual|residual_of_wishart", r"clauses\.0\.proof\.roots.*", SAME + ": other intervals around the same roots"),
+    ("*", r"instance\.\w+(\.\d+)?", ELSEWHERE),
 ]
 
 
