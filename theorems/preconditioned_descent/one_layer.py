@@ -21,6 +21,7 @@ from dataclasses import replace
 import sympy as sp
 
 from theorems.papers import AHN2023
+from theorems.preconditioned_descent import setting
 from theorems.preconditioned_descent.components import (
     GAUSSIAN_TOKENS,
     ONE_LAYER,
@@ -37,12 +38,29 @@ from theorems.preconditioned_descent.components import (
     size,
     trace,
 )
-from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, n
+from theorems.preconditioned_descent.setting import (
+    BLOCKS,
+    EXAMPLES,
+    LINEAR_ATTENTION,
+    SHAPES,
+    X,
+    Y,
+    beta,
+    column_after,
+    d,
+    n,
+    p,
+    r,
+    t,
+    u,
+    x,
+)
 from verify import (
     Canary,
     Derivation,
     Identity,
     Inequality,
+    MatrixIdentity,
     Parameter,
     Source,
     Statement,
@@ -52,6 +70,7 @@ from verify import (
 )
 
 EIGENVALUES = Parameter("eigenvalues", "rationals", "eigenvalues of Sigma, in any order", above=0)
+gamma = sp.Symbol("gamma", positive=True)
 g = curvature(lam, prior(lam), prior_trace)
 
 
@@ -64,17 +83,36 @@ SQUARE = _square(-A, "f_j(c) = f_j(-A_j) + g_j (c + A_j)^2 for every eigenvalue 
 CONVEX = Inequality("convex", sp.Gt(g, 0, evaluate=False), "g_j > 0")
 MINIMUM = Identity("minimum", component(-A), 1 - lam * A, "the least f_j is 1 - lambda A_j")
 
+_SHAPES = {key: tuple(size if part == d else part for part in shape) for key, shape in {**SHAPES, **BLOCKS}.items()}
+
+
+def _prediction(scale: sp.Expr = sp.S.One) -> sp.Expr:
+    """Return the query's label after a layer, from 0, with P's last row times a scale and Q's columns over it."""
+    row, columns = scale * (t(p) * X + beta * Y), (t(X) * setting.A + t(Y) * t(u)) / scale
+    return r * row * columns * x
+
+
+PREDICTION = MatrixIdentity(
+    "prediction",
+    column_after(x, sp.S.Zero)[1],
+    _prediction(),
+    _SHAPES,
+    "the prediction sees the last row of P and the first d columns of Q alone",
+)
+RESCALING = MatrixIdentity(
+    "rescaling", _prediction(gamma), _prediction(), _SHAPES, "P times gamma and Q over gamma predict the same"
+)
+
 STATEMENT = Statement(
     parameters=(EXAMPLES, EIGENVALUES, PRIOR),
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
-    variables=(lam, trace, size, c),
-    clauses=(SQUARE, CONVEX, MINIMUM),
+    variables=(lam, trace, size, c, r, beta, gamma),
+    clauses=(PREDICTION, RESCALING, SQUARE, CONVEX, MINIMUM),
 )
 
 
 def derivation() -> Derivation:
     """Return the steps: the moments, the componentwise loss, its least value, the isotropic case."""
-    d = sp.Symbol("d", positive=True)
     return Derivation(
         (
             *moments(),
