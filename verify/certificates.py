@@ -174,6 +174,11 @@ def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[
     return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
 
 
+def no_root_proof(bits: int) -> dict[str, Any]:
+    """Return the proof that the clause's box holds no root."""
+    return {"kind": "no_root", "bits": bits + _EXTRA_BITS}
+
+
 def _run(passage: "Passage") -> dict[str, Any]:
     checkpoints = [
         # A re-check goes on from the wider ball, so that each has to be wider than the one before.

@@ -5,11 +5,13 @@ With c the centre, X the box, Y an approximate inverse of the Jacobian at c and
     K(X) = c − Y f(c) + (I − Y J(X)) (X − c),
 
 K(X) inside the interior of X proves that f has exactly one root in X; K(X) apart from X that it has none.
-A critical point is a root of the gradient.
+A root is real; where the symbol of an unknown assumes more, all points of the box have to be so. A critical
+point is a root of the gradient.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ import numpy as np
 import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
-from verify.certificates import root_proof
+from verify.certificates import no_root_proof, root_proof
 from verify.claims import Context, scan_values
 from verify.compile import Program, compile_program
 from verify.errors import TheoremError
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from verify.statement import Statement
 
 _NEWTON_STEPS, _NARROWINGS = 50, 6
+_ASSUMED = ("real", "positive", "nonnegative", "nonzero")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,12 @@ class IsolatedRoot:
     def __post_init__(self) -> None:
         if not self.unknowns or not len(self.equations) == len(self.unknowns) == len(self.centre):
             raise TheoremError(f"clause {self.label}: needs one equation and one centre for each unknown")
+        for symbol in self.unknowns:
+            if wrong := [a for a in to_data(symbol)[2:] if a not in _ASSUMED]:
+                raise TheoremError(
+                    f"clause {self.label}: the unknown {symbol} is assumed to be {wrong[0]}; a root is a real number, "
+                    "at most assumed to be positive, nonnegative or nonzero"
+                )
         names = {symbol.name for symbol in self.unknowns}
         for expression in (*self.centre, self.radius):
             if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):
@@ -84,10 +93,13 @@ class IsolatedRoot:
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if any(distance > reach for distance in away):
                     detail, witness = "no root in the box", dict(context.instance)
-                    return ClauseResult(
-                        self.label, self.text, Outcome.REFUTED, Evidence.CERTIFIED, None, detail, witness, bits=bits
-                    )
+                    proof = no_root_proof(bits)
+                    found = (Outcome.REFUTED, Evidence.CERTIFIED, None, detail, witness)
+                    return ClauseResult(self.label, self.text, *found, bits=bits, proof=proof)
                 if image is not None and all(distance < reach for distance in away):
+                    if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
+                        detail = f"the box has points that the assumptions of {wrong[0]} exclude"
+                        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
                     return ClauseResult(
                         self.label,
@@ -124,6 +136,16 @@ class IsolatedRoot:
         except np.linalg.LinAlgError:
             pass
         return -1.0
+
+
+def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
+    """Whether all points of a side of the box are what its symbol assumes."""
+    low, high = centre - radius, centre + radius
+    return (
+        (not symbol.is_positive or low > 0)
+        and (not symbol.is_nonnegative or low >= 0)
+        and (not symbol.is_nonzero or low > 0 or high < 0)
+    )
 
 
 @cache

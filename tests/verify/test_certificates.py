@@ -47,6 +47,7 @@ CLAUSES = {
     "cycle, kept": (Stays("c", MAP, x, x), {"x": "1/3"}, "verified"),
     "descent": (Stays("c", DOWN, sp.Rational(1, 10), sp.Rational(1, 10)), {"x": "1/10"}, "verified"),
     "root": (IsolatedRoot("c", (y**2 - x,), (y,), (sp.Rational(7, 5),), sp.Rational(1, 10)), {"x": 2}, "verified"),
+    "no_root": (IsolatedRoot("c", (y**2 - x,), (y,), (sp.Rational(7, 5),), sp.Rational(1, 10)), {"x": 3}, "refuted"),
 }
 PROOF = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
 

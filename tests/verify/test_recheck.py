@@ -295,6 +295,16 @@ def root():
     return certificate(data, {"n": "2"}, ("verified", "certified", proof))
 
 
+def no_root():
+    # x² + y² = 3 has no root with x = y near (1, 1).
+    made = root()
+    made["instance"], made["clauses"][0]["outcome"] = {"n": "3"}, "refuted"
+    made["clauses"][0]["proof"] = {"kind": "no_root", "bits": 128}
+    made["statement"]["claim"][0]["radius"] = to_data(sp.Rational(1, 5))
+    made["statement_digest"] = digest(made["statement"])
+    return made
+
+
 def positive():
     # (x + k)/(x + 1) >= 1 for k >= 1, x >= 0; strict, where x >= 2k: x/k > 1 since x/k − 1 >= 1.
     size = Parameter("x", "rational", "x", minimum=0)
@@ -315,7 +325,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, positive),
+        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
     )
 }
 
@@ -377,6 +387,7 @@ def _integer(value):
     return ["Integer", str(value)]
 
 
+_ROOT_Y = ["Symbol", "y", "real"]
 REJECTED = [
     ("exact", f"{PROOF}.margin", "1/17", "margin: is not larger minus smaller"),
     ("exact", f"{PROOF}.margin", "2/36", "not in lowest terms"),
@@ -492,6 +503,15 @@ REJECTED = [
     ("root", "statement.claim.0.radius", _integer(3), "two roots in the clause's box are not excluded"),
     ("root", "statement.claim.0.unknowns.0", ["Symbol", "n", "real"], "new symbols"),
     ("root", "clauses.0.outcome", "refuted", "root does not prove"),
+    ("root", "statement.claim.0.unknowns.0", ["Symbol", "x", "integer", "rational", "real"], "are real, and at most"),
+    ("root", "statement.claim.0.unknowns.1", ["Symbol", "y", "nonpositive", "real"], "are real, and at most"),
+    ("no_root", "instance.n", "2", "not shown to hold no root"),
+    ("no_root", "statement.claim.0.radius", _integer(1), "not shown to hold no root"),
+    ("no_root", "clauses.0.outcome", "verified", "no_root does not prove"),
+    ("no_root", "clauses.0.evidence", "proved", "evidence"),
+    ("no_root", "statement.claim.0.equations.1", ["Add", _ROOT_Y, ["Mul", _integer(-1), _ROOT_Y]], "invertible"),
+    ("no_root", "statement.claim.0.equations.1", ["Pow", ["Add", _ROOT_Y, _integer(-1)], _integer(-1)], "unbounded"),
+    ("no_root", f"{PROOF}.bits", 10**6, "not an integer from 64"),
     ("positive", f"{PROOF}.shifts.k", "2", "is not the parameter's bound"),
     ("positive", f"{PROOF}.shifts", {}, "not all positive"),
     ("positive", f"{OTHER}.relations", [], "not all positive"),
@@ -564,6 +584,37 @@ def test_a_positive_margin_needs_divisors_of_one_sign_and_symbols_of_known_sign(
     statement = _one(Inequality("bound", sp.Le(0, 1 / (x - 2) ** 2)), X)
     with pytest.raises(Rejected, match="not shown to have one sign"):
         recheck(certificate(statement, {"x": "3"}, ("verified", "proved", proof | {"shifts": {}})))
+
+
+@pytest.mark.parametrize(
+    ("assumed", "centre", "accepted"),
+    [
+        ([], 1, True),
+        (["real"], 0, True),
+        (["nonnegative", "nonzero", "positive", "real"], 2, True),
+        (["nonnegative", "nonzero", "positive", "real"], 1, False),
+        (["nonnegative", "nonzero", "positive", "real"], -2, False),
+        (["nonnegative", "real"], 1, True),
+        (["nonnegative", "real"], 0, False),
+        (["nonzero", "real"], -2, True),
+        (["nonzero", "real"], 1, False),
+        (["negative", "nonpositive", "nonzero", "real"], -2, False),
+    ],
+)
+@pytest.mark.parametrize("width", [sp.Integer(1), sp.exp(0, evaluate=False)])
+def test_a_root_is_what_its_symbol_is_assumed_to_be(assumed, centre, accepted, width):
+    data = root()["statement"]
+    unknown = ["Symbol", "x", *assumed]
+    equation = ["Add", ["Mul", _integer(2), unknown], _integer(-2 * centre)]
+    parts = {"equations": [equation], "unknowns": [unknown], "centre": [_integer(centre)], "radius": to_data(width)}
+    data["claim"][0] |= parts
+    proof = {"kind": "root", "bits": 128, "centre": [str(centre)], "radius": "1/1000"}
+    made = certificate(data, {"n": "2"}, ("verified", "certified", proof))
+    if accepted:
+        assert recheck(made)
+    else:
+        with pytest.raises(Rejected, match=r"assumptions exclude|are real"):
+            recheck(made)
 
 
 def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():

@@ -62,6 +62,25 @@ def test_a_root_on_the_edge_is_not_verified(check):
     assert check(root_of_a(R(9, 10), R(1, 10)), a=1).outcome is Outcome.INCONCLUSIVE
 
 
+def test_a_root_is_what_its_symbol_assumes(check):
+    # The root is the centre; all points within 1 have to be as assumed.
+    wanted = {"positive": {2}, "nonnegative": {2, 1}, "nonzero": {2, -2}, "real": {2, -2, 1, 0}}
+    for assumption, centres in wanted.items():
+        s = sp.Symbol("s", **{assumption: True})
+        for c in (2, -2, 1, 0):
+            result = check(IsolatedRoot("r", (s - c,), (s,), (sp.Integer(c),), sp.Integer(1)), a=1)
+            assert result.outcome is (Outcome.VERIFIED if c in centres else Outcome.INCONCLUSIVE)
+        none = check(IsolatedRoot("r", (s - 5,), (s,), (sp.Integer(0),), sp.Integer(1)), a=1)
+        assert (none.outcome, none.proof["kind"]) == (Outcome.REFUTED, "no_root")
+
+
+@pytest.mark.parametrize("assumption", ["negative", "nonpositive", "integer", "even", "odd", "rational"])
+def test_what_the_symbol_of_a_root_may_not_assume(assumption):
+    s = sp.Symbol("s", **{assumption: True})
+    with pytest.raises(TheoremError, match=r"clause r: the unknown s is assumed to be .*; a root is a real number"):
+        IsolatedRoot("r", (s**2 - a,), (s,), (sp.Integer(1),), R(1, 10))
+
+
 def test_a_scan_sees_how_far_the_root_is(make_theorem):
     clause = root_of_a(R(7, 5), R(1, 10))
     statement = make_theorem(clause, parameters=A).statement

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import ctx
 
-from verify.recheck import boxes, runs
+from verify.recheck import boxes, roots, runs
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
@@ -273,7 +273,8 @@ KINDS = {
     "excess": Kind(("stays",), ("refuted",), f"{_RUN} reached_at above_at", runs.excess),
     "cycle": Kind(("reaches", "stays"), (), f"{_RUN} {_SET} entry_bits period entered_at axes", runs.cycle),
     "descent": Kind(("stays",), ("verified",), "bits metric coordinates cuts", boxes.descent),
-    "root": Kind(("root",), ("verified",), f"bits {_SET}", runs.root),
+    "root": Kind(("root",), ("verified",), f"bits {_SET}", roots.root),
+    "no_root": Kind(("root",), ("refuted",), "bits", roots.no_root),
 }
 CLAUSE_KEYS = {
     "inequality": "kind label says relation",

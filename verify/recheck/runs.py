@@ -1,4 +1,4 @@
-"""Proofs about recursions, and about roots, in balls: passages, excesses, invariant sets around cycles.
+"""Proofs about recursions, in balls: passages, excesses, invariant sets around cycles.
 
 A recursion is compiled into a list of binary operations; derivatives are those of the graph, each
 part differentiated once (forward differentiation, written out), and compiled like it.
@@ -12,12 +12,12 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx
 
-from verify.recheck.fields import Balls, Exact, NotExact, ball, cost, evaluate
+from verify.recheck.fields import Balls, NotExact, ball, cost, evaluate
 from verify.recheck.given import Given
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, whole
 from verify.recheck.terms import Node, Terms
 
-BITS, MOST_ENTRY_BITS, MOST_STEPS, _MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
+BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
 
 
 def _exp(x: arb, _: Any) -> arb:
@@ -142,8 +142,8 @@ class Recursion:
         states = [given.terms.expression(d, f"{where}.state") for d in items(data["state"], f"{where}.state")]
         self.names = [node.value for node in states if node.head == "symbol"]
         taken = {*given.parameters, *given.definitions, *given.variables}
-        if not 0 < len(set(self.names) - taken) == len(states) <= _MOST_STATES:
-            raise Rejected(f"{where}.state: is not a list of at most {_MOST_STATES} new symbols")
+        if not 0 < len(set(self.names) - taken) == len(states) <= MOST_STATES:
+            raise Rejected(f"{where}.state: is not a list of at most {MOST_STATES} new symbols")
         self.given, self.state = given, states
         read = lambda d, end, bound: given.here(given.expression(d, f"{where}.{end}", bound))  # noqa: E731
         self.initial = [read(d, "initial", ()) for d in items(data["initial"], f"{where}.initial", len(states))]
@@ -306,94 +306,25 @@ def cycle(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}.radius: is not positive")
         program = Program(given, [recursion.observable, *recursion.step, *slopes], recursion.state, bits)
         given.effort.spend(2 * period * (program.cost + 20 * size**3 * cost(bits)))
-        middle, directions = _column(map(ball, centre)), arb_mat([[ball(x) for x in row] for row in axes])
-        back = _inverse(directions, where)
-        if not _norm(back * (_column(run.state) - middle)) <= reach:
+        middle, directions = column(map(ball, centre)), arb_mat([[ball(x) for x in row] for row in axes])
+        back = inverse(directions, where)
+        if not _norm(back * (column(run.state) - middle)) <= reach:
             raise Rejected(f"{where}.entered_at: the run is not inside the set at step {entered}")
-        box = _column([arb(0, reach)] * size)
+        box = column([arb(0, reach)] * size)
         point, spread = middle, directions
         for _ in range(period):
-            observed, *rest = program(*_list(point + spread * box))
+            observed, *rest = program(*listed(point + spread * box))
             if not (observed > level and all(x.is_finite() for x in (observed, *rest))):
                 raise Rejected(f"{where}: the observable is not above the level on an image of the set")
             spread = arb_mat(size, size, rest[size:]) * spread
-            point = _column(program(*_list(point))[1 : size + 1])
+            point = column(program(*listed(point))[1 : size + 1])
         room = reach - _norm(back * (point - middle))
         if not (room > 0 and _norm_at_most(back * spread, room / reach)):
             raise Rejected(f"{where}: the set is not mapped into itself")
 
 
-def root(given: Given, clause: Any, proof: Any, where: str) -> None:
-    """`root`, verified: a common root in the stated box by Krawczyk's test, no other in the clause's box.
-
-    With Y about the inverse of the Jacobian at the centre x, f has one root at most where
-    ‖I − Y J‖ < 1 over a box, and one in a box X with x − Y f(x) + (I − Y J(X)) (X − x) inside X.
-    """
-    bits, terms = whole(proof["bits"], f"{where}.bits", *BITS), given.terms
-    unknowns = [terms.expression(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
-    size, names = len(unknowns), [node.value for node in unknowns if node.head == "symbol"]
-    if not 0 < len(set(names) - {*given.parameters, *given.definitions, *given.variables}) == size <= _MOST_STATES:
-        raise Rejected(f"clause.unknowns: is not a list of at most {_MOST_STATES} new symbols")
-    read = lambda d, end, bound: given.here(given.expression(d, f"clause.{end}", bound))  # noqa: E731
-    equations = [read(d, "equations", names) for d in items(clause["equations"], "clause.equations", size)]
-    wide_centre = [read(d, "centre", ()) for d in items(clause["centre"], "clause.centre", size)]
-    wide_radius = read(clause["radius"], "radius", ())
-    centre = rationals(proof["centre"], f"{where}.centre", size)
-    radius = rational(proof["radius"], f"{where}.radius")
-    slopes = [terms.slope(equation, x) for equation in equations for x in names]
-    with ctx.workprec(bits):
-        *middles, reach = _inside(given, wide_centre, wide_radius, centre, radius, bits, where)
-        program = Program(given, [*equations, *slopes], unknowns, bits)
-        given.effort.spend(4 * (program.cost + 20 * size**3 * cost(bits)))
-        signs = [given.sign_of(x) for x in names]
-        for x, sign in zip(middles, signs, strict=True):
-            low = (x - reach).lower()
-            if not {"positive": low > 0, "nonnegative": low >= 0, "real": True, "": True}.get(sign, False):
-                raise Rejected("clause.unknowns: the box has points that a symbol's assumptions exclude")
-        if any(set(terms.assumptions[x]) & {"integer", "rational", "even", "odd"} for x in names):
-            raise Rejected("clause.unknowns: are real numbers")
-        whole_box = _values(program, [arb(x, reach) for x in middles], where)
-        start = [ball(x) for x in centre]
-        here, small = _values(program, start, where), _values(program, [arb(x, ball(radius)) for x in start], where)
-        back = _inverse(arb_mat(size, size, [x.mid() for x in here[size:]]), where)
-        identity = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)])
-        wide = identity - back * arb_mat(size, size, whole_box[size:])
-        if not all(sum((abs(wide[i, j]) for j in range(size)), arb(0)) < 1 for i in range(size)):
-            raise Rejected(f"{where}: two roots in the clause's box are not excluded")
-        narrow = identity - back * arb_mat(size, size, small[size:])
-        moved = narrow * _column([arb(0, ball(radius))] * size) - back * _column(here[:size])
-        if not all(abs(x) <= ball(radius) for x in _list(moved)):
-            raise Rejected(f"{where}: a root in the stated box is not shown")
-
-
-def _values(program: Program, box: Sequence[arb], where: str) -> list[arb]:
-    values = program(*box)
-    if not all(x.is_finite() for x in values):
-        raise Rejected(f"{where}: the equations are unbounded on the box")
-    return values
-
-
-def _inside(
-    given: Given, wide: Sequence[Node], wide_radius: Node, centre: Sequence[Fraction], radius: Fraction, *rest: Any
-) -> list[arb]:
-    """Return the clause's box, its radius last, once the stated box is seen to lie in it."""
-    bits, where = rest
-    exact = None
-    try:
-        *exact, most = evaluate(given.terms, [*wide, wide_radius], Exact(given.effort))
-        inside = all(abs(x - m) + radius <= most for x, m in zip(centre, exact, strict=True))
-    except NotExact:
-        inside = None
-    *balls, reach = evaluate(given.terms, [*wide, wide_radius], Balls(given.effort, bits))
-    if inside is None:
-        inside = all(abs(ball(x) - m) + ball(radius) <= reach for x, m in zip(centre, balls, strict=True))
-    if not inside or radius < 0:
-        raise Rejected(f"{where}: the stated box is not inside the clause's box")
-    return [*balls, reach]
-
-
 def _norm(column: arb_mat) -> arb:
-    return sum((x * x for x in _list(column)), arb(0)).sqrt()
+    return sum((x * x for x in listed(column)), arb(0)).sqrt()
 
 
 def _norm_at_most(matrix: arb_mat, bound: arb) -> bool:
@@ -404,16 +335,19 @@ def _norm_at_most(matrix: arb_mat, bound: arb) -> bool:
     return all(arb_mat([[gap[i, j] for j in range(k)] for i in range(k)]).det() > 0 for k in range(1, size + 1))
 
 
-def _inverse(matrix: arb_mat, where: str) -> arb_mat:
+def inverse(matrix: arb_mat, where: str) -> arb_mat:
+    """Return the inverse of a matrix of balls."""
     try:
         return matrix.inv()
     except ZeroDivisionError:
         raise Rejected(f"{where}: a matrix is not shown to be invertible") from None
 
 
-def _list(column: arb_mat) -> list[arb]:
-    return [column[i, 0] for i in range(column.nrows())]
+def listed(vector: arb_mat) -> list[arb]:
+    """Return the entries of a column."""
+    return [vector[i, 0] for i in range(vector.nrows())]
 
 
-def _column(values: Any) -> arb_mat:
+def column(values: Any) -> arb_mat:
+    """Return a column of balls."""
     return arb_mat([[x] for x in values])
