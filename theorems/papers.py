@@ -19,3 +19,18 @@ WANG2024 = Paper(
         "Theorem 2",
     ),
 )
+
+AHN2023 = Paper(
+    key="ahn2023",
+    citation="Ahn, Cheng, Daneshmand, Sra, Transformers learn to implement preconditioned gradient descent for "
+    "in-context learning, NeurIPS 2023",
+    arxiv="2306.00297",
+    disclosed=(
+        "Theorem 1",
+        "Theorem 2",
+        "Theorem 3",
+        "Theorem 4",
+        "Theorem 5",
+        *(f"Lemma {k}" for k in range(1, 7)),
+    ),
+)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from verify.findings import findings_text as findings_text
     from verify.language import Case as Case
     from verify.language import primitive as primitive
+    from verify.matrices import MatrixIdentity as MatrixIdentity
+    from verify.matrices import matrix as matrix
     from verify.outcomes import Enclosure as Enclosure
     from verify.outcomes import Evidence as Evidence
     from verify.outcomes import Outcome as Outcome
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from verify.registry import load_finding as load_finding
     from verify.registry import load_theorem as load_theorem
     from verify.registry import theorem_ids as theorem_ids
+    from verify.residuals import LeastResidual as LeastResidual
     from verify.roots import IsolatedRoot as IsolatedRoot
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from verify.statement import Source as Source
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
+    from verify.statement import ValueOver as ValueOver
     from verify.statement import ValueWhere as ValueWhere
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
@@ -76,6 +80,7 @@ _HOMES = {
     "experiments": ("Experiment", "ExperimentResult", "Measurement", "Setting"),
     "findings": ("Finding", "Premise", "Reproduction", "findings_text"),
     "language": ("Case", "primitive"),
+    "matrices": ("MatrixIdentity", "matrix"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
     "registry": (
@@ -88,6 +93,7 @@ _HOMES = {
         "load_theorem",
         "theorem_ids",
     ),
+    "residuals": ("LeastResidual",),
     "roots": ("IsolatedRoot",),
     "statement": (
         "Bound",
@@ -98,6 +104,7 @@ _HOMES = {
         "Source",
         "Statement",
         "Theorem",
+        "ValueOver",
         "ValueWhere",
     ),
     "trajectories": ("Reaches", "Stays"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import flint
 import sympy as sp
 
-from verify.arithmetic import enclosure_of_ball
+from verify.arithmetic import enclosure_of_ball, exact_fraction
 from verify.errors import InputError
 from verify.language import to_data
 from verify.outcomes import Enclosure
@@ -41,9 +41,7 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
         "theorem": theorem.id,
         "statement": theorem.statement.to_data(),
         "statement_digest": theorem.statement.digest,
-        "instance": {
-            name: value if isinstance(value, str) else number(value) for name, value in result.instance.items()
-        },
+        "instance": {name: _written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
         "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
         "clauses": [
@@ -82,6 +80,13 @@ def number(value: Fraction | int) -> str:
     # FLINT writes integers of any length; Python refuses those of more than some thousand digits.
     top, bottom = (str(flint.fmpz(part)) for part in (exact.numerator, exact.denominator))
     return top if bottom == "1" else f"{top}/{bottom}"
+
+
+def _written(value: Any) -> Any:
+    """Return a parameter's value: a word as it is, a number or each of a list as a canonical string."""
+    if isinstance(value, tuple):
+        return [number(entry) for entry in value]
+    return value if isinstance(value, str) else number(value)
 
 
 def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
@@ -172,6 +177,37 @@ def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[
     """Return the proof that a box holds exactly one root."""
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
     return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
+
+
+def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure]) -> dict[str, Any]:
+    """Return the proof about a residual polynomial: its coefficients, and intervals around its roots."""
+    numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
+    return {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+
+
+def matrices_proof(
+    scalars: Mapping[str, Fraction],
+    matrices: Mapping[str, Sequence[Sequence[int]]],
+    place: tuple[int, int],
+    difference: Fraction,
+) -> dict[str, Any]:
+    """Return the refutation of an identity of matrices: scalars, matrices, and the difference at a place."""
+    return {
+        "kind": "matrices",
+        "scalars": {name: number(value) for name, value in scalars.items()},
+        "matrices": {name: [[number(x) for x in row] for row in rows] for name, rows in matrices.items()},
+        "place": list(place),
+        "difference": number(difference),
+    }
+
+
+def _around(root: Enclosure) -> list[str]:
+    """Return short ends of an interval around a root; the root itself twice where it is rational."""
+    low, high = Fraction(root.lower or 0), Fraction(root.upper or 0)
+    if low == high:
+        return [number(low)] * 2
+    step = _power_below(high - low)
+    return [number(low // step * step), number(-(-high // step) * step)]
 
 
 def no_root_proof(bits: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from verify.errors import InputError, NotExactError, UndecidedError, UndefinedEr
 from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Outcome, scope
 from verify.registry import load_theorem
-from verify.statement import ClauseValue, ValueWhere
+from verify.statement import ClauseValue, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
     from verify.statement import Theorem
@@ -92,6 +92,9 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
         if isinstance(value, ValueWhere):
             holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
             return context.value(value.expression) if all(holds) else None
+        if isinstance(value, ValueOver):
+            found_at = [context.value(expression) for expression in value.at(context.instance)]
+            return found_at[0] if value.total else found_at
         return context.value(value)
     except UndefinedError:
         return None

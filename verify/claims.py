@@ -21,7 +21,14 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.identities import differentiate, put, sample_points, share_exponentials, zero_with_divisors
+from verify.identities import (
+    differentiate,
+    put,
+    sample_points,
+    share_exponentials,
+    spread_points,
+    zero_with_divisors,
+)
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.positivity import positive_proof
@@ -270,7 +277,10 @@ class Identity:
                     )
             except (TheoremError, UndefinedError) as error:
                 why = str(error)
-        for point in sample_points(here.free_symbols):
+        # The sides have values only where all that they are written with has one, what cancels too.
+        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        free = {symbol for symbol in written if str(symbol) not in context.instance}
+        for point in sample_points(here.free_symbols | free):
             try:
                 value, bits = evaluate_rising(put(here, point), {}, sign=True)
             except (TheoremError, UndefinedError, UndecidedError):
@@ -395,19 +405,10 @@ class Inequality:
         quantified = sorted(set(_named(context.statement.expand(self.relation))) - set(context.instance))
         if quantified:
             return self._for_all(context, quantified)
-        left, right = self.relation.args
-        if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
-            left, right = right, left
         try:
-            margin, bits = evaluate_rising(context.statement.expand(right - left), context.instance, sign=True)
+            holds, margin, bits = self._decided(context.statement, context.instance)
         except (UndefinedError, UndecidedError) as error:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-        sign = sign_of(margin)
-        if isinstance(self.relation, sp.Eq):
-            holds = None if sign is None else sign == 0
-        else:
-            strict = isinstance(self.relation, sp.StrictLessThan | sp.StrictGreaterThan)
-            holds = None if sign is None else sign > 0 or (sign == 0 and not strict)
         if holds is None:
             detail = f"the sign of the margin is undecided at {bits} bits"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, bits=bits)
@@ -423,24 +424,59 @@ class Inequality:
             )
         return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
 
+    def _decided(
+        self, statement: "Statement", values: Mapping[str, Any]
+    ) -> tuple[bool | None, Fraction | Enclosure, int | None]:
+        """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
+        left, right = self.relation.args
+        if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
+            left, right = right, left
+        margin, bits = evaluate_rising(statement.expand(right - left), values, sign=True)
+        sign = sign_of(margin)
+        if sign is None:
+            return None, margin, bits
+        if isinstance(self.relation, sp.Eq):
+            return sign == 0, margin, bits
+        strict = isinstance(self.relation, sp.StrictLessThan | sp.StrictGreaterThan)
+        return sign > 0 or (sign == 0 and not strict), margin, bits
+
     def _proof_for_all(self, context: Context) -> Any:
         if not context.for_all:
             return None
         return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
 
     def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
-        """Decide an inequality for all values of some variables: only a proof for all parameters does."""
+        """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
         shown = self._proof_for_all(context)
-        if shown is None:
-            why = f"no proof was found for all values of {', '.join(quantified)}"
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
-        return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
+        if shown is not None:
+            return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
+        variables = _named(context.statement.expand(self.relation))
+        for point in spread_points([variables[name] for name in quantified]):
+            named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
+            try:
+                holds, margin, bits = self._decided(context.statement, {**context.instance, **named})
+            except (UndefinedError, UndecidedError):
+                continue
+            if holds is False:
+                return ClauseResult(
+                    self.label,
+                    self.text,
+                    Outcome.REFUTED,
+                    Evidence.CERTIFIED,
+                    margin,
+                    "the margin at a point",
+                    {**context.instance, **named},
+                    bits=bits,
+                    proof=point_proof(named, margin, bits),
+                )
+        why = f"no proof was found for all values of {', '.join(quantified)}"
+        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
         sides = tuple(statement.expand(side) for side in self.relation.args)
         variables = [symbol for name, symbol in _named(sp.Tuple(*sides)).items() if name not in instance]
-        points = sample_points(variables) if variables else [{}]
+        points = spread_points(variables) if variables else [{}]
         named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)
         return min(self._relative(scan_values(sides, {**instance, **values})) for values in named)
 

@@ -106,6 +106,8 @@ def _range(statement: "Statement", parameter: Parameter, instance: Mapping[str, 
     """Return the admissible range of one parameter as text: solved where the others are known, else as relations."""
     if parameter.kind == "word":
         return "one of " + ", ".join(parameter.words)
+    if parameter.kind == "rationals":
+        return f"{parameter.name} {parameter.requirement}"
     unknown = sp.Symbol(parameter.name, real=True)
     low = parameter.minimum if parameter.minimum is not None else parameter.above
     start = -sp.oo if low is None else _rational(low)

@@ -8,6 +8,7 @@ import sympy as sp
 
 from verify.errors import TheoremError
 from verify.identities import vanishes
+from verify.language import has_matrices
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,16 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
     if left == right:
         raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so it is no step")
     try:
-        holds = isinstance(left, sp.Expr) and vanishes(expand(left - right))
+        holds = isinstance(left, sp.Expr) and _vanishes(expand(left - right))
     except TheoremError as error:
         raise TheoremError(f"step {number} ({step.why}): {error}") from error
     if not holds:
         raise TheoremError(f"step {number} ({step.why}): {left} = {right} does not hold")
+
+
+def _vanishes(difference: sp.Expr) -> bool:
+    if not has_matrices(difference):
+        return vanishes(difference)
+    from verify.matrices import words
+
+    return not words(difference)

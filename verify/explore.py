@@ -174,7 +174,8 @@ class _Search:
         context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
             result = clause.evaluate(context)
-        except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
+        except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
+            # An InputError says that the instance is too large to be decided.
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         if context.interrupted:
             raise KeyboardInterrupt
@@ -185,7 +186,7 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
     """Return a clause's float64 margin at an instance: relative, negative where it seems to fail; inf if undefined."""
     try:
         margin = clause.scan(statement, instance)
-    except (UndefinedError, ZeroDivisionError, OverflowError, ValueError):
+    except (UndefinedError, UndecidedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
     # A power of a negative number is complex in float64.
     return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin
@@ -398,10 +399,13 @@ def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterato
             continue
         for factor in (1 - share, 1 + share):
             if isinstance(value, int):
-                moved: Value = value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))
+                yield {**instance, name: value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))}
+            elif isinstance(value, Fraction):
+                yield {**instance, name: (value * factor).limit_denominator(10**9)}
             else:
-                moved = (value * factor).limit_denominator(10**9)
-            yield {**instance, name: moved}
+                for i, entry in enumerate(value):
+                    moved = (entry * factor).limit_denominator(10**9)
+                    yield {**instance, name: (*value[:i], moved, *value[i + 1 :])}
 
 
 def _simplify(state: _Search) -> None:

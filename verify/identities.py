@@ -1,6 +1,6 @@
 """Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -107,3 +107,14 @@ def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict
             value = 2 * value + (1 if symbol.is_odd else 0) if symbol.is_even or symbol.is_odd else value
             point[symbol] = -value if symbol.is_nonpositive else value
         yield point
+
+
+def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    """Yield small rational points, and ones at which one symbol is much larger or smaller than the others."""
+    ordered = list(symbols)
+    points = list(sample_points(ordered))
+    yield from points
+    for symbol in ordered:
+        yield {**points[0], symbol: 1000 * points[0][symbol]}
+        if not symbol.is_integer:
+            yield {**points[0], symbol: points[0][symbol] / 1000}

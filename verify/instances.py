@@ -19,7 +19,7 @@ from verify.errors import TheoremError
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
 from verify.ranges import Range, Ranges, Solvable, meet, satisfied, solvable
 
-_ORDERS, _TRIALS = 720, 40
+_ORDERS, _TRIALS, _LONGEST = 720, 40, 5
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,10 @@ class Plan:
     given: Mapping[str, Value]
 
     def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
-        """Return the admissible values of a parameter at the values drawn before it, as a union of intervals."""
+        """Return the admissible values of a parameter at those drawn before it, as a union of intervals.
+
+        Those of a list are the values of each entry.
+        """
         low = parameter.minimum if parameter.minimum is not None else parameter.above
         domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
         if parameter.kind == "integer":
@@ -66,6 +69,10 @@ class Plan:
                     drawn[name] = self.given[name]
                 elif parameter.kind == "word":
                     drawn[name] = draw(st.sampled_from(parameter.words))
+                elif parameter.kind == "rationals":
+                    (entries,) = self.ranges(parameter, drawn)
+                    entry = values(entries, integer=False)
+                    drawn[name] = tuple(draw(st.lists(entry, min_size=1, max_size=_LONGEST)))
                 else:
                     parts = self.ranges(parameter, drawn)
                     if not parts:
@@ -195,6 +202,9 @@ def _dead_end(found: Plan, source: random.Random) -> bool:
             continue
         if parameter.kind == "word":
             drawn[parameter.name] = source.choice(parameter.words)
+            continue
+        if parameter.kind == "rationals":
+            # No relation bounds a list: any will do.
             continue
         parts = found.ranges(parameter, drawn)
         if not parts:

@@ -32,8 +32,6 @@ class Case(sp.Function):
     An instance chooses; the engine computes with what was chosen (`Statement.at`).
     """
 
-    is_commutative = True
-
 
 _HEADS: dict[str, Any] = {
     "Case": Case,
@@ -46,8 +44,8 @@ _HEADS: dict[str, Any] = {
     "Derivative": sp.Derivative,
     "Subs": sp.Subs,
     "Limit": sp.Limit,
+    "transpose": sp.transpose,
 }
-_COMMUTATIVE = {"Add", "Mul"}
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
@@ -73,6 +71,11 @@ class Primitive:
 
 
 PRIMITIVES: dict[str, Primitive] = {}
+
+
+def has_matrices(expression: sp.Basic) -> bool:
+    """Whether a symbol that does not commute occurs."""
+    return not all(symbol.is_commutative for symbol in expression.atoms(sp.Symbol))
 
 
 def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
@@ -115,12 +118,14 @@ def to_data(expression: sp.Basic) -> Data:
     if expression is sp.oo:
         return ["Infinity"]
     if isinstance(expression, sp.Symbol):
+        if not expression.is_commutative:
+            return ["Symbol", expression.name, "noncommutative"]
         return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
     head = _head_of(expression)
-    # Limit carries its direction as a symbol named "+" or "-".
-    arguments = [to_data(argument) for argument in expression.args]
-    if head in _COMMUTATIVE:
-        arguments.sort(key=json.dumps)
+    # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
+    loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
+    kept = [to_data(argument) for argument in expression.args if argument not in loose]
+    arguments = sorted(map(to_data, loose), key=json.dumps) + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]
@@ -139,6 +144,14 @@ def _head_of(expression: sp.Basic) -> str:
     raise TheoremError(f"{expression}: {kind} is outside the language of statements")
 
 
+def bound_symbols(expression: sp.Basic) -> set[sp.Basic]:
+    """Return the symbols in which something is differentiated, substituted or let tend to a point."""
+    found: set[sp.Basic] = set()
+    for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
+        found.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
+    return found
+
+
 def from_data(data: Data) -> Any:
     """Return the expression of a data form (the inverse of `to_data`)."""
     match data:
@@ -148,6 +161,8 @@ def from_data(data: Data) -> Any:
             return sp.Rational(text)
         case ["Infinity"]:
             return sp.oo
+        case ["Symbol", name, "noncommutative"]:
+            return sp.Symbol(name, commutative=False)
         case ["Symbol", name, *assumptions]:
             return sp.Symbol(name, **dict.fromkeys(assumptions, True))
         case ["Primitive", name, version, *arguments]:

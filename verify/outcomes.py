@@ -291,4 +291,7 @@ def number_text(value: Any, digits: int = DIGITS) -> str:
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         shown = json_number(value, digits)
         return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
+    if isinstance(value, list | tuple):
+        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
+        return separator.join(number_text(item, digits) for item in value)
     return str(value)

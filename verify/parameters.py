@@ -13,7 +13,10 @@ LARGEST_INTEGER = 10**18
 LARGEST_EXPONENT = 400
 """Decimal exponents and digits beyond this are refused before they are expanded."""
 
-Value = int | Fraction | str
+LONGEST_LIST = 1000
+"""Entries of a list; nothing here is about more."""
+
+Value = int | Fraction | str | tuple[Fraction, ...]
 Instance = Mapping[str, Value]
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -29,7 +32,8 @@ class Parameter:
     name
         What the user types before `=`.
     kind
-        `integer`, `rational` (a positive, zero or negative exact number) or `word`.
+        `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
+        them, separated by commas, each in the domain) or `word`.
     meaning
         What it stands for, with its unit where it has one.
     minimum, above
@@ -39,15 +43,15 @@ class Parameter:
     """
 
     name: str
-    kind: Literal["integer", "rational", "word"]
+    kind: Literal["integer", "rational", "rationals", "word"]
     meaning: str
     minimum: Fraction | int | None = None
     above: Fraction | int | None = None
     words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.kind not in ("integer", "rational", "word"):
-            raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is integer, rational or word")
+        if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
+            raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is one of {', '.join(kinds)}")
         if (self.kind == "word") != bool(self.words):
             raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
 
@@ -56,7 +60,10 @@ class Parameter:
         """What a value has to be, in words."""
         if self.kind == "word":
             return f"must be one of {', '.join(self.words)}"
-        noun = "an integer" if self.kind == "integer" else "a number (such as 3, 0.25, 1e-3 or 1/500)"
+        number = "a number (such as 3, 0.25, 1e-3 or 1/500)"
+        noun = {"integer": "an integer", "rationals": "numbers separated by commas (such as 1,1/4), each"}.get(
+            self.kind, number
+        )
         bound = ""
         if self.minimum is not None:
             bound = f" >= {self.minimum}"
@@ -70,18 +77,37 @@ class Parameter:
             if value not in self.words:
                 raise InputError(self.name, value, self.requirement)
             return str(value)
+        if self.kind == "rationals":
+            return self._entries(value)
         number = self._number(value)
         if self.kind == "integer":
             if number.denominator != 1:
                 raise InputError(self.name, value, self.requirement)
             if abs(number) > LARGEST_INTEGER:
                 raise InputError(self.name, value, "integers are limited to 10^18 in size")
-        below = (self.minimum is not None and number < self.minimum) or (
-            self.above is not None and number <= self.above
-        )
-        if below:
+        if self._below(number):
             raise InputError(self.name, value, self.requirement)
         return int(number) if self.kind == "integer" else number
+
+    def _below(self, number: Fraction) -> bool:
+        """Whether a number is below the domain."""
+        return (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
+
+    def _entries(self, value: object) -> tuple[Fraction, ...]:
+        if isinstance(value, str):
+            parts: list[object] = [part.strip() for part in value.split(",")]
+        else:
+            parts = list(value) if isinstance(value, list | tuple) else [value]
+        if not parts or parts == [""]:
+            raise InputError(self.name, "", "is empty; " + self.requirement)
+        if len(parts) > LONGEST_LIST:
+            raise InputError(self.name, f"{len(parts)} entries", f"lists are limited to {LONGEST_LIST} entries")
+        if "" in parts:
+            raise InputError(self.name, value, f"entry {parts.index('') + 1} is empty; {self.requirement}")
+        numbers = tuple(map(self._number, parts))
+        if any(map(self._below, numbers)):
+            raise InputError(self.name, value, self.requirement)
+        return numbers
 
     def __contains__(self, value: object) -> bool:
         """Whether `value` lies in the domain."""

@@ -195,8 +195,8 @@ def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any
     if below == 0:
         return ()
     if above == 0:
-        return () if strict else _without(_roots(below))
-    roots = _roots(above * below)
+        return () if strict else _without(real_roots(below))
+    roots = real_roots(above * below)
     zeros = [Range(r, r) for r, s in roots if r == s and above(_fmpq(r)) == 0 and below(_fmpq(r)) != 0]
     if equal:
         return tuple(zeros)
@@ -230,7 +230,7 @@ def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
     return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
 
 
-def _roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
+def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
     """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure."""
     _, factors = polynomial.numer().factor()
     for bits in _ROOT_BITS:

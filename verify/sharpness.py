@@ -66,6 +66,9 @@ def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Ma
     statement = theorem.statement.at(instance)
     decided = next(c for c in statement.clauses if c.label == clause.label)
     small, large = decided.relation.lts, decided.relation.gts
+    if {symbol.name for symbol in statement.expand(decided.relation).free_symbols} - set(instance):
+        # For all values of some variables: there is no one bound.
+        return None
     context = Context(statement, instance, {}, 0)
     claimed, reached = context.value(large), context.value(small)
     if not (_least(claimed) > 0 and _least(reached) > 0):

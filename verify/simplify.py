@@ -75,7 +75,7 @@ def _carried(
     for parameter in plan.parameters:
         name = parameter.name
         value = plain[name]
-        if not isinstance(value, str) and name not in plan.given:
+        if not isinstance(value, str | tuple) and name not in plan.given:
             parts = plan.ranges(parameter, carried)
             inside = any(value in part for part in parts)
             if not inside and (name in changes or not parts):
@@ -90,7 +90,7 @@ def _carried(
 
 def _placed(value: Value, before: Range, after: Range) -> Value:
     """Return a value at about the same place of another range, as simple as it can be."""
-    assert not isinstance(value, str)
+    assert not isinstance(value, str | tuple)
     if isinstance(value, int):
         if value in (before.low, before.high) and before.low != before.high:
             end = after.low if value == before.low else after.high
@@ -111,15 +111,25 @@ def _placed(value: Value, before: Range, after: Range) -> Value:
 
 def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
     """Return a key by which readable instances come first: digits in all, then the sizes themselves."""
-    numbers = [Fraction(value) for value in instance.values() if not isinstance(value, str)]
+    listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
+    numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
     sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
     negative = sum(number < 0 for number in numbers)
     return (sum(len(str(size)) for size in sizes) + negative, sum(sizes))
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
-    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions."""
+    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions.
+
+    A list loses an entry, or has one made simpler.
+    """
     if isinstance(value, str):
+        return
+    if isinstance(value, tuple):
+        for i in range(len(value) if len(value) > 1 else 0):
+            yield value[:i] + value[i + 1 :]
+        for i, entry in enumerate(value):
+            yield from ((*value[:i], simpler, *value[i + 1 :]) for simpler in simpler_values(entry))
         return
     if isinstance(value, int):
         size = abs(value)

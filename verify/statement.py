@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.language import RELATIONS, Case, digest, from_data, to_data
+from verify.language import RELATIONS, Case, bound_symbols, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
@@ -126,8 +126,6 @@ class Statement:
             twice = {label for label in labels if labels.count(label) > 1}
             if twice:
                 raise TheoremError(f"{what} {twice.pop()}: named twice")
-        for expression in self._all_expressions():
-            self.refuse_bound(expression)
         known = {p.name for p in self.parameters}
         for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
             self.refuse_unknown(relation, known, "a hypothesis")
@@ -144,8 +142,11 @@ class Statement:
                 self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
                 used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
-                if bound and clause.to_data()["kind"] not in ("identity", "inequality"):
+                kind = clause.to_data()["kind"]
+                if bound and kind not in ("identity", "inequality", "matrix_identity"):
                     raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
+                if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
+                    raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
         self._symbols_agree()
         self._words_agree()
         self.to_data()
@@ -169,19 +170,14 @@ class Statement:
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
         """Raise TheoremError for a symbol that is not among the known names."""
-        unknown = sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known)
-        if unknown:
+        if unknown := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known):
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
-        """Raise TheoremError where a definition's symbol is differentiated in, substituted for or let tend to a point.
-
-        What it stands for would be put in its place there.
-        """
-        for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
-            bound: Any = node.args[1:2] if isinstance(node, sp.Limit) else node.variables
-            if taken := [symbol for symbol in bound if symbol in self.definitions]:
-                raise TheoremError(f"{node}: {taken[0]} is a definition, and so no variable")
+        """Raise TheoremError for what is outside the language, or a derivative or limit in a definition's symbol."""
+        to_data(sp.sympify(expression))
+        if taken := bound_symbols(expression) & set(self.definitions):
+            raise TheoremError(f"{expression}: {min(taken, key=str)} is a definition, and so no variable")
 
     def _all_expressions(self) -> list[sp.Basic]:
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
@@ -217,18 +213,19 @@ class Statement:
             if relation.has(Case):
                 raise TheoremError(f"{relation}: Case belongs into the claim or a definition, not into a hypothesis")
         for expression in self._all_expressions():
+            self.refuse_bound(expression)
             for case in expression.atoms(Case):
                 name, *choices = case.args
                 if len(choices) != len(words.get(str(name), ())):
                     raise TheoremError(f"{case}: needs one expression for each word of {name}")
             if outside := _outside_case(expression) & set(words):
                 raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+            lists = {p.name for p in self.parameters if p.kind == "rationals"}
+            if listed := lists & {symbol.name for symbol in expression.free_symbols}:
+                raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
     def for_all(self, *, in_scope: bool) -> bool:
-        """Whether what is proved of the expressions that an instance's words choose is proved for all parameters.
-
-        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
-        """
+        """Whether what is proved at an instance's words is so for all: none chooses or, in scope, such as are fixed."""
         words = {str(case.args[0]) for expression in self._all_expressions() for case in expression.atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
@@ -378,6 +375,28 @@ class ValueWhere:
 
 
 @dataclass(frozen=True)
+class ValueOver:
+    """A reported value for each entry of a parameter of kind `rationals`: a list, in the order given, or its sum.
+
+    `entry` is the symbol of the entry in `expression`; `sums` are symbols that stand for sums, over all
+    entries, of expressions in the entry.
+    """
+
+    expression: sp.Expr
+    entry: sp.Symbol
+    parameter: str
+    sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    total: bool = False
+
+    def at(self, instance: Mapping[str, Any]) -> list[sp.Expr]:
+        """Return the expression at each entry, or one sum of all."""
+        entries = [sp.Rational(x.numerator, x.denominator) for x in instance[self.parameter]]
+        sums = {name: sp.Add(*(term.subs(self.entry, x) for x in entries)) for name, term in self.sums.items()}
+        listed = [self.expression.subs(sums).subs(self.entry, x) for x in entries]
+        return [sp.Add(*listed)] if self.total else listed
+
+
+@dataclass(frozen=True)
 class Theorem:
     """A numbered or named result.
 
@@ -390,7 +409,7 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, a `ClauseValue` or a `ValueWhere`.
+        Names of reported values and what they are: an expression, a `ClauseValue`, `ValueWhere` or `ValueOver`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
@@ -408,7 +427,7 @@ class Theorem:
     source: Source
     statement: Statement
     example: Mapping[str, Any]
-    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere] = field(default_factory=dict)
+    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere | ValueOver] = field(default_factory=dict)
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
@@ -419,9 +438,7 @@ class Theorem:
     def __post_init__(self) -> None:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
-                expression = value.expression if isinstance(value, ValueWhere) else value
-                to_data(sp.sympify(expression))
-                self.statement.refuse_bound(expression)
+                self.statement.refuse_bound(value.expression if isinstance(value, ValueWhere | ValueOver) else value)
         self._names_agree()
 
     def _names_agree(self) -> None:
@@ -429,6 +446,10 @@ class Theorem:
         names = {parameter.name for parameter in self.statement.parameters}
         if unknown := sorted(set(self.example) - names):
             raise TheoremError(f"example: {unknown[0]} is no parameter")
+        lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
+        for name, value in self.values.items():
+            if isinstance(value, ValueOver) and value.parameter not in lists:
+                raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")

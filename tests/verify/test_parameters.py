@@ -143,3 +143,44 @@ def test_missing_and_unknown_parameters_are_named():
     for partial in (False, True):
         with pytest.raises(InputError, match=r"depth = 3: is no parameter .* T, eta"):
             parse_instance((T, ETA), {"T": 9, "eta": 1, "depth": 3}, partial=partial)
+
+
+LIST = Parameter("values", "rationals", "some numbers", above=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1,1/4,0.5", (1, Fraction(1, 4), Fraction(1, 2))),
+        ("3", (3,)),
+        (" 1 , 2 ", (1, 2)),
+        ([1, "1/3"], (1, Fraction(1, 3))),
+        (Fraction(2), (2,)),
+    ],
+    ids=str,
+)
+def test_a_list_is_read_exactly_and_in_order(text, numbers):
+    assert LIST.parse(text) == numbers
+    assert text in LIST
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ([], "is empty"),
+        ("1,,2", "entry 2 is empty"),
+        ("1,", "entry 2 is empty"),
+        ("1,0", "each > 0"),
+        ("1,-2", "each > 0"),
+        ("1;2", "numbers separated by commas"),
+        ("1,x", "numbers separated by commas"),
+        ("1,1/0", "the denominator is zero"),
+        (",".join("1" * 1001), "limited to 1000 entries"),
+        (True, "numbers separated by commas"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_list_is_refused_in_one_line(text, message):
+    with pytest.raises(InputError, match=message):
+        LIST.parse(text)

@@ -14,7 +14,19 @@ import pytest
 import sympy as sp
 from flint import arb, ctx
 
-from verify import Dynamics, Hypothesis, Identity, Inequality, Parameter, Reaches, Statement, Stays, load_theorem
+from verify import (
+    Dynamics,
+    Hypothesis,
+    Identity,
+    Inequality,
+    LeastResidual,
+    MatrixIdentity,
+    Parameter,
+    Reaches,
+    Statement,
+    Stays,
+    load_theorem,
+)
 from verify.cycles import avoids
 from verify.dynamics import first_passage
 from verify.language import Case, digest, to_data
@@ -322,11 +334,80 @@ def positive():
     return certificate(statement, {"x": "7", "k": "2"}, *proofs)
 
 
+LETTERS = {name: sp.Symbol(name, commutative=False) for name in "ABv"}
+SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
+
+
+def words():
+    # (A + sB)ᵀ v = Aᵀv + s Bᵀv, s a variable; the word picks A at its first.
+    A, B, v = LETTERS.values()
+    word = Parameter("w", "word", "w", words=("A", "B"))
+    left = sp.transpose(Case(sp.Symbol("w"), A, B) + u * B) * v
+    clause = MatrixIdentity("same", left, sp.transpose(A) * v + u * sp.transpose(B) * v, SHAPES)
+    hypothesis = Hypothesis("first", text="the first", varies=word)
+    statement = Statement((POSITIVE, word), (clause,), hypotheses=(hypothesis,), variables=(u,))
+    return certificate(statement, {"k": "3", "w": "A"}, ("verified", "proved", {"kind": "words"}))
+
+
+def matrices():
+    # AB − uBA at u = 2 for A = [[1, 2], [0, 1]], B = [[0, 1], [1, 0]]: AB = [[2, 1], [1, 0]], BA = [[0, 1], [1, 2]].
+    A, B, _ = LETTERS.values()
+    statement = _one(MatrixIdentity("same", A * B, u * B * A, SHAPES), POSITIVE, variables=(u,))
+    put = {"A": [["1", "2"], ["0", "1"]], "B": [["0", "1"], ["1", "0"]], "v": [["0"], ["0"]]}
+    proof = {"kind": "matrices", "scalars": {"u": "2"}, "matrices": put, "place": [1, 1], "difference": "-4"}
+    return certificate(statement, {"k": "2"}, ("refuted", "certified", proof))
+
+
+def _least(minimum, **more):
+    # On [0, 1]: p = 1 − 4s + 10/3 s², the roots (6 ± √6)/10 = 0.355…, 0.845…, the minimum 1/9.
+    index = sp.Symbol("i", integer=True, nonnegative=True)
+    return _one(LeastResidual("least", K, 1 / (index + 1), index, minimum=minimum, **more), POSITIVE)
+
+
+UNIFORM = ["1", "-4", "10/3"]
+
+
+def residual():
+    proof = {"kind": "residual", "polynomial": UNIFORM, "roots": [["1/3", "2/5"], ["4/5", "9/10"]]}
+    return certificate(_least(1 / (K + 1) ** 2), {"k": "2"}, ("verified", "certified", proof))
+
+
+def residual_refuted():
+    # Orthogonal to 1 and s: the Legendre polynomial 1 − 6s + 6s².
+    proof = {"kind": "residual", "polynomial": ["1", "-6", "6"], "roots": []}
+    return certificate(_least(None, shift=sp.Integer(0)), {"k": "2"}, ("refuted", "certified", proof))
+
+
+def residual_of_wishart():
+    # One factor: a = n/(n + d + 1), the minimum d(d + 1)/(n + d + 1); here n = 3, d = 2.
+    index = sp.Symbol("i", integer=True, nonnegative=True)
+    moment = (
+        load_theorem("ahn2023.theorem3")
+        .statement.clauses[0]
+        .moment.xreplace(
+            {sp.Symbol("n", integer=True, positive=True): sp.Integer(3), sp.Symbol("d", integer=True, positive=True): K}
+        )
+    )
+    (old,) = moment.free_symbols - {K}
+    clause = LeastResidual("least", sp.S.One, moment.xreplace({old: index}), index, minimum=sp.Integer(1))
+    proof = {"kind": "residual", "polynomial": ["1", "-1/2"], "roots": [["2", "2"]]}
+    return certificate(_one(clause, POSITIVE), {"k": "2"}, ("verified", "certified", proof))
+
+
+def point_of_an_inequality():
+    # 2z < z² fails at z = 1/2, by 1/4 − 1; the list is only read.
+    listed = Parameter("v", "rationals", "a list", above=0)
+    statement = _one(Inequality("bound", sp.Lt(2 * z, x * z**2)), X, listed, variables=(z,))
+    proof = {"kind": "point", "bits": None, "point": {"z": "1/2"}, "difference": "-3/4"}
+    return certificate(statement, {"x": "1", "v": ["1", "1/4"]}, ("refuted", "certified", proof))
+
+
 ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent),
         *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
+        *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
     )
 }
 
@@ -410,7 +491,7 @@ REJECTED = [
     ("ball", f"{PROOF}.bits", 63, "not an integer from 64 to 8192"),
     ("ball", f"{PROOF}.bits", 10**6, "not an integer from 64 to 8192"),
     ("ball", "clauses.0.outcome", "refuted", "the margin says otherwise"),
-    ("ball", "statement.claim.0.relation.1", ["Primitive", "gamma", 1, _integer(3)], "outside what this program"),
+    ("ball", "statement.claim.0.relation.1", ["Primitive", "gamma", 1, _integer(3)], "is not known to this program"),
     ("within", f"{PROOF}.steps", 9, "not at or below the level at step 9"),
     ("within", f"{PROOF}.steps", 11, "not above the level at step 10"),
     ("within", f"{PROOF}.steps", 21, "later than the clause allows"),
@@ -474,6 +555,54 @@ REJECTED = [
     ("symbolic", "statement.domain", [], "not an integer from 0 to -1"),
     ("symbolic", "statement.parameters.0.minimum", "1", "keep one sign"),
     ("symbolic", "clauses", [], "has 0 entries, not 10"),
+    ("words", "instance.w", "B", "in_scope"),
+    ("words", "clauses.0.evidence", "certified", "evidence"),
+    ("words", "clauses.0.outcome", "refuted", "words does not prove"),
+    ("words", "statement.hypotheses", [], "not shown for all"),
+    ("words", "statement.claim.0.right", ["Symbol", "v", "noncommutative"], "not the same words"),
+    ("words", "statement.claim.0.shapes.1", ..., "shape of 'B' is not given"),
+    ("words", "statement.claim.0.shapes.0.1", ["Integer", "3"], "do not fit"),
+    ("words", "statement.claim.0.left.0", "Add", "different shapes"),
+    ("words", "statement.variables", [], "not introduced"),
+    ("matrices", f"{PROOF}.difference", "4", "is not left minus right"),
+    ("matrices", f"{PROOF}.place", [0, 1], "is not left minus right"),
+    ("matrices", f"{PROOF}.place", [2, 0], "outside the matrices"),
+    ("matrices", f"{PROOF}.scalars", {}, "'u' has no value"),
+    ("matrices", f"{PROOF}.scalars.u", "3", "is not left minus right"),
+    ("matrices", f"{PROOF}.matrices.A.1.0", "2", "is not left minus right"),
+    ("matrices", f"{PROOF}.matrices.A.0", ["1"], "has 1 entries, not 2"),
+    ("matrices", f"{PROOF}.matrices.B", ..., "B: missing"),
+    ("matrices", "instance.k", "3", "has 2 entries, not 3"),
+    ("residual", f"{PROOF}.polynomial.1", "-3", "not orthogonal"),
+    ("residual", f"{PROOF}.polynomial.0", "2", "is not 1 at 0"),
+    ("residual", f"{PROOF}.polynomial", ["1"], "not orthogonal"),
+    ("residual", f"{PROOF}.roots.0", ["2/5", "1/2"], "not shown to hold a root"),
+    ("residual", f"{PROOF}.roots.0", ["-1", "2/5"], "root other than 0"),
+    ("residual", f"{PROOF}.roots.1", ["1/3", "2/5"], "out of order"),
+    ("residual", f"{PROOF}.roots", [["1/3", "2/5"]], "has 1 intervals, not 2"),
+    ("residual", "instance.k", "3", "not orthogonal"),
+    ("residual", "clauses.0.outcome", "refuted", "says otherwise"),
+    ("residual", "statement.claim.0.minimum", ["Rational", "1/8"], "are not asked for"),
+    ("residual", "statement.claim.0.scale", ["Integer", "2"], "not orthogonal"),
+    ("residual_refuted", "clauses.0.outcome", "verified", "says otherwise"),
+    ("residual_refuted", f"{PROOF}.polynomial", UNIFORM, "not orthogonal"),
+    ("residual_refuted", "statement.claim.0.shift", ["Integer", "1"], "not orthogonal"),
+    ("residual_refuted", f"{PROOF}.roots", [["1/3", "2/5"]], "are not asked for"),
+    ("residual_of_wishart", "statement.claim.0.moment.1", "wishart", "is not known"),
+    ("residual_of_wishart", "statement.claim.0.moment.2", 2, "is not known"),
+    ("residual_of_wishart", "statement.claim.0.moment", _integer(0), "does not determine"),
+    (
+        "residual_of_wishart",
+        "statement.claim.0.moment",
+        to_data(-(sp.Integer(2) ** sp.Symbol("i", integer=True, nonnegative=True))),
+        "enough points",
+    ),
+    ("residual_of_wishart", "instance.k", "1", "not orthogonal"),
+    ("point_of_an_inequality", f"{PROOF}.point.z", "3", "not the difference"),
+    ("point_of_an_inequality", f"{PROOF}.point", {}, "has no value"),
+    ("point_of_an_inequality", f"{PROOF}.difference", "3/4", "not the difference"),
+    ("point_of_an_inequality", "instance.v", ["1", "0"], "outside the parameter's domain"),
+    ("point_of_an_inequality", "instance.v", "1", "is not a list"),
     ("identity", f"{PROOF}.factors.0.shift", None, "not shown to keep one sign"),
     ("identity", f"{PROOF}.factors.1", ..., "no listed factor covers"),
     ("identity", f"{PROOF}.scope", "instance", "evidence"),
@@ -485,15 +614,15 @@ REJECTED = [
     ("identity_here", f"{PROOF}.factors", [], "no listed factor covers"),
     ("identity_here", f"{PROOF}.factors.0.factor", to_data(AT_LEAST - 3), "keep one sign"),
     ("identity_here", f"{PROOF}.factors.0.shift", 0, "not an integer from 0 to -1"),
-    ("point", f"{PROOF}.difference", "-4", "is not left minus right"),
-    ("point", f"{PROOF}.difference", "0", "is not left minus right"),
+    ("point", f"{PROOF}.difference", "-4", "not the difference"),
+    ("point", f"{PROOF}.difference", "0", "not the difference"),
     ("point", f"{PROOF}.point", {"x": "1"}, "not known"),
     ("point", "clauses.0.outcome", "verified", "point does not prove"),
-    ("point", "instance.y", "0", "is not left minus right"),
+    ("point", "instance.y", "0", "not the difference"),
     ("point", "statement.claim.0.left.3", ["Infinity"], "infinite"),
     ("point_in_balls", f"{PROOF}.point.y", "-1/2", "is not .*positive"),
     ("point_in_balls", f"{PROOF}.point", {}, "'y' has no value here"),
-    ("point_in_balls", f"{PROOF}.difference", ["-1", "1"], "contains 0"),
+    ("point_in_balls", f"{PROOF}.difference", ["-1", "1"], "refutes nothing"),
     ("point_in_balls", f"{PROOF}.difference", ["1/10", "1/5"], "does not contain the ball"),
     ("point_in_balls", f"{PROOF}.bits", None, "not a rational number"),
     ("root", f"{PROOF}.centre", ["11/10", "1"], "a root in the stated box is not shown"),

@@ -47,7 +47,7 @@ class Accepted:
 
     theorem: str
     statement_digest: str
-    instance: Mapping[str, str]
+    instance: Mapping[str, Any]
     in_scope: bool
     clauses: tuple[tuple[str, str, str, str], ...]
     uses: tuple[tuple[str, str], ...]

@@ -39,10 +39,15 @@ class Parameter:
         known |= {"positive", "nonzero", "nonnegative"} if positive else set()
         return set(assumed) <= known | ({"nonnegative"} if self.sign == "nonnegative" else set())
 
-    def read(self, value: Any, where: str) -> Fraction | str:
+    def read(self, value: Any, where: str) -> Fraction | str | list[Fraction]:
         """Return a value of the domain."""
         if self.kind == "word":
             return word(value, where, self.words)
+        if self.kind == "rationals":
+            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(items(value, where))]
+        return self._inside(value, where)
+
+    def _inside(self, value: Any, where: str) -> Fraction:
         number = rational(value, where)
         if self.kind == "integer" and number.denominator != 1:
             raise Rejected(f"{where}: {shown(value)} is not an integer")
@@ -82,18 +87,18 @@ class Given:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
         values = {name: p.read(instance[name], f"instance.{name}") for name, p in self.parameters.items()}
         self.values = {name: value for name, value in values.items() if isinstance(value, Fraction)}
-        self.counts = {name: len(self.parameters[name].words) for name in values if name not in self.values}
+        self.counts = {name: len(p.words) for name, p in self.parameters.items() if p.kind == "word"}
         self.chosen = {name: self.parameters[name].words.index(str(values[name])) for name in self.counts}
         self.numbers = {name: self.terms.number(value) for name, value in self.values.items()}
         self.definitions: dict[Any, Node] = {}
         self.variables: set[Any] = set()
         for d in items(statement["variables"], "variables"):
-            self.variables.add(self._new_name(d, "variables"))
+            self.variables.add(self.new_name(d, "variables"))
         for i, pair in enumerate(definitions):
             where = f"definitions[{i}]"
             name, value = items(pair, where, 2)
             found = self.expression(value, where)
-            self.definitions[self._new_name(name, where)] = found
+            self.definitions[self.new_name(name, where)] = found
         domain = items(statement["domain"], "domain")
         self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
         for i, relation in enumerate(self.domain):
@@ -116,7 +121,8 @@ class Given:
         if len(set(labels)) != len(labels):
             raise Rejected(f"{where}: a label occurs twice")
 
-    def _new_name(self, data: Any, where: str) -> Any:
+    def new_name(self, data: Any, where: str) -> Any:
+        """Return the name of a symbol that the statement has not introduced."""
         node = self.terms.expression(data, where)
         taken = (*self.parameters, *self.definitions, *self.variables)
         if node.head != "symbol" or node.value in taken or len(str(node.value).split()) != 1:
@@ -138,6 +144,12 @@ class Given:
             return self.holds(relation, where)
         except Undefined:
             return False
+
+    def keeps_assumptions(self, name: Any, value: Fraction, where: str) -> None:
+        """Reject a value that a symbol's assumptions exclude."""
+        assumed = self.terms.assumptions.get(name, ())
+        if not all(_HAS[a](value) for a in assumed):
+            raise Rejected(f"{where}: is not {' and '.join(assumed)}")
 
     def expression(self, data: Any, where: str, bound: Sequence[Any] = (), *, defined: bool = True) -> Node:
         """Return an expression with its words decided and (unless they come later) the definitions put in."""
@@ -204,7 +216,7 @@ class Given:
 def _parameter(data: Any, where: str) -> Parameter:
     entries(data, where, "name kind words minimum above")
     name = word(data["name"], f"{where}.name")
-    kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "word"))
+    kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
     words = tuple(word(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
     bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
     if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
@@ -249,3 +261,17 @@ def with_units(work: Callable[[dict[Any, int]], Any]) -> Any:
             return work(units)
         except FinerUnit:
             continue
+
+
+_HAS: dict[str, Callable[[Fraction], bool]] = {
+    "integer": lambda x: x.denominator == 1,
+    "even": lambda x: (x / 2).denominator == 1,
+    "odd": lambda x: ((x - 1) / 2).denominator == 1,
+    "rational": lambda x: True,
+    "real": lambda x: True,
+    "positive": lambda x: x > 0,
+    "negative": lambda x: x < 0,
+    "nonnegative": lambda x: x >= 0,
+    "nonpositive": lambda x: x <= 0,
+    "nonzero": lambda x: x != 0,
+}

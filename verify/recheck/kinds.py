@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import ctx
 
-from verify.recheck import boxes, roots, runs
+from verify.recheck import algebra, boxes, roots, runs
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
@@ -160,44 +160,37 @@ def _over_bounds(given: Given, node: Node, names: list[Any], signs: dict[Any, Si
 
 
 def point(given: Given, clause: Any, proof: Any, where: str) -> None:
-    """`identity`, refuted: at the instance and a point the two sides have values, and these differ."""
+    """`identity` or `inequality`, refuted: at the instance and a point of the variables both sides have values.
+
+    Those of an identity differ by what is stated; larger minus smaller side of an inequality is what is stated.
+    """
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *runs.BITS)
     entries(proof["point"], f"{where}.point", "", given.variables)
     values = {name: rational(value, f"{where}.point.{name}") for name, value in proof["point"].items()}
     for name, value in values.items():
-        if not all(_HAS[a](value) for a in given.terms.assumptions[name]):
-            raise Rejected(f"{where}.point.{name}: is not {' and '.join(given.terms.assumptions[name])}")
+        given.keeps_assumptions(name, value, f"{where}.point.{name}")
     put = {name: given.terms.number(value) for name, value in values.items()}
-    nodes = [given.here(given.expression(clause[side], f"clause.{side}"), put) for side in ("left", "right")]
+    relation = given.relation(clause["relation"], "clause.relation") if clause["kind"] == "inequality" else None
+    if relation is None:
+        ends = [given.expression(clause[side], f"clause.{side}") for side in ("right", "left")]
+    else:
+        ends = list(sides(relation))
+    nodes = [given.here(end, put) for end in ends]
     if bits is None:
-        stated = rational(proof["difference"], f"{where}.difference")
+        low = high = rational(proof["difference"], f"{where}.difference")
         try:
-            left, right = evaluate(given.terms, nodes, Exact(given.effort))
+            small, large = evaluate(given.terms, nodes, Exact(given.effort))
         except NotExact as error:
             raise Rejected(f"{where}: {error}") from None
-        if left - right != stated or not stated:
-            raise Rejected(f"{where}.difference: is not left minus right at the point, or is 0")
-        return
-    low, high = _interval(proof["difference"], f"{where}.difference")
-    if low <= 0 <= high:
-        raise Rejected(f"{where}.difference: contains 0")
-    with ctx.workprec(bits):
-        left, right = evaluate(given.terms, nodes, Balls(given.effort, bits))
-        _enclosed(left - right, (low, high), f"{where}.difference")
-
-
-_HAS: dict[str, Callable[[Fraction], bool]] = {
-    "integer": lambda x: x.denominator == 1,
-    "even": lambda x: (x / 2).denominator == 1,
-    "odd": lambda x: ((x - 1) / 2).denominator == 1,
-    "rational": lambda x: True,
-    "real": lambda x: True,
-    "positive": lambda x: x > 0,
-    "negative": lambda x: x < 0,
-    "nonnegative": lambda x: x >= 0,
-    "nonpositive": lambda x: x <= 0,
-    "nonzero": lambda x: x != 0,
-}
+        if large - small != low:
+            raise Rejected(f"{where}.difference: is not the difference of the sides at the point")
+    else:
+        low, high = _interval(proof["difference"], f"{where}.difference")
+        with ctx.workprec(bits):
+            small, large = evaluate(given.terms, nodes, Balls(given.effort, bits))
+            _enclosed(large - small, (low, high), f"{where}.difference")
+    if low <= 0 <= high if relation is None else decides(relation, low, high, f"{where}.difference"):
+        raise Rejected(f"{where}.difference: refutes nothing")
 
 
 def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
@@ -267,7 +260,10 @@ KINDS = {
     "ball": Kind(("inequality",), ("verified", "refuted"), "bits margin", in_ball),
     "positive": Kind(("inequality",), ("verified",), "shifts relations", positive),
     "identity": Kind(("identity",), ("verified",), "scope factors", identity),
-    "point": Kind(("identity",), ("refuted",), "bits point difference", point),
+    "point": Kind(("identity", "inequality"), ("refuted",), "bits point difference", point),
+    "words": Kind(("matrix_identity",), ("verified",), "", algebra.words),
+    "matrices": Kind(("matrix_identity",), ("refuted",), "scalars matrices place difference", algebra.matrices),
+    "residual": Kind(("residual",), ("verified", "refuted"), "polynomial roots", algebra.residual),
     "passage": Kind(("reaches",), ("verified",), f"{_RUN} steps", runs.passage),
     "above": Kind(("reaches",), ("refuted",), f"{_RUN} last", runs.above),
     "excess": Kind(("stays",), ("refuted",), f"{_RUN} reached_at above_at", runs.excess),
@@ -282,14 +278,18 @@ CLAUSE_KEYS = {
     "reaches": "kind label says level within dynamics",
     "stays": "kind label says reached level dynamics",
     "root": "kind label says equations unknowns centre radius",
+    "matrix_identity": "kind label says shapes left right",
+    "residual": "kind label says factors moment index shift scale",
 }
+_OPTIONAL = {"residual": ("minimum",)}
 
 
 def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
     """Check one clause of the claim against what a certificate states of it."""
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
-    entries(clause, where, CLAUSE_KEYS[word(clause.get("kind"), f"{where}.kind", list(CLAUSE_KEYS))])
+    name = word(clause.get("kind"), f"{where}.kind", list(CLAUSE_KEYS))
+    entries(clause, where, CLAUSE_KEYS[name], _OPTIONAL.get(name, ()))
     word(clause["says"], f"{where}.says")
     entries(stated, where, "label outcome evidence proof")
     label = word(clause["label"], f"{where}.label")
@@ -306,11 +306,13 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    for_all = name == "positive" or (name == "identity" and proof["scope"] == "all")
+    for_all = name in ("positive", "words") or (name == "identity" and proof["scope"] == "all")
+    if for_all and evidence == "proved" and not given.for_all:
+        raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
+    # Words say nothing of an instance but its own words: where these choose, they show no more than that.
+    for_all = for_all and (given.for_all or name != "words")
     if evidence != ("proved" if for_all else "certified"):
         raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
-    if for_all and not given.for_all:
-        raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     holds = kind.check(given, clause, proof, at)
     if holds is not None and holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the margin says otherwise")

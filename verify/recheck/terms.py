@@ -15,6 +15,7 @@ from itertools import chain
 from math import isqrt
 from typing import Any
 
+from verify.recheck.primitives import PRIMITIVES
 from verify.recheck.reading import Effort, Rejected, items, rational, shown, word
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
@@ -216,6 +217,8 @@ class Terms:
                 return self.exp(*args)
             case "log":
                 return self.log(*args)
+        if head in PRIMITIVES and all(argument.head == "number" for argument in args):
+            return self.number(PRIMITIVES[head].value(self.effort, *(argument.value for argument in args)))
         return self._node(head, tuple(args))
 
     def expression(self, data: Any, where: str) -> Node:
@@ -244,6 +247,8 @@ class Terms:
             if (value.denominator == 1) != (head == "Integer"):
                 raise Rejected(f"{where}: {shown(text)} is no {head}")
             return self.number(value)
+        if head == "Primitive":
+            return self._read_primitive(rest, where)
         least, most = _ARITIES.get(head, (1, 0))
         if least > most:
             raise Rejected(f"{where}: {shown(head)} is outside what this program checks")
@@ -251,6 +256,14 @@ class Terms:
             raise Rejected(f"{where}: {head} has {len(rest)} arguments")
         args = [self._read(argument, where) for argument in rest]
         return self._checked(head, args, where)
+
+    def _read_primitive(self, rest: list[Any], where: str) -> Node:
+        name = "/".join(map(str, rest[:2]))
+        if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
+            raise Rejected(f"{where}: the primitive {shown(name)} is not known to this program")
+        if len(rest) - 2 != PRIMITIVES[name].arity:
+            raise Rejected(f"{where}: {name} has {len(rest) - 2} arguments")
+        return self.build(name, [self.expression(argument, where) for argument in rest[2:]])
 
     def _read_symbol(self, rest: list[Any], where: str) -> Node:
         if not rest or type(rest[0]) is not str or not rest[0]:

@@ -1,0 +1,180 @@
+r"""Lemmas 2 and 3: the componentwise problems behind Theorem 1, stationary at A and convex.
+
+One layer, x ~ N(0, Σ), Σ = diag(λ_1 … λ_d) without loss, w* ~ N(0, Ψ), Ψ = diag(ψ_1 … ψ_d). The prediction is
+− pᵀ G q(x) with p the last row of P, q(x) = Σ_j x_j q_j for the first d columns q_j of Q, and
+
+    G = (1/n) Σ_i z^(i) z^(i)ᵀ = [[S, Sw], [wᵀS, wᵀSw]],
+
+so that f = Σ_j λ_j f_j with f_j = E (tr(G q_j pᵀ) + w_j)². Over *all* matrices M in the place of q_j pᵀ, with the
+last column and row added into c ∈ R^d,
+
+    tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j),
+
+an even and an odd function of w: their product has mean zero, the even one is best zero, and
+
+    E (wᵀ(S c + e_j))² = ψ_j + 2 λ_j ψ_j c_j + Σ_k g_k c_k²,
+    g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n,
+
+from E S = Σ and E SΨS = ΣΨΣ + (ΣΨΣ + tr(ΣΨ) Σ)/n. Each g_k is positive: the problem is convex (Lemma 3), and
+where its slopes vanish it is least (Lemma 2): c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus
+the paper's 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
+
+Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not ours to quote; the relaxation is as said here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
+from theorems.wishart.word_moments import matrix_formula
+from verify import (
+    Canary,
+    Case,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+from verify import matrix as letter
+
+lam, other, trace, size = sp.symbols("lambda ell t m", positive=True)
+c, c_other = sp.symbols("c c_k", real=True)
+
+PRIOR = Parameter("prior", "word", "covariance of w*: I, or Sigma^{-1}", words=("identity", "inverse"))
+STANDARD_PRIOR = Hypothesis("standard_prior", text="w* ~ N(0, I)", varies=PRIOR)
+ONE_LAYER = Hypothesis("one_layer", text="L = 1, all entries of P and Q free")
+word = sp.Symbol("prior")
+
+
+def prior(eigenvalue: sp.Expr) -> sp.Expr:
+    """Return the prior's variance along an eigenvector of Sigma."""
+    return Case(word, sp.S.One, 1 / eigenvalue)
+
+
+prior_trace = Case(word, trace, size)
+"""tr(ΣΨ): the trace of Sigma, or its size."""
+
+
+def curvature(eigenvalue: sp.Expr, variance: sp.Expr, mixed: sp.Expr) -> sp.Expr:
+    """Return g_k, where `mixed` is tr(ΣΨ)."""
+    return eigenvalue * ((n + 1) * eigenvalue * variance + mixed) / n
+
+
+def component(
+    position: sp.Expr, eigenvalue: sp.Expr = lam, variance: sp.Expr | None = None, mixed: sp.Expr = prior_trace
+) -> sp.Expr:
+    """Return the least f_j with c_j at a position, all else zero."""
+    psi = prior(eigenvalue) if variance is None else variance
+    return psi + 2 * position * eigenvalue * psi + position**2 * curvature(eigenvalue, psi, mixed)
+
+
+def preconditioner(eigenvalue: sp.Expr) -> sp.Expr:
+    """Return Theorem 1's A along an eigenvector, as printed."""
+    return 1 / ((n + 1) / n * eigenvalue + trace / n)
+
+
+A = preconditioner(lam)
+WHOLE = component(c) + c_other**2 * curvature(other, prior(other), prior_trace)
+"""f_j with c_j and one other c_k free."""
+
+STATIONARY = Identity(
+    "stationary", sp.Subs(sp.Derivative(component(c), c), c, -A), sp.S.Zero, says="the slope in c_j vanishes at -A_j"
+)
+OTHERS = Identity(
+    "others",
+    sp.Subs(sp.Derivative(WHOLE, c_other), c_other, 0),
+    sp.S.Zero,
+    says="the slope in c_k vanishes at 0, k != j",
+)
+CONVEX = Inequality(
+    "convex", sp.Gt(curvature(lam, prior(lam), prior_trace), 0, evaluate=False), "the curvature in c_k is positive"
+)
+
+
+def statement(*clauses: Identity | Inequality) -> Statement:
+    """Return a statement about one layer, for all eigenvalues lambda, ell, traces t of Sigma and sizes m."""
+    return Statement(
+        parameters=(EXAMPLES, PRIOR),
+        hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
+        variables=(lam, other, trace, size, c, c_other),
+        clauses=clauses,
+    )
+
+
+def moments() -> tuple[Step, ...]:
+    """Return the steps from Gaussian moments, at any size, to g_k and to the best c_j."""
+    sigma, psi_matrix = letter("Sigma"), letter("Psi")
+    psi, tau = sp.symbols("psi tau", positive=True)
+    # E SΨS as the coefficients of (letters, traces): ΣΨΣ, and Σ times tr(ΣΨ).
+    square = sum(
+        coefficient * (sigma * psi_matrix * sigma if letters else sigma * tau)
+        for (letters, _), coefficient in matrix_formula(["Psi"], {"Psi"}).items()
+    )
+    g = curvature(lam, psi, tau)
+    return (
+        Step(
+            "E SΨS by Gaussian integration by parts, τ = tr(ΣΨ)",
+            square,
+            sigma * psi_matrix * sigma + (sigma * psi_matrix * sigma + tau * sigma) / n,
+        ),
+        Step("its entry k, k is g_k: ΣΨΣ has λ²ψ there, Σ has λ", lam**2 * psi + (lam**2 * psi + tau * lam) / n, g),
+        Step(
+            "the odd part is least at c_j = −λψ/g",
+            component(c, lam, psi, tau),
+            g * (c + lam * psi / g) ** 2 + psi - (lam * psi) ** 2 / g,
+        ),
+        Step("which for Ψ = I is −A_j", lam / curvature(lam, sp.S.One, trace), A),
+    )
+
+
+def _canary(name: str, base: Statement, clause: Identity | Inequality) -> Canary:
+    return Canary(
+        name, replace(base, clauses=tuple(clause if k.label == clause.label else k for k in base.clauses)), clause.label
+    )
+
+
+def _stationary_at(position: sp.Expr) -> Identity:
+    return replace(STATIONARY, left=sp.Subs(sp.Derivative(component(c), c), c, position), says="")
+
+
+LEMMA2 = statement(STATIONARY, OTHERS)
+lemma2 = Theorem(
+    id="ahn2023.lemma2",
+    title="The componentwise problems are stationary at A",
+    source=Source("Lemma 2", "recalled", AHN2023, "the componentwise problem; its wording is ours"),
+    statement=LEMMA2,
+    example={"n": 20},
+    derivation=lambda: Derivation(moments()),
+    canaries=(
+        _canary("n - 1 for n + 1", LEMMA2, _stationary_at(-1 / ((n - 1) / n * lam + trace / n))),
+        _canary("the trace dropped", LEMMA2, _stationary_at(-n / ((n + 1) * lam))),
+        _canary("the other sign", LEMMA2, _stationary_at(A)),
+    ),
+)
+
+
+def _convex_above(bound: sp.Expr) -> Inequality:
+    return replace(CONVEX, relation=sp.Gt(curvature(lam, prior(lam), prior_trace), bound, evaluate=False), says="")
+
+
+LEMMA3 = statement(CONVEX)
+lemma3 = Theorem(
+    id="ahn2023.lemma3",
+    title="The componentwise problems are convex",
+    source=Source("Lemma 3", "recalled", AHN2023, "the componentwise problem; its wording is ours"),
+    statement=LEMMA3,
+    example={"n": 20},
+    derivation=lambda: Derivation(moments()),
+    canaries=(
+        _canary("n + 2 for n + 1, the trace dropped", LEMMA3, _convex_above((n + 2) * lam**2 / n)),
+        _canary("above twice the trace's part", LEMMA3, _convex_above(2 * lam * trace / n)),
+        _canary("a curvature of 1", LEMMA3, _convex_above(sp.S.One)),
+    ),
+)

@@ -1,0 +1,108 @@
+r"""Lemma 4: under Theorem 3's set-up the loss is unchanged when two of the a_l are exchanged; so is every prediction.
+
+With A_l = a_l K for one matrix K, two layers in a row commute: whatever the labels before them, the examples'
+labels and the query's after them do not depend on their order. Neighbours exchanged make every permutation.
+
+Source: Ahn et al. 2023, Lemma 4; that it holds for the predictions is seen from its proof here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    LINEAR_ATTENTION,
+    PATTERN,
+    SHAPES,
+    X,
+    Y,
+    d,
+    label_after,
+    r,
+    x,
+    y,
+)
+from verify import Canary, Case, Derivation, Hypothesis, MatrixIdentity, Parameter, Source, Statement, Step, Theorem
+from verify import matrix as letter
+
+a, b = sp.symbols("a b", real=True)
+K, G, H = letter("K"), letter("G"), letter("H")
+MULTIPLES = Parameter("preconditioners", "word", "whether all A_l are multiples of one", words=("multiples", "any"))
+SCALAR = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, one matrix for all layers", varies=MULTIPLES)
+word = sp.Symbol("preconditioners")
+first, second = Case(word, a * K, G), Case(word, b * K, H)
+LETTERS = {letter: SHAPES[letter] for letter in (X, Y, x, y)} | dict.fromkeys((K, G, H), (d, d))
+
+
+def examples(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """Return the examples' labels, 1×n, after two layers with these matrices."""
+    once = label_after(Y, Y, X, one)
+    return label_after(once, once, X, other)
+
+
+def query(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+    """Return the query's label after two layers with these matrices."""
+    return label_after(label_after(Y, Y, X, one), label_after(Y, y, x, one), x, other)
+
+
+CLAUSES = (
+    MatrixIdentity(
+        "examples",
+        examples(first, second),
+        examples(second, first),
+        LETTERS,
+        says="labels of the examples: the same in both orders",
+    ),
+    MatrixIdentity(
+        "query", query(first, second), query(second, first), LETTERS, says="label of the query: the same in both orders"
+    ),
+)
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES, MULTIPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, SCALAR),
+    variables=(r, a, b),
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: two layers, and exchanged."""
+    step = sp.transpose(X) * K
+    return Derivation(
+        (
+            Step(
+                "two layers on the query, in a and b symmetric",
+                query(a * K, b * K) - y,
+                -r * (a + b) * Y * step * x + r**2 * a * b * Y * step * X * step * x,
+            ),
+            Step("two layers on the query, exchanged", query(a * K, b * K), query(b * K, a * K)),
+            Step("two layers on the examples, exchanged", examples(a * K, b * K), examples(b * K, a * K)),
+        )
+    )
+
+
+def _canary(name: str, label: str, left: sp.Expr, right: sp.Expr) -> Canary:
+    clauses = tuple(replace(c, left=left, right=right, says="") if c.label == label else c for c in CLAUSES)
+    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+
+
+lemma4 = Theorem(
+    id="ahn2023.lemma4",
+    title="Exchanging two step sizes changes no prediction",
+    source=Source("Lemma 4", "printed", AHN2023),
+    statement=STATEMENT,
+    example={"d": 2, "n": 3},
+    derivation=derivation,
+    canaries=(
+        _canary("for any two matrices", "query", query(G, H), query(H, G)),
+        _canary(
+            "a matrix and its transpose", "query", query(a * K, b * sp.transpose(K)), query(b * sp.transpose(K), a * K)
+        ),
+        _canary("the step sizes added in one layer", "query", query(a * K, b * K), label_after(Y, y, x, (a + b) * K)),
+        _canary("the examples, for any two matrices", "examples", examples(G, H), examples(H, G)),
+    ),
+)

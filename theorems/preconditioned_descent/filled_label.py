@@ -1,0 +1,188 @@
+r"""Lemmas 5 and 6: the missing label only adds to the outputs, and the loss is the mean square of the filled-in label.
+
+In blocks P = [[B, b], [pᵀ, β]] and Q = [[A, s], [uᵀ, τ]], a column (x; y) becomes, with r = 1/n,
+
+    x' = x + r (B X + b Y)(Xᵀ (A x + s y) + Yᵀ (uᵀ x + τ y)),    y' = y + r (pᵀ X + β Y)( … ).
+
+The examples do not see the query. Where the last column of Q is zero (s = 0, τ = 0; patterns (8) and (11) are
+such) a label c in the place of the query's 0 leaves every x' as it was and adds c to every y': Lemma 6, layer by
+layer. With c = ⟨w*, x⟩ the last label is ȳ = c − TF, so that f = E ȳ²: Lemma 5. With another last column of Q
+neither holds.
+
+Source: Ahn et al. 2023, Lemmas 5 and 6; that they need the last column of Q alone is derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import (
+    BLOCKS,
+    DIMENSION,
+    EXAMPLES,
+    LINEAR_ATTENTION,
+    SHAPES,
+    B,
+    X,
+    Y,
+    b,
+    beta,
+    column_after,
+    p,
+    r,
+    s,
+    seen,
+    t,
+    tau,
+    w,
+    x,
+    y,
+)
+from verify import (
+    Canary,
+    Case,
+    Derivation,
+    Hypothesis,
+    MatrixIdentity,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    matrix,
+)
+
+c = matrix("c")
+LAST_COLUMN = Parameter("last_column", "word", "last column of Q", words=("zero", "any"))
+ZERO_LAST_COLUMN = Hypothesis(
+    "zero_last_column", text="the last column of every Q_l is zero, as in patterns (8) and (11)", varies=LAST_COLUMN
+)
+_word = sp.Symbol("last_column")
+_LAST = Case(_word, 0 * s, s), Case(_word, sp.S.Zero, tau)
+LETTERS = {**SHAPES, **BLOCKS, c: SHAPES[y]}
+
+
+def token_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
+    """Return the query's token after a layer, d×1, under the hypothesis on Q's last column or with a given one."""
+    return column_after(x, label, *(last or _LAST))[0]
+
+
+def label_after(label: sp.Expr, *last: sp.Expr) -> sp.Expr:
+    """Return the query's label after a layer, likewise."""
+    return column_after(x, label, *(last or _LAST))[1]
+
+
+TOKEN = MatrixIdentity(
+    "token", token_after(y + c), token_after(y), LETTERS, says="a label c more leaves the query's token"
+)
+LABEL = MatrixIdentity(
+    "label", label_after(y + c), label_after(y) + c, LETTERS, says="a label c more adds c to the query's label"
+)
+RESIDUAL = MatrixIdentity(
+    "residual",
+    label_after(y + t(w) * x),
+    label_after(y) + t(w) * x,
+    LETTERS,
+    says="with <w*, x> filled in, the query's label is <w*, x> more, layer by layer: at last <w*, x> - TF",
+)
+
+
+def _statement(*clauses: MatrixIdentity) -> Statement:
+    return Statement(
+        parameters=(DIMENSION, EXAMPLES, LAST_COLUMN),
+        hypotheses=(LINEAR_ATTENTION, ZERO_LAST_COLUMN),
+        variables=(r, beta, tau),
+        clauses=clauses,
+    )
+
+
+def _canary(name: str, statement: Statement, label: str, left: sp.Expr, right: sp.Expr) -> Canary:
+    clauses = tuple(replace(k, left=left, right=right, says="") if k.label == label else k for k in statement.clauses)
+    return Canary(name, replace(statement, clauses=clauses), label)
+
+
+def _derivation6() -> Derivation:
+    """Return the steps: what a label adds to what the query sees, to its label, to its token."""
+    added = (t(X) * s + tau * t(Y)) * c
+    return Derivation(
+        (
+            Step("what a label c adds to (X; Y)ᵀ Q z", seen(x, y + c) - seen(x, y), added),
+            Step(
+                "so the label is c more, where s = 0 and τ = 0",
+                label_after(y + c, s, tau) - label_after(y, s, tau),
+                c + r * (t(p) * X + beta * Y) * added,
+            ),
+            Step(
+                "and the token as it was",
+                token_after(y + c, s, tau) - token_after(y, s, tau),
+                r * (B * X + b * Y) * added,
+            ),
+        )
+    )
+
+
+def _derivation5() -> Derivation:
+    """Return the steps: c = ⟨w*, x⟩ filled in, and the loss with TF = −y."""
+    filled = t(w) * x
+    return Derivation(
+        (
+            Step(
+                "with c = ⟨w*, x⟩ filled in, the label is c more after a layer, where s = 0 and τ = 0",
+                label_after(y + filled, s, tau) - label_after(y, s, tau),
+                filled + r * (t(p) * X + beta * Y) * (t(X) * s + tau * t(Y)) * filled,
+            ),
+            Step(
+                "the loss: the square of TF − c = −y − c",
+                (-y - filled) * (-y - filled),
+                y * y + y * filled + filled * y + filled * filled,
+            ),
+            Step(
+                "the square of the last label with c filled in",
+                (y + filled) * (y + filled),
+                y * y + y * filled + filled * y + filled * filled,
+            ),
+        )
+    )
+
+
+LEMMA6 = _statement(TOKEN, LABEL)
+lemma6 = Theorem(
+    id="ahn2023.lemma6",
+    title="The query's label only adds to the outputs, where the last column of every Q is zero",
+    source=Source("Lemma 6", "printed", AHN2023, "the hypothesis on the last column is derived here"),
+    statement=LEMMA6,
+    example={"d": 2, "n": 3},
+    derivation=_derivation6,
+    canaries=(
+        _canary("for any last column", LEMMA6, "label", label_after(y + c, s, tau), label_after(y, s, tau) + c),
+        _canary("the token, for any last column", LEMMA6, "token", token_after(y + c, s, tau), token_after(y, s, tau)),
+        _canary("the label scaled with beta", LEMMA6, "label", label_after(y + c), label_after(y) + beta * c),
+        _canary("the token moves with the label", LEMMA6, "token", token_after(y + c), token_after(y) + b * c),
+    ),
+)
+
+LEMMA5 = _statement(RESIDUAL)
+lemma5 = Theorem(
+    id="ahn2023.lemma5",
+    title="The loss is the mean square of the last label, the query's filled in",
+    source=Source("Lemma 5", "printed", AHN2023, "the hypothesis on the last column is derived here"),
+    statement=LEMMA5,
+    example={"d": 2, "n": 3},
+    derivation=_derivation5,
+    canaries=(
+        _canary(
+            "for any last column",
+            LEMMA5,
+            "residual",
+            label_after(y + t(w) * x, s, tau),
+            label_after(y, s, tau) + t(w) * x,
+        ),
+        _canary(
+            "the label of the other sign", LEMMA5, "residual", label_after(y + t(w) * x), label_after(y) - t(w) * x
+        ),
+        _canary("twice the label", LEMMA5, "residual", label_after(y + t(w) * x), label_after(y) + 2 * t(w) * x),
+    ),
+    statement_uses=("ahn2023.lemma6",),
+    proof_uses=("ahn2023.lemma6",),
+)

@@ -1,0 +1,118 @@
+r"""Lemma 1: under pattern (8) the forward pass is preconditioned gradient descent, with A_lᵀ as preconditioner.
+
+Let R(v) = (1/2n) Σ_i ⟨v − w*, x^(i)⟩², so that ∇R(v) = (1/n) X Xᵀ (v − w*). If after l layers the examples' labels are
+(w* − v)ᵀ X and the query's is −vᵀ x, then after another layer they are the same at
+
+    v' = v − A_lᵀ ∇R(v),
+
+starting from v = 0. The paper prints A_l in the place of A_lᵀ: the same for symmetric A_l, and false for others.
+
+Source: Ahn et al. 2023, Lemma 1.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    LINEAR_ATTENTION,
+    PATTERN,
+    SHAPES,
+    X,
+    Y,
+    d,
+    label_after,
+    r,
+    t,
+    w,
+    x,
+)
+from verify import Canary, Case, Derivation, Hypothesis, MatrixIdentity, Parameter, Source, Statement, Step, Theorem
+from verify import matrix as letter
+
+v, B = letter("v"), letter("B")
+SYMMETRY = Parameter("preconditioner", "word", "whether A_l is symmetric", words=("symmetric", "any"))
+SYMMETRIC = Hypothesis("symmetric", text="A_l is symmetric", varies=SYMMETRY)
+# A symmetric matrix is (B + Bᵀ)/2.
+A = Case(sp.Symbol("preconditioner"), (B + t(B)) / 2, B)
+LETTERS = {letter: SHAPES[letter] for letter in (X, x, w)} | {v: SHAPES[x], B: (d, d)}
+
+labels, label = t(w - v) * X, -t(v) * x
+gradient = r * X * t(X) * (v - w)
+
+
+def _examples(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return the examples' labels after a layer with one matrix, and at v' with another, each as a row 1×n."""
+    return label_after(labels, labels, X, forward), t(w - (v - descent * gradient)) * X
+
+
+def _query(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return the query's label after a layer with one matrix, and at v' with another."""
+    return label_after(labels, label, x, forward), -t(v - descent * gradient) * x
+
+
+CLAUSES = (
+    MatrixIdentity(
+        "examples",
+        *_examples(B, t(B)),
+        LETTERS,
+        says="labels of the examples: (w* - v')' X, v' = v - B' grad R(v), any A = B",
+    ),
+    MatrixIdentity(
+        "query", *_query(B, t(B)), LETTERS, says="label of the query: -v'' x, v' = v - B' grad R(v), any A = B"
+    ),
+    MatrixIdentity(
+        "examples_as_printed",
+        *_examples(A, A),
+        LETTERS,
+        says="labels of the examples: (w* - v')' X, v' = v - A grad R(v)",
+    ),
+    MatrixIdentity("query_as_printed", *_query(A, A), LETTERS, says="label of the query: -v'' x, v' = v - A grad R(v)"),
+)
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES, SYMMETRY),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
+    variables=(r,),
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the gradient of R in a layer, both labels after it."""
+    layer = -r * Y * t(X) * B * x
+    return Derivation(
+        (
+            Step(
+                "what a layer adds to the query's label, the examples' being (w* − v)ᵀX",
+                layer.subs(Y, labels),
+                t(gradient) * B * x,
+            ),
+            Step("so the examples' labels become those of v − Bᵀ∇R(v)", *_examples(B, t(B))),
+            Step("and so does the query's", *_query(B, t(B))),
+        )
+    )
+
+
+def _canary(name: str, label: str, sides: tuple[sp.Expr, sp.Expr]) -> Canary:
+    clauses = tuple(replace(c, left=sides[0], right=sides[1], says="") if c.label == label else c for c in CLAUSES)
+    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+
+
+lemma1 = Theorem(
+    id="ahn2023.lemma1",
+    title="Under pattern (8) the forward pass is gradient descent preconditioned by the transpose of A",
+    source=Source("Lemma 1", "printed", AHN2023, "with A in the place of its transpose"),
+    statement=STATEMENT,
+    example={"d": 2, "n": 3},
+    derivation=derivation,
+    canaries=(
+        _canary("A in the place of its transpose, for any A", "query", _query(B, B)),
+        _canary("ascent", "query", _query(B, -t(B))),
+        _canary("twice the step", "examples", _examples(B, 2 * t(B))),
+        _canary("the examples by A, for any A", "examples", _examples(B, B)),
+    ),
+)

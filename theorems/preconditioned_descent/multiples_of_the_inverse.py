@@ -1,0 +1,117 @@
+r"""Theorem 3: any number of layers, A_l = a_l Σ^{-1}: where the gradient vanishes, exactly.
+
+With x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}) whitening makes Σ = I and A_l = a_l I. By Lemma 1 the residual of the
+prediction is ∏_l (I − a_l S) applied to w*, S = XXᵀ/n, so that
+
+    f(a) = E tr p(S)² = ∫ p² dμ,    p(s) = ∏_l (1 − a_l s),    ∫ s^k dμ = E tr S^k.
+
+*The minimum.* Over all p of degree at most L with p(0) = 1 the least ∫ p² dμ is reached by one p alone, the
+orthogonal polynomial of degree L of s dμ(s). Its roots are real, positive and distinct, so that it is such a
+product: the infimum over S is attained, at a_l = 1/root and its permutations alone.
+
+*Other critical points.* The slope in a_l is −2 ∫ s p²/(1 − a_l s) dμ. No a_l is 0 there, or ∫ s p² dμ would be 0; and
+if all a_l differ, the p/(1 − a_l s) span the polynomials of degree below L, and p is the minimiser. So every other
+critical point repeats an a_l, and none of these is a local minimum: with a_l = a_m moved apart to a ± e,
+
+    f changes by −2 e² ∫ s² (p/(1 − a s))² dμ + O(e⁴).
+
+*The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
+polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the
+gradient in the whole space vanishes wherever that on S does.
+
+Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
+whether it is attained; that it is, where, and the least loss are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LAYERS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    L,
+    d,
+    n,
+)
+from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
+from verify import Canary, ClauseValue, Derivation, Hypothesis, LeastResidual, Source, Statement, Step, Theorem
+
+k = sp.Symbol("k", integer=True, nonnegative=True)
+INVERSE_PRIOR = Hypothesis("inverse_prior", text="w* ~ N(0, Sigma^{-1})")
+
+MINIMUM = LeastResidual(
+    "minimum",
+    factors=L,
+    moment=wishart_trace_moment(k, n, d),
+    index=k,
+    says="over S, f is least exactly where the a_l are the inverse roots of the polynomial of degree L that is "
+    "orthogonal to s, …, s^L in the mean of tr(. (S)): the gradient in the whole space vanishes there",
+)
+STATEMENT = Statement(
+    parameters=(LAYERS, DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
+    clauses=(MINIMUM,),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the moments, one layer, the slope on S, what moving equal steps apart does."""
+    a, b, e, s = sp.symbols("a b e s", real=True)
+    m = [trace_moment([order], n, d) for order in range(5)]
+
+    def mean(polynomial: sp.Expr) -> sp.Expr:
+        return sum(c * m[i] for i, c in enumerate(reversed(sp.Poly(polynomial, s).all_coeffs())))
+
+    one = mean((1 - a * s) ** 2)
+    apart = mean(((1 - (a + e) * s) * (1 - (a - e) * s)) ** 2) - mean((1 - a * s) ** 4)
+    return Derivation(
+        (
+            Step("E tr S²", m[2], d * (n + d + 1) / n),
+            Step("one layer: the loss", one, d * (1 - 2 * a + a**2 * (n + d + 1) / n)),
+            Step("its least value, at a = n/(n + d + 1)", one.subs(a, n / (n + d + 1)), d * (d + 1) / (n + d + 1)),
+            Step(
+                "two layers: the slope in a is −2 ∫ s (1 − a s)(1 − b s)² dμ",
+                sp.Derivative(mean(sp.expand(((1 - a * s) * (1 - b * s)) ** 2)), a),
+                -2 * mean(sp.expand(s * (1 - a * s) * (1 - b * s) ** 2)),
+            ),
+            Step(
+                "two equal steps moved apart",
+                apart,
+                -2 * e**2 * mean(sp.expand(s**2 * (1 - a * s) ** 2)) + e**4 * m[4],
+            ),
+        )
+    )
+
+
+def _canary(name: str, **changes: sp.Expr) -> Canary:
+    return Canary(name, replace(STATEMENT, clauses=(replace(MINIMUM, says="", **changes),)), "minimum")
+
+
+theorem3 = Theorem(
+    id="ahn2023.theorem3",
+    title="Any number of layers: over multiples of the inverse covariance the minimum is attained, and where",
+    source=Source(
+        "Theorem 3", "printed", AHN2023, "the infimum is 0; that it is attained, where, and the loss: derived here"
+    ),
+    statement=STATEMENT,
+    example={"L": 3, "d": 5, "n": 20},
+    values={
+        "a": ClauseValue("minimum", "a"),
+        "minimum_loss": ClauseValue("minimum", "minimum"),
+        "attained": ClauseValue("minimum", "attained"),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("the orthogonal polynomial of the spectrum itself", shift=sp.S.Zero),
+        _canary("orthogonal to s^2 and on", shift=sp.Integer(2)),
+        _canary("the other sign", scale=sp.Integer(-1)),
+        _canary("steps longer by (n + 1)/n", scale=(n + 1) / n),
+    ),
+    proof_uses=("ahn2023.lemma1",),
+)

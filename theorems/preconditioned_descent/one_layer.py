@@ -1,0 +1,121 @@
+r"""Theorem 1: one layer of linear attention, and the global minimiser over all P and Q.
+
+With x ~ N(0, Σ), Σ = U diag(λ) Uᵀ, and w* ~ N(0, I), a global minimiser of f(P, Q) is P = diag(0, 1),
+Q = −diag(A, 0) with A = U diag(a_1 … a_d) Uᵀ,
+
+    a_j = 1 / ((n+1) λ_j/n + Σ_k λ_k / n),
+
+unique for d ≥ 2 up to P ← γP, Q ← Q/γ and what the prediction does not see (all of P but its last row, the last
+column of Q). The minimum is Σ_j λ_j (1 − λ_j a_j).
+
+The relaxed problems of `components` decouple. On c_j alone, f_j = f_j(−a_j) + g_j (c_j + a_j)², and the parameters
+above reach every f_j(−a_j) at once: q_j pᵀ = −a_j e_j e_{d+1}ᵀ. Conversely, with q_j = (u_j, τ_j) and p = (v, β), the
+even part vanishes only where u_j vᵀ + v u_jᵀ = 0 and τ_j β = 0, and c = β u_j + τ_j v = −a_j e_j. Were β = 0, v would
+be along every e_j, which d ≥ 2 excludes; so τ_j = 0, u_j = −a_j e_j/β and v = 0. (For d = 1, β = 0, u = 0 do too.)
+
+Source: Ahn et al. 2023, Theorem 1; the minimum is derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.components import (
+    GAUSSIAN_TOKENS,
+    ONE_LAYER,
+    PRIOR,
+    STANDARD_PRIOR,
+    A,
+    c,
+    component,
+    curvature,
+    lam,
+    moments,
+    prior,
+    prior_trace,
+    size,
+    trace,
+)
+from theorems.preconditioned_descent.setting import EXAMPLES, LINEAR_ATTENTION, n
+from verify import (
+    Canary,
+    Derivation,
+    Identity,
+    Inequality,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    ValueOver,
+)
+
+EIGENVALUES = Parameter("eigenvalues", "rationals", "eigenvalues of Sigma, in any order", above=0)
+g = curvature(lam, prior(lam), prior_trace)
+
+
+def _square(position: sp.Expr, says: str = "") -> Identity:
+    """Return that f_j is least at a position: f_j(c) = f_j(position) + g_j (c − position)²."""
+    return Identity("completed_square", component(c), component(position) + g * (c - position) ** 2, says)
+
+
+SQUARE = _square(-A, "f_j(c) = f_j(-A_j) + g_j (c + A_j)^2 for every eigenvalue lambda and trace t of Sigma")
+CONVEX = Inequality("convex", sp.Gt(g, 0, evaluate=False), "g_j > 0")
+MINIMUM = Identity("minimum", component(-A), 1 - lam * A, "the least f_j is 1 - lambda A_j")
+
+STATEMENT = Statement(
+    parameters=(EXAMPLES, EIGENVALUES, PRIOR),
+    hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
+    variables=(lam, trace, size, c),
+    clauses=(SQUARE, CONVEX, MINIMUM),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the moments, the componentwise loss, its least value, the isotropic case."""
+    d = sp.Symbol("d", positive=True)
+    return Derivation(
+        (
+            *moments(),
+            Step("the least f_j for Ψ = I", component(-A, lam, sp.S.One, trace), 1 - lam * A),
+            Step("isotropic: (7)", A.subs({lam: 1, trace: d}), 1 / ((n - 1) / n + (d + 2) / n)),
+        )
+    )
+
+
+def _canary(name: str, clause: Identity, statement: Statement = STATEMENT) -> Canary:
+    clauses = tuple(clause if k.label == clause.label else k for k in statement.clauses)
+    return Canary(name, replace(statement, clauses=clauses), clause.label)
+
+
+def _under_the_other_prior() -> Canary:
+    """Return Theorem 1's formula under Theorem 3's prior, N(0, Σ^{-1})."""
+    other = {"variance": 1 / lam, "mixed": size}
+    square = curvature(lam, 1 / lam, size) * (c + A) ** 2
+    return _canary(
+        "under the prior N(0, Sigma^{-1})",
+        Identity("completed_square", component(c, **other), component(-A, **other) + square),
+    )
+
+
+theorem1 = Theorem(
+    id="ahn2023.theorem1",
+    title="One layer: the global minimiser over all P and Q is one step of preconditioned gradient descent",
+    source=Source("Theorem 1", "printed", AHN2023, "the minimum is derived here"),
+    statement=STATEMENT,
+    example={"n": 20, "eigenvalues": "1,1,1/4,1/16,1"},
+    values={
+        "preconditioner": ValueOver(A, lam, "eigenvalues", {trace: lam}),
+        "minimum_loss": ValueOver(lam * (1 - lam * A), lam, "eigenvalues", {trace: lam}, total=True),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("n - 1 for n + 1", _square(-1 / ((n - 1) / n * lam + trace / n))),
+        _canary("the trace dropped", _square(-n / ((n + 1) * lam))),
+        _canary("the other sign", _square(A)),
+        _canary("1 + lambda A for the minimum", replace(MINIMUM, right=1 + lam * A, says="")),
+        _under_the_other_prior(),
+    ),
+    proof_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
+)

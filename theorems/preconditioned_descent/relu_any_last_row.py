@@ -1,0 +1,99 @@
+r"""Theorem 5 without its hypothesis on Q: the last row of Q need not be zero for the minimiser to be global.
+
+With (bᵀ, β) the last row of P and (A; qᵀ) the first d columns of Q a column sees σ(x_iᵀ v), v = A x + (qᵀx) w*, and
+with c = b + β w* the loss over the examples is, for given w* and x,
+
+    (w*ᵀx)² + (w*ᵀx)(cᵀv) + κ_1 (cᵀv)² + |c|² |v|²/(2n),    κ_1 = 1/n + (n−1)/(4n).
+
+Let N = βA, R = b qᵀ, M = N + R, ρ = ⟨N, R⟩. The parts of cᵀv and of c vᵀ that are odd in w* and those that are even
+do not meet in the mean, and
+
+    E (w*ᵀx)(cᵀv) = tr M,       E (cᵀv)² = ‖M‖² + E (bᵀA x + β |w*|² qᵀx)²,
+    E |c|²|v|² = d‖N‖² + d‖R‖² + 2ρ + (u² + d(d+2) v² + 2ρ),    u = ‖b‖‖A‖, v = |β|‖q‖, |ρ| ≤ u v,
+
+so that, ‖N‖² + ‖R‖² being ‖M‖² − 2ρ, f exceeds Theorem 5's d + tr M + κ‖M‖² by κ_1 times a mean of squares and by
+(u² + d(d+2) v² − 2(d−2)ρ)/(2n), a sum of squares: with ρ = s u v, −1 ≤ s ≤ 1,
+
+    u² + d(d+2) v² − 2(d−2) s u v = (u − (d−2) s v)² + (6d − 4 + (d−2)² (1 − s²)) v² ≥ 0.
+
+Source: derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
+from theorems.wishart.word_moments import word_formula
+from verify import Canary, Derivation, Identity, Inequality, Source, Statement, Step, Theorem
+
+trace, rho, s = sp.symbols("tr_M rho s", real=True)
+norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
+u, v = sp.symbols("u v", nonnegative=True)
+
+kappa_1 = 1 / n + (n - 1) / (4 * n)
+norm_M = norm_N + norm_R + 2 * rho
+loss = d + trace + kappa_1 * (norm_M + even) + (d * (norm_N + norm_R) + 4 * rho + u**2 + d * (d + 2) * v**2) / (2 * n)
+"""f in tr M, ‖N‖², ‖R‖², ρ, u, v and the mean of the even part's square."""
+with_zero_row = d + trace + kappa * norm_M
+excess = u**2 + d * (d + 2) * v**2 - 2 * (d - 2) * rho
+
+EXCESS = Identity(
+    "excess",
+    loss - with_zero_row,
+    kappa_1 * even + excess / (2 * n),
+    says="f exceeds d + tr M + kappa ||M||^2 by kappa_1 E(even part)^2 + (u^2 + d(d+2) v^2 - 2(d-2) rho)/(2n)",
+)
+SQUARES = Identity(
+    "squares",
+    excess.subs(rho, s * u * v),
+    (u - (d - 2) * s * v) ** 2 + (6 * d - 4 + (d - 2) ** 2 * (1 - s**2)) * v**2,
+    says="with rho = s u v the excess is (u - (d-2) s v)^2 + (6d - 4 + (d-2)^2 (1 - s^2)) v^2",
+)
+POSITIVE = Inequality("positive", sp.Gt(6 * d - 4, 0, evaluate=False), "6d - 4 > 0")
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(RELU_ATTENTION, ISOTROPIC),
+    variables=(trace, rho, s, norm_N, norm_R, even, u, v),
+    clauses=(EXCESS, SQUARES, POSITIVE),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the fourth moment of w*, the excess, the excess as squares."""
+    # w*w*ᵀ is a Wishart matrix of one sample: E (tr w*w*ᵀ)², with tr I = d.
+    fourth = sum(c.subs(n, 1) * d ** len(traces) for traces, c in word_formula([["I"], ["I"]], {"I"}).items())
+    return Derivation(
+        (
+            Step("E |w|⁴ by Gaussian integration by parts, the weight of v²", fourth, d * (d + 2)),
+            Step("what f exceeds Theorem 5's by", EXCESS.left, EXCESS.right),
+            Step("as squares, with ρ = s u v", SQUARES.left, SQUARES.right),
+        )
+    )
+
+
+def _canary(name: str, clause: Identity | Inequality) -> Canary:
+    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
+    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+relu_any_last_row = Theorem(
+    id="ahn2023.relu_any_last_row",
+    title="Theorem 5's minimiser is global over all P and Q: the last row of Q need not be zero",
+    source=Source("Theorem 5 without its hypothesis on Q", "derived here", AHN2023),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={"a": best, "minimum_loss": d * (1 - best / 2)},
+    derivation=derivation,
+    canaries=(
+        _canary("6d - 9 > 0", replace(POSITIVE, relation=sp.Gt(6 * d - 9, 0, evaluate=False), says="")),
+        _canary("d + 2 for d - 2", replace(EXCESS, right=EXCESS.right.subs(d - 2, d + 2), says="")),
+        _canary("d^2 for d(d + 2)", replace(SQUARES, left=excess.subs(d + 2, d).subs(rho, s * u * v), says="")),
+        _canary("the even part left out", replace(EXCESS, right=excess / (2 * n), says="")),
+    ),
+    statement_uses=("ahn2023.theorem5",),
+    proof_uses=("ahn2023.theorem5",),
+)

@@ -1,0 +1,107 @@
+r"""Theorem 5: one layer of ReLU attention, isotropic data, and the global minimiser.
+
+With the last row of Q zero a column sees σ(x_iᵀ v), v = A x, and with (bᵀ, β) for the last row of P the loss is
+
+    f = E ( (1/n) Σ_i (bᵀx_i + β w*ᵀx_i) σ(x_iᵀ v) + w*ᵀx )².
+
+The part with b is an even function of w*, the rest an odd one, so that b = 0 is best. For the rest, with
+E x_i σ(x_iᵀv) = v/2 and E |x_i|² σ(x_iᵀv)² = (d+2)|v|²/2,
+
+    f = E |x + (β/n) Σ_i x_i σ(x_iᵀ v)|² = d + tr(βA) + κ ‖βA‖_F²,   κ = (n−1)/(4n) + (d+2)/(2n):
+
+a quadratic function of βA alone. For βA = −a I + N with tr N = 0 it is d − a d + κ (a² d + ‖N‖²), least at
+N = 0 and a = 1/(2κ) = 1/((n−1)/(2n) + (d+2)/n), where it is d (1 − a/2).
+
+Source: Ahn et al. 2023, Theorem 5; the loss in closed form and the minimum are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+
+a = sp.Symbol("a", real=True)
+nu = sp.Symbol("nu", nonnegative=True)
+s = sp.Symbol("s", real=True)
+
+RELU_ATTENTION = Hypothesis("relu_attention", text="attention P Z M relu(Z' Q Z), L = 1")
+ZERO_LAST_ROW = Hypothesis("zero_last_row", text="the last row of Q is zero; all other entries of P and Q are free")
+ISOTROPIC = Hypothesis("isotropic", text="x_i ~ N(0, I) i.i.d., w* ~ N(0, I)")
+
+kappa = (n - 1) / (4 * n) + (d + 2) / (2 * n)
+best = 1 / ((n - 1) / (2 * n) + (d + 2) / n)
+
+
+def loss(multiple: sp.Expr, off: sp.Expr = sp.S.Zero) -> sp.Expr:
+    """Return f at βA = −multiple·I + N, where tr N = 0 and ‖N‖_F² = off."""
+    return d - d * multiple + kappa * (d * multiple**2 + off)
+
+
+def _square(multiple: sp.Expr, says: str = "") -> Identity:
+    """Return that f is least at −multiple·I."""
+    right = loss(multiple) + kappa * (d * (a - multiple) ** 2 + nu)
+    return Identity("completed_square", loss(a, nu), right, says)
+
+
+SQUARE = _square(best, "f = f(best) + kappa ||beta A + best I||^2 for all beta A = -a I + N, tr N = 0, nu = ||N||^2")
+CONVEX = Inequality("convex", sp.Gt(kappa, 0, evaluate=False), "kappa > 0")
+MINIMUM = Identity("minimum", loss(best), d * (1 - best / 2), "the least f is d (1 - best/2)")
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(RELU_ATTENTION, ZERO_LAST_ROW, ISOTROPIC),
+    variables=(a, nu),
+    clauses=(SQUARE, CONVEX, MINIMUM),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the moments on the half line, the loss at a multiple of I, its least value."""
+    same, bell = (d + 2) / sp.Integer(2), sp.exp(-(s**2) / 2)
+    return Derivation(
+        (
+            Step(
+                "from 0 to ∞: E s² 1(s > 0) = E 1(s > 0) = 1/2, so E x_i σ(x_iᵀv) = v/2, s being along v, |v| = 1",
+                sp.Derivative(-s * bell, s),
+                (s**2 - 1) * bell,
+            ),
+            Step(
+                "and E s⁴ 1(s > 0) = 3/2, so E |x_i|² σ(x_iᵀv)² = 3/2 + (d − 1)/2",
+                sp.Derivative(-(s**3 + 3 * s) * bell, s),
+                (s**4 - 3) * bell,
+            ),
+            Step(
+                "κ: n of n² pairs are of one example, the others independent",
+                (n * same + n * (n - 1) / 4) / n**2,
+                kappa,
+            ),
+            Step("the slope in a, which vanishes at 1/(2κ)", sp.Derivative(loss(a), a), d * (2 * kappa * a - 1)),
+            Step("the least value", loss(best), d * (1 - best / 2)),
+        )
+    )
+
+
+def _canary(name: str, clause: Identity) -> Canary:
+    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
+    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+theorem5 = Theorem(
+    id="ahn2023.theorem5",
+    title="One layer of ReLU attention: the global minimiser, and the loss in closed form",
+    source=Source("Theorem 5", "printed", AHN2023, "the loss in closed form is derived here"),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={"a": best, "minimum_loss": d * (1 - best / 2)},
+    derivation=derivation,
+    canaries=(
+        _canary("2(d + 1) for 2(d + 2)", _square(1 / ((n - 1) / (2 * n) + (d + 1) / n))),
+        _canary("n for n - 1", _square(1 / (sp.Rational(1, 2) + (d + 2) / n))),
+        _canary("the other sign", _square(-best)),
+        _canary("the linear layer's multiple", _square(n / (n + d + 1))),
+        _canary("d (1 - best) for the minimum", replace(MINIMUM, right=d * (1 - best), says="")),
+    ),
+)

@@ -1,0 +1,60 @@
+r"""The data, the layer and the loss, as definitions.
+
+Prompts. x^(1) … x^(n+1) ∈ R^d i.i.d., w* a random vector, y^(i) = ⟨x^(i), w*⟩, and
+
+    Z_0 = [[x^(1) … x^(n), x^(n+1)], [y^(1) … y^(n), 0]] ∈ R^{(d+1)×(n+1)}.
+
+Layers. Attn_{P,Q}(Z) = P Z M (Zᵀ Q Z) with M = diag(I_n, 0), and Z_{l+1} = Z_l + (1/n) Attn_{P_l,Q_l}(Z_l);
+TF_L(Z_0) = −[Z_L]_{d+1,n+1}, and the loss is f = E (TF_L(Z_0) − ⟨w*, x^(n+1)⟩)². With ReLU attention,
+Attn_{P,Q}(Z) = P Z M σ(Zᵀ Q Z). Patterns of the parameters: (8) P = diag(0, 1), Q = −diag(A, 0);
+(11) P = diag(B, 1), Q = −diag(A, 0).
+
+The mask M lets a column see the first n columns alone, so that with X, Y for the tokens and labels of the
+examples and z for any column, a layer is
+
+    z ↦ z + (1/n) P (X; Y) (X; Y)ᵀ Q z.
+
+In blocks, P = [[B, b], [pᵀ, β]], Q = [[A, s], [uᵀ, τ]] and z = (x; y). S stands for X Xᵀ/n.
+
+Source: Ahn et al. 2023, section 2.
+"""
+
+import sympy as sp
+
+from verify import Hypothesis, Parameter, matrix
+
+d, n, L = sp.symbols("d n L", integer=True, positive=True)
+r = sp.Symbol("r", positive=True)
+
+DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
+EXAMPLES = Parameter("n", "integer", "number of examples in the prompt", minimum=1)
+LAYERS = Parameter("L", "integer", "number of layers", minimum=1)
+
+LINEAR_ATTENTION = Hypothesis("linear_attention", text="attention P Z M (Z' Q Z), without softmax")
+PATTERN = Hypothesis("pattern", text="P_l = diag(0, 1) and Q_l = -diag(A_l, 0)")
+GAUSSIAN_TOKENS = Hypothesis("gaussian_tokens", text="x_i ~ N(0, Sigma) i.i.d., Sigma of full rank")
+
+t = sp.transpose
+X, Y, x, y, w = map(matrix, ("X", "Y", "x", "y", "w"))
+"""Tokens (d×n) and labels (1×n) of the examples, token (d×1) and label (1×1) of a column, w* (d×1)."""
+A, B, b, p, s, u = map(matrix, ("A", "B", "b", "p", "s", "u"))
+beta, tau = sp.symbols("beta tau", real=True)
+"""The blocks of P and Q."""
+SHAPES = {X: (d, n), Y: (sp.S.One, n), x: (d, sp.S.One), y: (sp.S.One, sp.S.One), w: (d, sp.S.One)}
+BLOCKS = {A: (d, d), B: (d, d)} | dict.fromkeys((b, p, s, u), (d, sp.S.One))
+
+
+def seen(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.Expr = tau) -> sp.Expr:
+    """Return (X; Y)ᵀ Q z, n×1, for a column z = (token; label), Q's last column being (last; corner)."""
+    return t(X) * (A * token + last * label) + t(Y) * (t(u) * token + corner * label)
+
+
+def column_after(token: sp.Expr, label: sp.Expr, last: sp.Expr = s, corner: sp.Expr = tau) -> tuple[sp.Expr, sp.Expr]:
+    """Return token (d×1) and label of a column after a layer."""
+    attended = r * seen(token, label, last, corner)
+    return token + (B * X + b * Y) * attended, label + (t(p) * X + beta * Y) * attended
+
+
+def label_after(labels: sp.Expr, label: sp.Expr, token: sp.Expr, preconditioner: sp.Expr) -> sp.Expr:
+    """Return a column's label after a layer of pattern (8), or a row of them; the examples' labels are a row 1×n."""
+    return label - r * labels * t(X) * preconditioner * token

@@ -1,0 +1,1 @@
+"""General mathematics: exact moments of real Wishart matrices, any number of samples, any dimension."""

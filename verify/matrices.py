@@ -1,0 +1,195 @@
+"""A clause that two polynomials in matrices are equal, for all matrices of all sizes: as words, letter by letter.
+
+Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
+side is a sum of words with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
+whatever sizes. Unequal ones differ at some matrices, though perhaps not at those of the sizes at hand.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import flint
+import sympy as sp
+
+from verify.arithmetic import exact_fraction
+from verify.certificates import matrices_proof
+from verify.claims import Context, evaluate_rising
+from verify.errors import TheoremError
+from verify.language import Case, to_data
+from verify.outcomes import ClauseResult, Evidence, Outcome
+
+if TYPE_CHECKING:
+    from verify.statement import Statement
+
+Word = tuple[tuple[sp.Symbol, bool], ...]
+"""Letters in order, and whether each is transposed."""
+_LARGEST, _TRIES = 8, 5
+
+
+def matrix(name: str) -> sp.Symbol:
+    """Return a letter that stands for a matrix."""
+    return sp.Symbol(name, commutative=False)
+
+
+@cache
+def words(expression: sp.Expr) -> dict[Word, sp.Expr]:
+    """Return a polynomial in matrices as words with their coefficients. Raises TheoremError for anything else."""
+    found: dict[Word, sp.Expr] = {}
+    for term in sp.Add.make_args(sp.expand(expression)):
+        scalars, factors = term.args_cnc()
+        word = tuple(letter for factor in factors for letter in _letters(factor))
+        found[word] = found.get(word, sp.Integer(0)) + sp.Mul(*scalars)
+    expanded = {word: sp.expand(coefficient) for word, coefficient in found.items()}
+    return {word: coefficient for word, coefficient in expanded.items() if coefficient != 0}
+
+
+def _letters(factor: sp.Expr) -> list[tuple[sp.Symbol, bool]]:
+    if isinstance(factor, sp.Symbol):
+        return [(factor, False)]
+    if isinstance(factor, sp.transpose) and isinstance(factor.args[0], sp.Symbol):
+        return [(factor.args[0], True)]
+    if isinstance(factor, sp.Pow) and isinstance(factor.exp, sp.Integer) and factor.exp > 0:
+        return _letters(factor.base) * int(factor.exp)
+    raise TheoremError(f"{factor}: not a matrix or the transpose of one")
+
+
+@dataclass(frozen=True)
+class MatrixIdentity:
+    """left = right for all matrices and all values of the statement's variables.
+
+    Parameters
+    ----------
+    left, right
+        Polynomials in `matrix(name)` letters, their `sympy.transpose`, and scalars.
+    shapes
+        Rows and columns of each letter, as expressions of the parameters.
+    """
+
+    label: str
+    left: sp.Expr
+    right: sp.Expr
+    shapes: Mapping[sp.Symbol, tuple[sp.Expr, sp.Expr]]
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        used = {symbol for side in self.expressions() for symbol in side.free_symbols if not symbol.is_commutative}
+        if missing := sorted(map(str, used - set(self.shapes))):
+            raise TheoremError(f"clause {self.label}: the shape of {missing[0]} is not given")
+        if not any(side.has(Case) for side in self.expressions()):
+            self._shaped([word for side in self.expressions() for word in words(side)])
+
+    def _shaped(self, found: list[Word]) -> None:
+        ends = set()
+        for word in found:
+            shapes = [self.shapes[letter][::-1] if turned else self.shapes[letter] for letter, turned in word]
+            for (_, inner), (outer, _), (letter, _) in zip(shapes, shapes[1:], word[1:], strict=False):
+                if sp.sympify(inner) != sp.sympify(outer):
+                    raise TheoremError(f"clause {self.label}: {letter} does not fit what it is multiplied by")
+            ends.add((sp.sympify(shapes[0][0]), sp.sympify(shapes[-1][1])) if shapes else None)
+        if len(ends) > 1:
+            raise TheoremError(f"clause {self.label}: a sum or an equality of matrices of different shapes")
+
+    @property
+    def text(self) -> str:
+        """The clause in symbols."""
+        return self.says or f"{self.left} = {self.right}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield both sides."""
+        yield from (sp.sympify(self.left), sp.sympify(self.right))
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the letters."""
+        return {letter.name for letter in self.shapes}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        sides = {"left": to_data(sp.sympify(self.left)), "right": to_data(sp.sympify(self.right))}
+        shapes = [[to_data(x) for x in map(sp.sympify, (letter, *shape))] for letter, shape in self.shapes.items()]
+        return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | sides
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Compare word by word; where the two sides differ, look for matrices at which they do."""
+        if self._difference(context.statement) == {}:
+            evidence = Evidence.PROVED if context.for_all else Evidence.CERTIFIED
+            detail = "the same words, for all matrices"
+            proof = {"kind": "words"}
+            return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, None, detail, proof=proof)
+        found = self._refutation(context.statement, context.instance)
+        if found is None:
+            detail = "the two sides are different words, but are equal at the matrices of this size that were tried"
+            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
+        scalars, matrices, place, difference = found
+        named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}
+        witness = {**context.instance, **scalars, **named, "entry": place, "left_minus_right": difference}
+        return ClauseResult(
+            self.label,
+            self.text,
+            Outcome.REFUTED,
+            Evidence.CERTIFIED,
+            difference,
+            "the two sides differ",
+            witness,
+            proof=matrices_proof(scalars, matrices, place, difference),
+        )
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return 1 for the same words, else −1 where matrices of these sizes show it (small ones are tried)."""
+        if self._difference(statement) == {}:
+            return 1.0
+        return 1.0 if self._refutation(statement, instance) is None else -1.0
+
+    def _difference(self, statement: "Statement") -> dict[Word, sp.Expr]:
+        return words(statement.expand(self.left - self.right))
+
+    def _refutation(
+        self, statement: "Statement", instance: Mapping[str, Any]
+    ) -> tuple[dict[str, Fraction], dict[str, list[list[int]]], tuple[int, int], Fraction] | None:
+        """Return scalars, matrices, a place and the difference of the two sides there."""
+        difference = self._difference(statement)
+        sizes = {}
+        for letter, shape in self.shapes.items():
+            lengths = [evaluate_rising(statement.expand(sp.sympify(part)), instance)[0] for part in shape]
+            if any(length not in range(1, _LARGEST + 1) for length in lengths):
+                return None
+            sizes[letter] = tuple(map(int, lengths))  # type: ignore[arg-type]
+        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        variables = sorted({s.name for s in written if s.is_commutative} - set(instance))  # type: ignore[attr-defined]
+        for seed in range(_TRIES):
+            source = random.Random(seed)
+            scalars = {name: Fraction(source.randint(1, 5)) for name in variables}
+            matrices = {
+                letter: [[source.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
+                for letter, (rows, columns) in sizes.items()
+            }
+            value = _value(difference, {letter: flint.fmpq_mat(m) for letter, m in matrices.items()}, instance, scalars)
+            for i in range(value.nrows()):
+                for j in range(value.ncols()):
+                    if value[i, j] != 0:
+                        named = {letter.name: entries for letter, entries in matrices.items()}
+                        return scalars, named, (i, j), exact_fraction(value[i, j])
+        return None
+
+
+def _value(
+    difference: Mapping[Word, sp.Expr], matrices: Mapping[sp.Symbol, Any], *values: Mapping[str, Any]
+) -> flint.fmpq_mat:
+    known = {name: value for mapping in values for name, value in mapping.items()}
+    total = None
+    for word, coefficient in difference.items():
+        scalar, _ = evaluate_rising(coefficient, known)
+        assert isinstance(scalar, Fraction)
+        product = flint.fmpq(scalar.numerator, scalar.denominator)
+        for letter, turned in word:
+            product = product * (matrices[letter].transpose() if turned else matrices[letter])
+        total = product if total is None else total + product
+    assert isinstance(total, flint.fmpq_mat)
+    return total
+
+
+def _text(entries: list[list[int]]) -> str:
+    return "; ".join(" ".join(map(str, row)) for row in entries)
