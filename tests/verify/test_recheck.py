@@ -564,6 +564,7 @@ REJECTED = [
     ("words", "statement.claim.0.shapes.0.1", ["Integer", "3"], "do not fit"),
     ("words", "statement.claim.0.left.0", "Add", "different shapes"),
     ("words", "statement.variables", [], "not introduced"),
+    ("words", "statement.claim.0.shapes.2.2", None, "is not an expression"),
     ("matrices", f"{PROOF}.difference", "4", "is not left minus right"),
     ("matrices", f"{PROOF}.place", [0, 1], "is not left minus right"),
     ("matrices", f"{PROOF}.place", [2, 0], "outside the matrices"),
@@ -821,6 +822,51 @@ def test_files_are_read_and_a_missing_one_is_an_error_of_the_system(tmp_path):
 def test_what_is_no_certificate_is_unreadable(text, why):
     with pytest.raises(Unreadable, match=why):
         recheck_text(text)
+
+
+WRONG = (None, [], {}, 0, "", [[]], True)
+_QUICK = ("exact_refuted", "within", "small_descent", "point", "root", "words", "residual")
+_LONG = ("trajectory", "excess", "cycle", "symbolic")
+
+
+def _put(value, path, new):
+    if not path:
+        return new
+    made = value.copy()
+    made[path[0]] = _put(value[path[0]], path[1:], new)
+    return made
+
+
+def _paths(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from _paths(value[key], (*path, key))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in _QUICK else pytest.param(name, marks=pytest.mark.audit) for name in ACCEPTED if name not in _LONG],
+)
+def test_a_value_of_the_wrong_type_anywhere_is_no_crash(name):
+    made = ACCEPTED[name]()
+    for path in _paths(made):
+        for shape in WRONG:
+            other = _put(made, path, shape)
+            if path[:1] == ("statement",):
+                other["statement_digest"] = digest(other["statement"])
+            with contextlib.suppress(Rejected, Unreadable):
+                recheck(other)
+
+
+@pytest.mark.parametrize("part", ["claim", "hypotheses", "definitions", "domain", "variables", "parameters"])
+@pytest.mark.parametrize("shape", [*WRONG[2:], [None], [5], [{}], ["x"], [["x"]], [[[], []]], [{"kind": []}], 1.5])
+def test_what_is_no_part_of_a_statement_is_rejected(part, shape):
+    made = exact()
+    made["statement"][part] = shape
+    made["statement_digest"] = digest(made["statement"]) if shape != 1.5 else "0" * 64
+    with pytest.raises((Rejected, Unreadable)):
+        recheck(made)
 
 
 def test_strings_with_brackets_and_quotes_are_not_nested():
