@@ -35,6 +35,9 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
     missing = [clause.label for clause in result.clauses if clause.proof is None]
     if missing:
         raise InputError("--certificate", missing[0], "this clause has no certificate: it is not decided exactly")
+    undecided = [hypothesis.label for hypothesis in result.hypotheses if hypothesis.holds is None]
+    if undecided and result.in_scope is None:
+        raise InputError("--certificate", undecided[0], "whether this hypothesis holds is not decided")
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -21,7 +21,14 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.identities import differentiate, sample_points, share_exponentials, spread_points, zero_with_divisors
+from verify.identities import (
+    differentiate,
+    put,
+    sample_points,
+    share_exponentials,
+    spread_points,
+    zero_with_divisors,
+)
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.positivity import positive_proof
@@ -250,7 +257,7 @@ class Identity:
         statement = context.statement
         why = "no point found at which the two sides differ"
         everywhere = self._difference(statement)
-        here = everywhere.xreplace(_exact_values(statement, context.instance))
+        here = put(everywhere, _exact_values(statement, context.instance))
         for difference, evidence, where in (
             (everywhere, Evidence.PROVED, "for all parameters"),
             (here, Evidence.CERTIFIED, "at this instance"),
@@ -275,7 +282,7 @@ class Identity:
         free = {symbol for symbol in written if str(symbol) not in context.instance}
         for point in sample_points(here.free_symbols | free):
             try:
-                value, bits = evaluate_rising(here.xreplace(point), {}, sign=True)
+                value, bits = evaluate_rising(put(here, point), {}, sign=True)
             except (TheoremError, UndefinedError, UndecidedError):
                 continue
             if sign_of(value):

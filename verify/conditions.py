@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.claims import evaluate_rising, sign_of
-from verify.errors import InputError, UndefinedError
+from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.outcomes import HypothesisResult, Outcome, json_numbers, scope
 from verify.parameters import Parameter, parse_instance
 
@@ -75,7 +75,10 @@ def check_domain(statement: "Statement", instance: Mapping[str, Any]) -> None:
 
 
 def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -> HypothesisResult:
-    """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied."""
+    """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
+
+    What has no value does not hold; None where the sign of the slack is not decided.
+    """
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None:
         word = hypothesis.varies
@@ -88,6 +91,8 @@ def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -
         slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
     except UndefinedError as error:
         return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
+    except UndecidedError as error:
+        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
     sign = sign_of(slack)
     strict = isinstance(hypothesis.relation, sp.StrictLessThan | sp.StrictGreaterThan)
     holds = None if sign is None else sign > 0 or (sign == 0 and not strict)

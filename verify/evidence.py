@@ -35,14 +35,20 @@ def shipped_path(theorem_id: str) -> Path:
     return Path(str(resources.files(package_of(theorem_id)))) / "certificates" / f"{theorem_id}.json"
 
 
-@cache
 def rechecked(theorem_id: str) -> "Accepted | str":
     """Return the re-checked certificate that a theorem's package ships, or why there is none."""
-    from verify.recheck import Rejected, Unreadable, recheck_file
-
     path = shipped_path(theorem_id)
     if not path.is_file():
         return "no certificate is shipped"
+    found = path.stat()
+    return _rechecked(path, found.st_mtime_ns, found.st_size)
+
+
+@cache
+def _rechecked(path: Path, changed: int, size: int) -> "Accepted | str":
+    """Re-check a file; a changed one has another time or size, and is read again."""
+    from verify.recheck import Rejected, Unreadable, recheck_file
+
     try:
         return recheck_file(path)
     except (Rejected, Unreadable) as error:
@@ -54,9 +60,26 @@ def standing(
     *,
     certificate: "Callable[[str], Accepted | str]" = rechecked,
     load: "Callable[[str], Theorem]" = load_theorem,
-    above: tuple[str, ...] = (),
 ) -> Standing:
     """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
+    known: dict[str, Standing | None] = {}
+
+    def of(used: "Theorem") -> Standing:
+        # None stands for one that is being looked at: what uses it is part of a circle, and stands on nothing.
+        if used.id not in known:
+            known[used.id] = None
+            known[used.id] = _standing(used, certificate, load, of)
+        return known[used.id] or Standing(used.id, None, None, "its proof uses itself")
+
+    return of(theorem)
+
+
+def _standing(
+    theorem: "Theorem",
+    certificate: "Callable[[str], Accepted | str]",
+    load: "Callable[[str], Theorem]",
+    of: "Callable[[Theorem], Standing]",
+) -> Standing:
     found = certificate(theorem.id)
     if isinstance(found, str):
         return Standing(theorem.id, None, None, found)
@@ -69,12 +92,10 @@ def standing(
     own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in found.clauses])
     lowered, made_with = own, dict(found.uses)
     for name in theorem.proof_uses:
-        if name in (*above, theorem.id):
-            return Standing(theorem.id, own, None, f"its proof uses {name}, whose proof uses it")
         used = load(name)
         if made_with.get(name) != used.statement.digest:
             return Standing(theorem.id, own, None, f"the certificate was made with another statement of {name}")
-        below = standing(used, certificate=certificate, load=load, above=(*above, theorem.id))
+        below = of(used)
         if below.evidence is None:
             return Standing(theorem.id, own, None, f"its proof uses {name}: {below.why}")
         lowered = Evidence.weakest([lowered, below.evidence])

@@ -1,6 +1,6 @@
 """Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -21,6 +21,17 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
     if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
         return expression
     return expression.func(*map(differentiate, expression.args))
+
+
+def put(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+    """Return the expression with symbols replaced by numbers, but for the symbol of a limit inside it."""
+    if isinstance(expression, sp.Limit):
+        inside, symbol, point, side = expression.args
+        others = {name: value for name, value in values.items() if name != symbol}
+        return sp.Limit(put(inside, others), symbol, put(point, values), side)
+    if not expression.has(sp.Limit):
+        return expression.xreplace(values)
+    return expression.func(*(put(argument, values) for argument in expression.args))
 
 
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:

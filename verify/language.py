@@ -144,6 +144,14 @@ def _head_of(expression: sp.Basic) -> str:
     raise TheoremError(f"{expression}: {kind} is outside the language of statements")
 
 
+def bound_symbols(expression: sp.Basic) -> set[sp.Basic]:
+    """Return the symbols in which something is differentiated, substituted or let tend to a point."""
+    found: set[sp.Basic] = set()
+    for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
+        found.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
+    return found
+
+
 def from_data(data: Data) -> Any:
     """Return the expression of a data form (the inverse of `to_data`)."""
     match data:

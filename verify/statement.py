@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.language import RELATIONS, Case, digest, from_data, has_matrices, to_data
+from verify.language import RELATIONS, Case, bound_symbols, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
@@ -170,9 +170,14 @@ class Statement:
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
         """Raise TheoremError for a symbol that is not among the known names."""
-        unknown = sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known)
-        if unknown:
+        if unknown := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known):
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
+
+    def refuse_bound(self, expression: sp.Basic) -> None:
+        """Raise TheoremError for what is outside the language, or a derivative or limit in a definition's symbol."""
+        to_data(sp.sympify(expression))
+        if taken := bound_symbols(expression) & set(self.definitions):
+            raise TheoremError(f"{expression}: {min(taken, key=str)} is a definition, and so no variable")
 
     def _all_expressions(self) -> list[sp.Basic]:
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
@@ -208,6 +213,7 @@ class Statement:
             if relation.has(Case):
                 raise TheoremError(f"{relation}: Case belongs into the claim or a definition, not into a hypothesis")
         for expression in self._all_expressions():
+            self.refuse_bound(expression)
             for case in expression.atoms(Case):
                 name, *choices = case.args
                 if len(choices) != len(words.get(str(name), ())):
@@ -219,10 +225,7 @@ class Statement:
                 raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
     def for_all(self, *, in_scope: bool) -> bool:
-        """Whether what is proved of the expressions that an instance's words choose is proved for all parameters.
-
-        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
-        """
+        """Whether what is proved at an instance's words is so for all: none chooses or, in scope, such as are fixed."""
         words = {str(case.args[0]) for expression in self._all_expressions() for case in expression.atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
@@ -435,7 +438,7 @@ class Theorem:
     def __post_init__(self) -> None:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
-                to_data(sp.sympify(value.expression if isinstance(value, ValueWhere | ValueOver) else value))
+                self.statement.refuse_bound(value.expression if isinstance(value, ValueWhere | ValueOver) else value)
         self._names_agree()
 
     def _names_agree(self) -> None:

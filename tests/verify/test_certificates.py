@@ -22,6 +22,7 @@ from verify import (
     load_theorem,
 )
 from verify.certificates import certificate, certificate_text, number, write_certificate
+from verify.language import primitive
 from verify.recheck import Rejected, recheck_file, recheck_text
 
 x, z = sp.symbols("x z", positive=True)
@@ -81,6 +82,52 @@ def test_an_instance_with_a_word_and_a_hypothesis(make_theorem):
         found = recheck_text(certificate_text(theorem, theorem.check(x="3/2", start=chosen)).encode())
         outcomes[chosen] = (found.in_scope, found.clauses[0][1], found.instance["start"])
     assert outcomes == {"zero": (True, "verified", "zero"), "one": (False, "refuted", "one")}
+
+
+LEAST = sp.sqrt(x) * sp.sqrt(y) - 2
+WITHOUT_VALUE = [1 / (x - 2), sp.log(x - 5), sp.sqrt(x - 5), sp.exp(x) + 1 / (x - y), (x - 5) ** (1 / x), 1 / LEAST]
+
+
+@pytest.mark.parametrize("left", WITHOUT_VALUE, ids=str)
+@pytest.mark.parametrize("relation", [sp.Lt, sp.Ge, sp.Eq])
+def test_a_hypothesis_without_a_value_does_not_hold(make_theorem, left, relation):
+    parameters = (Parameter("x", "rational", "x", above=0), Parameter("y", "rational", "y"))
+    hypotheses = (Hypothesis("h", relation(left, 7, evaluate=False)),)
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=parameters, hypotheses=hypotheses)
+    result = theorem.check(x=2, y=2)
+    assert [h.holds for h in result.hypotheses] == [False] and result.in_scope is False
+    data = certificate(theorem, result)
+    assert recheck_text(json.dumps(data).encode()).in_scope is False
+    with pytest.raises(Rejected, match="in_scope"):
+        recheck_text(json.dumps(data | {"in_scope": True}).encode())
+
+
+@pytest.mark.parametrize("relation", [sp.Le(LEAST, 0), sp.Lt(LEAST, 0), sp.Eq(LEAST, 0)])
+def test_a_hypothesis_that_is_not_decided_leaves_no_certificate(make_theorem, relation):
+    # √2·√2 = 2 is 0 in no ball.
+    parameters = (Parameter("x", "rational", "x", above=0), Parameter("y", "rational", "y"))
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=parameters, hypotheses=(Hypothesis("h", relation),))
+    result = theorem.check(x=2, y=2)
+    assert (result.in_scope, result.outcome) == (None, "inconclusive")
+    with pytest.raises(InputError, match="h: whether this hypothesis holds is not decided"):
+        certificate(theorem, result)
+    decided = certificate(theorem, theorem.check(x=2, y=3))
+    decided["instance"]["y"], decided["clauses"][0]["proof"]["margin"] = "2", "1"
+    for in_scope in (True, False, None):
+        with pytest.raises(Rejected, match="undecided at the instance"):
+            recheck_text(json.dumps(decided | {"in_scope": in_scope}).encode())
+
+
+def test_a_hypothesis_that_a_primitive_leaves_open_is_not_decided(make_theorem):
+    @primitive(1)
+    def larger(arithmetic, p, q):
+        return p if p > q else q
+
+    relation = sp.Gt(larger(sp.sqrt(x) * sp.sqrt(y), sp.Integer(2)), 1)
+    parameters = (Parameter("x", "rational", "x", above=0), Parameter("y", "rational", "y"))
+    hypotheses = (Hypothesis("h", relation),)
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=parameters, hypotheses=hypotheses)
+    assert [theorem.check(x=2, y=value).in_scope for value in (2, 3)] == [None, True]
 
 
 def test_what_is_not_decided_has_no_certificate(make_theorem):

@@ -97,6 +97,21 @@ def test_a_definition_is_put_in_before_an_identity_is_tested(evaluate):
     assert found.evidence is Evidence.PROVED
 
 
+def test_the_symbol_of_a_limit_is_its_own(evaluate):
+    # The limit is y + 1 for any x: at x = 3, y = 2 it is not x + y, at which it would be with x = 3 inside it.
+    limit = sp.Limit(x + y + 1 / (1 + x), x, 0)
+    assert evaluate(Identity("i", limit, y + 1), x=3, y=2).evidence is Evidence.PROVED
+    here = evaluate(Identity("i", limit, x), x=3, y=2)
+    assert (here.outcome, here.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    for right in (x + y, x + y + sp.Rational(1, 4), x - 1):
+        wrong = evaluate(Identity("i", limit, right), x=3, y=2)
+        assert (wrong.outcome, wrong.margin) == (Outcome.REFUTED, 3 - right.subs({x: 3, y: 2}))
+    # Beside the limit the same symbol is any number.
+    assert evaluate(Identity("i", limit + x, y + 1 + x), variables=(x,), y=2).evidence is Evidence.PROVED
+    refuted = evaluate(Identity("i", limit + x, y + 1 + 2 * x), variables=(x,), y=2)
+    assert refuted.outcome is Outcome.REFUTED and refuted.margin == -refuted.witness["x"]
+
+
 RELATIONS = [
     (sp.Lt(x, 2), {1: True, 2: False, 3: False}),
     (sp.Le(x, 2), {1: True, 2: True, 3: False}),

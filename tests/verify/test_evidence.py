@@ -1,5 +1,6 @@
 """The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import sympy as sp
 
 from verify import Identity, Inequality, InputError, Outcome, Parameter, Source, Statement, Theorem
 from verify.certificates import certificate_text
-from verify.evidence import Standing, shipped_path, standing
+from verify.evidence import Standing, rechecked, shipped_path, standing
 from verify.outcomes import Evidence
 from verify.recheck import recheck_text
 
@@ -96,7 +97,43 @@ def test_proofs_that_use_each_other_prove_nothing(shelf):
     circle = Shelf(theorem("u.one", PROVED), theorem("u.other", PROVED))
     circle.theorems = {"u.one": one, "u.other": other}
     circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
-    assert circle.of("u.one").evidence is None and "proof uses it" in circle.of("u.one").why
+    assert circle.of("u.one").evidence is None and "proof uses itself" in circle.of("u.one").why
+    assert circle.of("u.other").evidence is None
+
+
+def test_each_theorem_below_is_looked_at_once():
+    # Sixty diamonds on top of each other: 2^60 ways from the top to the leaf.
+    chain = [theorem("u.0", PROVED)]
+    for level in range(1, 61):
+        left, right = (theorem(f"u.{level}{side}", PROVED, chain[-1].id) for side in "ab")
+        chain += [left, right, theorem(f"u.{level}", PROVED, left.id, right.id)]
+    shelf, asked = Shelf(chain[0]), []
+    accepted = shelf.certificates["u.0"]
+    by_id = {t.id: t for t in chain}
+
+    def certificate(name):
+        asked.append(name)
+        uses = tuple((used, by_id[used].statement.digest) for used in by_id[name].proof_uses)
+        return replace(accepted, theorem=name, uses=uses)
+
+    found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
+    assert found.evidence is Evidence.PROVED and sorted(asked) == sorted(by_id)
+
+
+def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
+    path = tmp_path / "c.json"
+    monkeypatch.setattr("verify.evidence.shipped_path", lambda name: path)
+    assert rechecked("u.leaf") == "no certificate is shipped"
+    leaf = theorem("u.leaf", PROVED)
+    path.write_text(certificate_text(leaf, leaf.check(x=1)))
+    first = rechecked("u.leaf")
+    assert first.instance == {"x": "1"} and rechecked("u.leaf") is first
+    path.write_text(certificate_text(leaf, leaf.check(x=10)))
+    assert rechecked("u.leaf").instance == {"x": "10"}
+    os.utime(path, (1, 1))
+    assert rechecked("u.leaf") == rechecked("u.leaf")
+    path.write_text("no certificate")
+    assert "not accepted" in rechecked("u.leaf")
 
 
 def test_a_check_rests_on_what_its_proof_uses(monkeypatch):

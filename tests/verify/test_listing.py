@@ -37,12 +37,10 @@ def installed(monkeypatch, tmp_path):
     entries = [SimpleNamespace(name=t.id, value=f"test:{t.id}", load=lambda theorem=t: theorem) for t in theorems]
     monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
     monkeypatch.setattr(evidence, "shipped_path", lambda name: tmp_path / f"{name}.json")
-    evidence.rechecked.cache_clear()
     for theorem in theorems:
         if theorem.id not in ("zeta2025.unknown", "zeta2025.unshipped"):
             write_certificate(theorem, theorem.check(**theorem.example), tmp_path / f"{theorem.id}.json")
-    yield tmp_path
-    evidence.rechecked.cache_clear()
+    return tmp_path
 
 
 def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():

@@ -1,5 +1,6 @@
 """The re-checker: each kind of proof accepted, and rejected with the field named; what it imports; what it costs."""
 
+import contextlib
 import copy
 import json
 import random
@@ -563,6 +564,7 @@ REJECTED = [
     ("words", "statement.claim.0.shapes.0.1", ["Integer", "3"], "do not fit"),
     ("words", "statement.claim.0.left.0", "Add", "different shapes"),
     ("words", "statement.variables", [], "not introduced"),
+    ("words", "statement.claim.0.shapes.2.2", None, "is not an expression"),
     ("matrices", f"{PROOF}.difference", "4", "is not left minus right"),
     ("matrices", f"{PROOF}.place", [0, 1], "is not left minus right"),
     ("matrices", f"{PROOF}.place", [2, 0], "outside the matrices"),
@@ -755,6 +757,24 @@ def test_a_definition_is_not_put_into_a_derivative_that_binds_what_it_uses():
         recheck(certificate(statement, {"x": "1"}, ("verified", "proved", proof)))
 
 
+@pytest.mark.parametrize("expression", [sp.Derivative(y * u, y), sp.Subs(y * u, y, x), sp.Limit(y * u, y, 0)])
+@pytest.mark.parametrize("value", [u, u**2, x + 1, sp.Integer(1)])
+def test_a_definition_is_no_variable(expression, value):
+    # d(yu)/dy is u for any y, as are its meanings with something put in for y: nothing else is accepted.
+    meanings = {sp.Derivative: u, sp.Subs: x * u, sp.Limit: sp.Integer(0)}
+    data = _one(Identity("same", x, u), X, variables=(u,), definitions={y: value}).to_data()
+    proof = {"kind": "identity", "scope": "all", "factors": []}
+    for right in (u, x * u, 0 * u, 2 * u, 3 * u**2, u**2, x**2, x):
+        data["claim"][0] |= {"left": to_data(expression), "right": to_data(right)}
+        made = certificate(data, {"x": "3"}, ("verified", "proved", proof))
+        if meanings[type(expression)] != right or isinstance(expression, sp.Derivative):
+            with pytest.raises(Rejected, match=r"bound symbol|not the same"):
+                recheck(made)
+        else:
+            with contextlib.suppress(Rejected):
+                recheck(made)
+
+
 def test_a_long_run_is_checked_in_seconds():
     # 300 000 steps at T = 200, at which the loss is still far above this level.
     instance = {"T": "200", "q": "3", "d": "5", "eta": "1/500", "eps": "1/1000000000"}
@@ -802,6 +822,51 @@ def test_files_are_read_and_a_missing_one_is_an_error_of_the_system(tmp_path):
 def test_what_is_no_certificate_is_unreadable(text, why):
     with pytest.raises(Unreadable, match=why):
         recheck_text(text)
+
+
+WRONG = (None, [], {}, 0, "", [[]], True)
+_QUICK = ("exact_refuted", "within", "small_descent", "point", "root", "words", "residual")
+_LONG = ("trajectory", "excess", "cycle", "symbolic")
+
+
+def _put(value, path, new):
+    if not path:
+        return new
+    made = value.copy()
+    made[path[0]] = _put(value[path[0]], path[1:], new)
+    return made
+
+
+def _paths(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from _paths(value[key], (*path, key))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in _QUICK else pytest.param(name, marks=pytest.mark.audit) for name in ACCEPTED if name not in _LONG],
+)
+def test_a_value_of_the_wrong_type_anywhere_is_no_crash(name):
+    made = ACCEPTED[name]()
+    for path in _paths(made):
+        for shape in WRONG:
+            other = _put(made, path, shape)
+            if path[:1] == ("statement",):
+                other["statement_digest"] = digest(other["statement"])
+            with contextlib.suppress(Rejected, Unreadable):
+                recheck(other)
+
+
+@pytest.mark.parametrize("part", ["claim", "hypotheses", "definitions", "domain", "variables", "parameters"])
+@pytest.mark.parametrize("shape", [*WRONG[2:], [None], [5], [{}], ["x"], [["x"]], [[[], []]], [{"kind": []}], 1.5])
+def test_what_is_no_part_of_a_statement_is_rejected(part, shape):
+    made = exact()
+    made["statement"][part] = shape
+    made["statement_digest"] = digest(made["statement"]) if shape != 1.5 else "0" * 64
+    with pytest.raises((Rejected, Unreadable)):
+        recheck(made)
 
 
 def test_strings_with_brackets_and_quotes_are_not_nested():

@@ -86,6 +86,19 @@ def test_what_is_outside_the_language_is_refused_when_it_is_written(parts):
         Statement(**{"parameters": (X,), "clauses": (CLAUSE,), **parts})
 
 
+@pytest.mark.parametrize("expression", [sp.Derivative(w * v, w), sp.Subs(w * v, w, x), sp.Limit(w * v, w, 0)])
+def test_a_definition_is_no_variable(expression):
+    # With w := v put in, the derivative v would be 2v.
+    parts = {"variables": (v,), "definitions": {w: v}}
+    for clause in (Identity("c", expression + x, x * v), Inequality("c", sp.Lt(expression, 2))):
+        with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+            Statement((X,), (clause,), **parts)
+    with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+        Statement((X,), (CLAUSE,), **parts | {"definitions": {w: v, y: expression}})
+    with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
+        Theorem("u", "u", Source("1", "derived here"), Statement((X,), (CLAUSE,), **parts), {}, {"value": expression})
+
+
 def test_a_definition_may_not_take_the_name_of_a_parameter():
     # It would replace the parameter: x > 100 would be verified at x = 1, as 1000 > 100.
     with pytest.raises(TheoremError):

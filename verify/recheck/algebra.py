@@ -29,6 +29,8 @@ class _Words:
             name = self._letter(letter)
             if name is None or name in self.shapes or name in given.parameters or name in given.variables:
                 raise Rejected(f"clause.shapes[{i}]: {shown(letter)} is no matrix that is new")
+            for length in (rows, columns):
+                given.expression(length, f"clause.shapes[{i}]")
             self.shapes[name] = rows, columns
 
     @staticmethod

@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import arb
 
-from verify.recheck.reading import Effort, Rejected, shown
+from verify.recheck.reading import Effort, Rejected, Undefined, shown
 from verify.recheck.terms import LARGEST_POWER, Node, Terms, order, square_root
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
@@ -18,10 +18,6 @@ _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 
 class NotExact(Rejected):
     """The value is not rational, or too large to be computed as one."""
-
-
-class Undefined(Rejected):
-    """There is no value: a division by zero."""
 
 
 class Exact:
@@ -102,7 +98,7 @@ class Balls:
     def _kept(self, value: arb, weight: int = 1) -> arb:
         self.effort.spend(cost(self.bits, weight))
         if not value.is_finite():
-            raise Rejected("a ball is unbounded: a division by an enclosure of 0, or too few bits")
+            raise Undefined("a ball is unbounded: a division by an enclosure of 0, or too few bits")
         return value
 
     def number(self, value: Fraction) -> arb:
@@ -128,7 +124,7 @@ class Balls:
             root = self._kept(base.sqrt(), 5)
             return self.whole_power(root if power > 0 else self.inverse(root), abs(power.numerator))
         if not base > 0:
-            raise Rejected("a power of what is not known to be positive")
+            raise Undefined("a power of what is not known to be positive")
         exponent = ball(power) if isinstance(power, Fraction) else power
         return self.exp(exponent * self.log(base))
 
@@ -137,7 +133,7 @@ class Balls:
 
     def log(self, value: arb) -> arb:
         if not value > 0:
-            raise Rejected("a logarithm of what is not known to be positive")
+            raise Undefined("a logarithm of what is not known to be positive")
         return self._kept(value.log(), 30)
 
     def is_zero(self, value: arb) -> bool:

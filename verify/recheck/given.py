@@ -7,9 +7,9 @@ from typing import Any
 
 from flint import ctx
 
-from verify.recheck.fields import Balls, Exact, NotExact, Undefined, evaluate
+from verify.recheck.fields import Balls, Exact, NotExact, evaluate
 from verify.recheck.polynomials import FinerUnit, Sign
-from verify.recheck.reading import Effort, Rejected, entries, items, rational, shown, word
+from verify.recheck.reading import Effort, Rejected, Undefined, entries, items, rational, shown, word
 from verify.recheck.terms import Node, Terms
 
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
@@ -143,6 +143,7 @@ class Given:
         try:
             return self.holds(relation, where)
         except Undefined:
+            # What has no value does not hold.
             return False
 
     def keeps_assumptions(self, name: Any, value: Fraction, where: str) -> None:
@@ -184,22 +185,27 @@ class Given:
         return self.number(high, bits) - self.number(low, bits)
 
     def holds(self, relation: Node, where: str) -> bool:
-        """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision."""
+        """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision.
+
+        Raises Undefined where a side has no value that is found at the last precision, else Rejected where the
+        margin's sign is not.
+        """
         try:
             return decides(relation, *[self.margins(relation, None)] * 2, where)
         except NotExact:
             pass
-        why = f"{where}: the relation is undecided at the instance"
+        failed: Rejected = Rejected(where)
         for bits in _SCOPE_BITS:
             with ctx.workprec(bits):
                 try:
                     margin = self.margins(relation, bits)
-                except Rejected as error:
-                    why = f"{where}: {error}"
+                except Undefined as error:
+                    failed = Undefined(f"{where}: {error}")
                     continue
                 if margin > 0 or margin < 0:
                     return decides(relation, *[Fraction(1 if margin > 0 else -1)] * 2, where)
-        raise Rejected(why)
+                failed = Rejected(f"{where}: the relation is undecided at the instance")
+        raise failed
 
     def sign_of(self, name: Any) -> Sign:
         """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""

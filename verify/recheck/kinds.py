@@ -95,12 +95,12 @@ def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int
     """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
     left = []
     for node in order(cancelled):
-        if node.head not in ("Pow", "log", "Limit") or node.total:
+        if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
             continue
         divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1
         if divides and node.args[1].value > 0:
             continue
-        shown = node.head != "Limit" and any(
+        shown = node.head in ("Pow", "log") and any(
             _shows_sign(given, node.args[0], shift, where, positive=not divides) for shift in (None, *shifts)
         )
         if not shown and not divides:

@@ -19,6 +19,10 @@ class Rejected(ValueError):  # noqa: N818
     """A certificate that was understood and does not prove what it claims: one line that names the field."""
 
 
+class Undefined(Rejected):
+    """There is no value: a division by zero, or balls that are unbounded at the bits in force."""
+
+
 class Unreadable(ValueError):  # noqa: N818
     """A file that is no certificate of this format: one line."""
 

@@ -16,7 +16,7 @@ from math import isqrt
 from typing import Any
 
 from verify.recheck.primitives import PRIMITIVES
-from verify.recheck.reading import Effort, Rejected, items, rational, shown, word
+from verify.recheck.reading import Effort, Rejected, Undefined, items, rational, shown, word
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
@@ -181,7 +181,7 @@ class Terms:
     def _folded(base: Fraction, power: Fraction) -> Fraction | None:
         if not base:
             if power < 0:
-                raise Rejected("there is a division by zero")
+                raise Undefined("there is a division by zero")
             return Fraction(0)
         if power.denominator == 2 and (root := square_root(base)) is not None:
             base, power = root, power * 2
