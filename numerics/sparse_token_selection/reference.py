@@ -2,17 +2,18 @@
 
 Task: X = (x_1..x_T), x_i ~ N(0, I_d) independent; y a uniformly random q-subset of [T]; target
 STS(X, y) = (1/q) sum_{i in y} x_i. Layer, with encodings e_1..e_T in R^{d_e}, z_i = (x_i; e_i) and
-z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query). Loss: L = 1/2 E||f - STS||^2.
+z_query = (0_d; sum_{i in y} e_i): f(X, y) = V Z softmax(Z^T W z_query), or the same with [Z, z_query] for Z,
+the query one more column. Loss: L = 1/2 E||f - STS||^2.
 All matrices are full and all gradients are autograd's. Shapes, with D = d + d_e: W (D, D), V (d, D),
-encodings (d_e, T), tokens (n, d, T), subsets (n, T); one dtype and one device throughout. What does not
-fit raises InputError.
+encodings (d_e, T), shared by all samples, or (n, d_e, T), tokens (n, d, T), subsets (n, T); one dtype and
+one device throughout. What does not fit raises InputError.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -21,6 +22,12 @@ from verify.errors import InputError
 
 MOST_CUBATURE_POINTS = 2_000_000
 _CHUNK_ELEMENTS = 2**21
+
+Attend = Literal["tokens", "tokens_and_query"]
+"""What the layer attends to: Z, or [Z, z_query]."""
+
+Encodings = Tensor | Callable[[int], Tensor]
+"""(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call."""
 
 
 class Gradient(NamedTuple):
@@ -55,7 +62,7 @@ class Iterate(NamedTuple):
 
 def one_hot_encodings(T: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64) -> Tensor:
     """Return e_1..e_T as the columns of the identity, (T, T)."""
-    _at_least("T", T, 1)
+    at_least("T", T, 1)
     return torch.eye(T, device=device, dtype=dtype)
 
 
@@ -64,7 +71,7 @@ def sample_batch(
 ) -> tuple[Tensor, Tensor]:
     """Return n independent tokens X (n, d, T) and indicators of y (n, T), on the generator's device."""
     for name, value in (("n", n), ("T", T), ("d", d)):
-        _at_least(name, value, 1)
+        at_least(name, value, 1)
     _subset_size(q, T)
     device = generator.device
     tokens = torch.randn(n, d, T, generator=generator, device=device, dtype=dtype)
@@ -80,38 +87,58 @@ def target(tokens: Tensor, subsets: Tensor) -> Tensor:
     return torch.einsum("ndt,nt->nd", tokens, subsets) / subsets.sum(dim=1, keepdim=True)
 
 
-def layer_output(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Tensor:
-    """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d)."""
+def layer_output(
+    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
+) -> Tensor:
+    """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d); with [Z, z_query] for Z where `attend` says so."""
     d, T = _dimensions(W, V, encodings)
     _batch(tokens, subsets)
     if tokens.shape[1:] != (d, T):
         raise InputError("tokens", tuple(tokens.shape), f"must have the shape (n, {d}, {T}) that V and encodings imply")
-    n = len(tokens)
+    n, shared = len(tokens), encodings.ndim == 2
+    if not shared and len(encodings) != n:
+        raise InputError("encodings", tuple(encodings.shape), f"must be shared or one for each of {n} samples")
+    if attend not in get_args(Attend):
+        raise InputError("attend", attend, f"must be one of {', '.join(get_args(Attend))}")
     Z = torch.cat([tokens, encodings.expand(n, -1, -1)], dim=1)
-    z_query = torch.cat([tokens.new_zeros(n, d), torch.einsum("et,nt->ne", encodings, subsets)], dim=1)
-    logits = torch.einsum("nit,ij,nj->nt", Z, W, z_query)
-    return torch.einsum("di,nit,nt->nd", V, Z, torch.softmax(logits, dim=1))
+    selected = torch.einsum("et,nt->ne" if shared else "net,nt->ne", encodings, subsets)
+    z_query = torch.cat([tokens.new_zeros(n, d), selected], dim=1)
+    if attend == "tokens_and_query":
+        Z = torch.cat([Z, z_query[:, :, None]], dim=2)
+    logits = ((z_query @ W.T)[:, None, :] @ Z)[:, 0]
+    return (Z @ torch.softmax(logits, dim=1)[:, :, None])[:, :, 0] @ V.T
 
 
-def loss(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Tensor:
+def loss(
+    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
+) -> Tensor:
     """Return 1/2 ||f(X, y) - STS(X, y)||^2 of each sample, (n,)."""
-    return (layer_output(W, V, encodings, tokens, subsets) - target(tokens, subsets)).square().sum(dim=1) / 2
+    output = layer_output(W, V, encodings, tokens, subsets, attend=attend)
+    return (output - target(tokens, subsets)).square().sum(dim=1) / 2
 
 
 def sampled_gradient(
-    W: Tensor, V: Tensor, encodings: Tensor, q: int, *, batches: int, batch_size: int, generator: torch.Generator
+    W: Tensor,
+    V: Tensor,
+    encodings: Encodings,
+    q: int,
+    *,
+    batches: int,
+    batch_size: int,
+    generator: torch.Generator,
+    attend: Attend = "tokens",
 ) -> SampledGradient:
     """Return loss and gradient estimated from `batches` >= 2 independent batches of `batch_size` >= 2 samples."""
-    d, T = _dimensions(W, V, encodings)
-    _subset_size(q, T)
-    _at_least("batches", batches, 2)
-    _at_least("batch_size", batch_size, 2)
+    at_least("batches", batches, 2)
+    at_least("batch_size", batch_size, 2)
     if generator.device.type != W.device.type:
         raise InputError("generator", generator.device, f"must be on the device of W, {W.device}")
     sums = []
     for _ in range(batches):
+        drawn = encodings if isinstance(encodings, Tensor) else encodings(batch_size)
+        d, T = _dimensions(W, V, drawn)
         tokens, subsets = sample_batch(batch_size, T, q, d, generator, dtype=W.dtype)
-        sums.append(_summed(W, V, encodings, tokens, subsets))
+        sums.append(_summed(W, V, drawn, tokens, subsets, attend))
     means = Gradient(*(torch.stack(values) / batch_size for values in zip(*sums, strict=True)))
     return SampledGradient(
         means,
@@ -121,7 +148,7 @@ def sampled_gradient(
 
 
 def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int) -> Gradient:
-    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0.
+    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0; the layer attends to Z.
 
     There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f is affine in X, the
     loss and dL/dV are quadratic and dL/dW, through d logits/dW = Z z_query^T, is cubic in X. The mean over
@@ -131,6 +158,8 @@ def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int) -> Gradie
     Raises InputError where W[:d, d:] != 0 and where C(T, q) 2 T d > 2 000 000.
     """
     d, T = _dimensions(W, V, encodings)
+    if encodings.ndim != 2:
+        raise InputError("encodings", tuple(encodings.shape), "must be shared by all samples, (d_e, T)")
     _subset_size(q, T)
     if (W[:d, d:] != 0).any():
         raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): no exact rule there")
@@ -158,7 +187,7 @@ def train(
 
     `gradient`, (W, V) -> (loss, dL/dW, dL/dV), is called once at every iterate.
     """
-    _at_least("steps", steps, 0)
+    at_least("steps", steps, 0)
     if not 0 < eta < math.inf:
         raise InputError("eta", eta, "must be a finite number > 0")
     return _iterates(W.detach(), V.detach(), eta, steps, gradient)
@@ -181,17 +210,19 @@ def _iterates(W: Tensor, V: Tensor, eta: float, steps: int, gradient: Callable) 
         W, V = W - eta * gW, V - eta * gV
 
 
-def _summed(W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor) -> Gradient:
+def _summed(
+    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, attend: Attend = "tokens"
+) -> Gradient:
     with torch.enable_grad():
         leaves = W.detach().requires_grad_(), V.detach().requires_grad_()
-        value = loss(*leaves, encodings, tokens, subsets).sum()
+        value = loss(*leaves, encodings, tokens, subsets, attend=attend).sum()
         return Gradient(value.detach(), *torch.autograd.grad(value, leaves))
 
 
 def _dimensions(W: Tensor, V: Tensor, encodings: Tensor) -> tuple[int, int]:
-    if encodings.ndim != 2 or 0 in encodings.shape:
-        raise InputError("encodings", tuple(encodings.shape), "must be a matrix (d_e, T) with d_e, T >= 1")
-    d_e, T = encodings.shape
+    if encodings.ndim not in (2, 3) or 0 in encodings.shape:
+        raise InputError("encodings", tuple(encodings.shape), "must be (d_e, T) or (n, d_e, T) with n, d_e, T >= 1")
+    d_e, T = encodings.shape[-2:]
     if V.ndim != 2 or V.shape[0] < 1 or V.shape[1] != V.shape[0] + d_e:
         raise InputError("V", tuple(V.shape), f"must have the shape (d, d + {d_e}) with d >= 1")
     d, D = V.shape
@@ -212,6 +243,7 @@ def _subset_size(q: int, T: int) -> None:
         raise InputError("q", q, f"must be an integer from 1 to T = {T}")
 
 
-def _at_least(name: str, value: int, least: int) -> None:
+def at_least(name: str, value: int, least: int) -> None:
+    """Raise InputError unless the value is an integer that is not below `least`."""
     if not isinstance(value, int) or value < least:
         raise InputError(name, value, f"must be an integer >= {least}")

@@ -1,0 +1,120 @@
+"""Near-orthogonal positional encodings, fresh or fixed, and the layer's loss under them (arXiv 2406.06893).
+
+Definition 3, fixed encoding: one draw of unit vectors e_1, e_2, ... kept for all samples, of which a sequence of
+length T sees the first T. Definition 5, stochastic encoding: a fresh draw for every sample. In the words of
+`reference`, whose shapes hold here too, the first is `sign_encodings(1, T_max, d_e, generator)[0][:, :T]` and the
+second `partial(sign_encodings, T=T, d_e=d_e, generator=generator)`.
+"""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.reference import (
+    Attend,
+    Encodings,
+    at_least,
+    layer_output,
+    loss,
+    sample_batch,
+    target,
+)
+from verify import InputError, Measurement
+
+_CHUNK_SAMPLES = 256
+
+
+def sign_encodings(
+    n: int, T: int, d_e: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
+) -> Tensor:
+    """Return n draws of T encodings with independent entries ±1/sqrt(d_e), (n, d_e, T)."""
+    _sizes(n, T, d_e)
+    bits = torch.randint(2, (n, d_e, T), generator=generator, device=generator.device, dtype=torch.int8)
+    return bits.to(dtype).mul_(2).sub_(1).div_(math.sqrt(d_e))
+
+
+def sphere_encodings(
+    n: int, T: int, d_e: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
+) -> Tensor:
+    """Return n draws of T independent encodings, uniform on the unit sphere of R^{d_e}, (n, d_e, T)."""
+    _sizes(n, T, d_e)
+    gaussian = torch.randn(n, d_e, T, generator=generator, device=generator.device, dtype=dtype)
+    return gaussian / torch.linalg.vector_norm(gaussian, dim=1, keepdim=True)
+
+
+def loss_averaged_over_tokens(
+    W: Tensor, V: Tensor, encodings: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
+) -> Tensor:
+    """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), where W[:d, d:] = 0.
+
+    There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean
+    over X ~ N(0, I) is then half of the square of its value at X = 0 plus that of its Jacobian, taken by autograd.
+    """
+    d = len(V)
+    with torch.enable_grad():
+        tokens = W.new_zeros(len(subsets), d, subsets.shape[-1]).requires_grad_()
+        output = layer_output(W.detach(), V.detach(), encodings, tokens, subsets, attend=attend)
+        if (W[:d, d:] != 0).any():
+            requirement = f"must vanish on W[:{d}, {d}:] (token rows, positional columns): the logits depend on X"
+            raise InputError("W", "", requirement)
+        residual = output - target(tokens, subsets)
+        squares = residual.detach().square().sum(dim=1)
+        for component in residual.sum(dim=0):
+            # A sample's residual depends on no other sample's tokens: the sum's gradient has one row for each.
+            (row,) = torch.autograd.grad(component, tokens, retain_graph=True)
+            squares = squares + row.square().sum(dim=(1, 2))
+    return squares / 2
+
+
+def sampled_losses(
+    W: Tensor,
+    V: Tensor,
+    encodings: Encodings,
+    q: int,
+    *,
+    samples: int,
+    generator: torch.Generator,
+    attend: Attend = "tokens",
+) -> Tensor:
+    """Return the losses of fresh samples, (samples,)."""
+    chunks = _draws(V, encodings, q, samples, generator)
+    with torch.no_grad():
+        return torch.cat([loss(W, V, *chunk, attend=attend) for chunk in chunks])
+
+
+def averaged_losses(
+    W: Tensor,
+    V: Tensor,
+    encodings: Encodings,
+    q: int,
+    *,
+    samples: int,
+    generator: torch.Generator,
+    attend: Attend = "tokens",
+) -> Tensor:
+    """Return `loss_averaged_over_tokens` of fresh samples, (samples,): the same mean with less variance."""
+    chunks = _draws(V, encodings, q, samples, generator)
+    return torch.cat([loss_averaged_over_tokens(W, V, drawn, subsets, attend=attend) for drawn, _, subsets in chunks])
+
+
+def measurement(values: Tensor) -> Measurement:
+    """Return the mean of independent values (n,), and its standard error."""
+    return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
+
+
+def _draws(
+    V: Tensor, encodings: Encodings, q: int, samples: int, generator: torch.Generator
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield encodings, tokens and subsets of fresh samples, in chunks."""
+    at_least("samples", samples, 1)
+    for start in range(0, samples, _CHUNK_SAMPLES):
+        n = min(_CHUNK_SAMPLES, samples - start)
+        drawn = encodings if isinstance(encodings, Tensor) else encodings(n)
+        yield drawn, *sample_batch(n, drawn.shape[-1], q, len(V), generator, dtype=V.dtype)
+
+
+def _sizes(n: int, T: int, d_e: int) -> None:
+    for name, value in (("n", n), ("T", T), ("d_e", d_e)):
+        at_least(name, value, 1)
