@@ -20,8 +20,8 @@ from verify.outcomes import Enclosure
 if TYPE_CHECKING:
     from verify.cycles import Cycle
     from verify.dynamics import Passage
-    from verify.outcomes import CheckResult
-    from verify.statement import Theorem
+    from verify.outcomes import CheckResult, ClauseResult
+    from verify.statement import Statement, Theorem
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _EXTRA_BITS = 64
@@ -47,11 +47,21 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
         "instance": {name: _written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
         "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
-        "clauses": [
-            {"label": c.label, "outcome": str(c.outcome), "evidence": str(c.evidence), "proof": c.proof}
-            for c in result.clauses
-        ],
+        "clauses": [_stated(clause) for clause in result.clauses],
     }
+
+
+def _stated(clause: "ClauseResult") -> dict[str, Any]:
+    evidence = str(clause.evidence)
+    return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
+
+
+def refused(statement: "Statement", instance: Mapping[str, Any], clauses: "Sequence[ClauseResult]") -> dict[str, str]:
+    """Return, by label, why the re-checker does not accept the proofs of some clauses, where it does not."""
+    from verify.recheck import refusals
+
+    values = {name: _written(value) for name, value in instance.items()}
+    return refusals(statement.to_data(), values, [_stated(clause) for clause in clauses])
 
 
 def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
@@ -61,8 +71,17 @@ def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
 
 
 def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> None:
-    """Write the certificate of a check to a file, whole or not at all. Raises InputError where it cannot be written."""
+    """Write the certificate of a check to a file, whole or not at all.
+
+    Raises InputError where it cannot be written, or where the re-checker does not accept it.
+    """
+    from verify.recheck import Rejected, Unreadable, recheck_text
+
     text = certificate_text(theorem, result)
+    try:
+        recheck_text(text.encode())
+    except (Rejected, Unreadable) as error:
+        raise InputError("--certificate", path, f"the re-checker does not accept it: {error}") from error
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")

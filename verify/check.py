@@ -2,19 +2,21 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from verify.certificates import refused
 from verify.claims import Context, Inequality
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.evidence import standing
-from verify.outcomes import CheckResult, ClauseResult, Outcome, scope
+from verify.outcomes import CheckResult, ClauseResult, Evidence, Outcome, scope
 from verify.registry import load_theorem
 from verify.statement import ClauseValue, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
-    from verify.statement import Theorem
+    from verify.statement import Statement, Theorem
 
 
 def check(
@@ -67,7 +69,7 @@ def check(
         in_scope=in_scope,
         for_all=statement.for_all(in_scope=in_scope),
     )
-    clauses = tuple(_evaluate(clause, context) for clause in context.statement.clauses)
+    clauses = _accepted(statement, context, tuple(_evaluate(clause, context) for clause in context.statement.clauses))
     found = {clause.label: clause.values for clause in clauses}
     values = {name: _reported(value, found, context) for name, value in theorem.values.items()}
     return CheckResult(
@@ -98,6 +100,23 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
         return context.value(value)
     except UndefinedError:
         return None
+
+
+def _accepted(statement: "Statement", context: Context, clauses: tuple[ClauseResult, ...]) -> tuple[ClauseResult, ...]:
+    """Return the clauses, proved only where the re-checker accepts it, else as they are found at the instance."""
+    proved = [clause for clause in clauses if clause.evidence is Evidence.PROVED]
+    if not proved:
+        return clauses
+    try:
+        why = refused(statement, context.instance, proved)
+    except KeyboardInterrupt:
+        context.interrupt()
+        why = {clause.label: "interrupted" for clause in proved}
+    context.for_all = False
+    again = {clause.label: _evaluate(clause, context) for clause in context.statement.clauses if clause.label in why}
+    said = {label: f"{found.detail}; a proof for all is not accepted: {why[label]}" for label, found in again.items()}
+    found = {label: replace(result, detail=said[label]) for label, result in again.items()}
+    return tuple(found.get(clause.label, clause) for clause in clauses)
 
 
 def _evaluate(clause: Any, context: Context) -> ClauseResult:

@@ -1,7 +1,7 @@
 """Clauses of a claim: as data, and their evaluation by the engine at an instance."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -257,13 +257,18 @@ class Identity:
         statement = context.statement
         why = "no point found at which the two sides differ"
         everywhere = self._difference(statement)
-        here = put(everywhere, _exact_values(statement, context.instance))
-        for difference, evidence, where in (
-            (everywhere, Evidence.PROVED, "for all parameters"),
-            (here, Evidence.CERTIFIED, "at this instance"),
+        values = _exact_values(statement, context.instance)
+        here = put(everywhere, values)
+        ends = tuple(differentiate(statement.expand(side)) for side in self.expressions())
+        for difference, sides, evidence, where in (
+            (everywhere, ends, Evidence.PROVED, "for all parameters"),
+            (here, tuple(put(end, values) for end in ends), Evidence.CERTIFIED, "at this instance"),
         )[not context.for_all :]:
             try:
                 if _zero_on_domain(difference, statement):
+                    for side in sides if evidence is Evidence.CERTIFIED else ():
+                        # What cancels in the difference has a value all the same.
+                        _refuse_zeros(zero_with_divisors(side)[1], statement)
                     detail = f"symbolic zero {where}"
                     scope = "all" if evidence is Evidence.PROVED else "instance"
                     return ClauseResult(
@@ -273,7 +278,7 @@ class Identity:
                         evidence,
                         Fraction(0),
                         detail,
-                        proof=identity_proof(scope, _factors(difference, statement)),
+                        proof=identity_proof(scope, _factors(difference, sides, statement)),
                     )
             except (TheoremError, UndefinedError) as error:
                 why = str(error)
@@ -325,23 +330,28 @@ class Identity:
 def _zero_on_domain(difference: sp.Expr, statement: "Statement") -> bool:
     """Whether it is identically 0, and nothing that was divided by vanishes on the statement's domain."""
     zero, divisors = zero_with_divisors(difference)
-    for divisor in divisors if zero else ():
-        if not nowhere_zero(divisor, statement.parameters, statement.domain):
-            raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
+    if zero:
+        _refuse_zeros(divisors, statement)
     return zero
 
 
+def _refuse_zeros(divisors: Sequence[sp.Expr], statement: "Statement") -> None:
+    for divisor in divisors:
+        if not nowhere_zero(divisor, statement.parameters, statement.domain):
+            raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
+
+
 @cache
-def _factors(difference: sp.Expr, statement: "Statement") -> dict[sp.Expr, int | None]:
+def _factors(difference: sp.Expr, sides: Sequence[sp.Expr], statement: "Statement") -> dict[sp.Expr, int | None]:
     """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
 
     Beside the divisors that were met here, in lowest terms, these are the denominators as they are
-    written, but for those inside a limit.
+    written, in the difference and in the sides, but for those inside a limit.
     """
-    (rational,), meaning = share_exponentials([difference])
+    (rational, *shared), meaning = share_exponentials([difference, *sides])
     _, met = zero_with_divisors(rational)
-    outside = rational.xreplace({limit: sp.Integer(0) for limit in rational.atoms(sp.Limit)})
-    written = [power.base for power in outside.atoms(sp.Pow) if power.exp.is_negative]
+    outside = [e.xreplace({limit: sp.Integer(0) for limit in e.atoms(sp.Limit)}) for e in (rational, *shared)]
+    written = [power.base for e in outside for power in e.atoms(sp.Pow) if power.exp.is_negative]
     found: dict[sp.Expr, int | None] = {}
     for divisor in (*met, *written):
         numerator = sp.fraction(sp.together(divisor))[0]
@@ -417,11 +427,7 @@ class Inequality:
         proof, evidence, detail = margin_proof(margin, bits), Evidence.CERTIFIED, ""
         shown = self._proof_for_all(context) if holds else None
         if shown is not None:
-            proof, evidence, detail = (
-                shown,
-                Evidence.PROVED,
-                "no negative coefficient over the bounds, for all parameters",
-            )
+            proof, evidence, detail = shown, Evidence.PROVED, _POSITIVE
         return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
 
     def _decided(
@@ -432,6 +438,9 @@ class Inequality:
         if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
             left, right = right, left
         margin, bits = evaluate_rising(statement.expand(right - left), values, sign=True)
+        for side in (left, right):
+            # What cancels in the margin has a value all the same.
+            evaluate_rising(statement.expand(side), values)
         sign = sign_of(margin)
         if sign is None:
             return None, margin, bits

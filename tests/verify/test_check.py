@@ -16,10 +16,14 @@ from verify import (
     Inequality,
     InputError,
     Outcome,
+    Parameter,
     Reaches,
     load_theorem,
 )
+from verify.certificates import certificate_text, write_certificate
 from verify.check import check
+from verify.language import primitive
+from verify.recheck import recheck_text
 
 x, y, z = sp.symbols("x y z", real=True)
 SMALL = Hypothesis("small", sp.Lt(x, 2))
@@ -159,6 +163,73 @@ def test_an_interrupted_check_says_so_and_keeps_what_was_found(make_theorem):
     assert [clause.outcome for clause in result.clauses] == [Outcome.VERIFIED, Outcome.INCONCLUSIVE]
     # The progress is told after step 1024 was found to be above.
     assert result.clauses[1].values["steps"].lower in (1024, 1025)
+
+
+p, v = sp.symbols("p v", positive=True)
+POSITIVE = (Parameter("p", "rational", "p", above=0),)
+PROVED = (
+    Identity("identity", (p + 1) ** 2 * v, (p**2 + 2 * p + 1) * v),
+    Inequality("inequality", sp.Gt(p + 1 / p, 0, evaluate=False)),
+    Inequality("quantified", sp.Gt(p + v, 0, evaluate=False)),
+)
+
+
+def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
+    theorem = make_theorem(*PROVED, Inequality("not", sp.Lt(p, 5)), parameters=POSITIVE, variables=(v,))
+    accepted = theorem.check(p=2).clauses
+    assert [clause.evidence for clause in accepted] == ["proved"] * 3 + ["certified"]
+    asked = []
+
+    def refuse(statement, instance, clauses):
+        asked.extend(clause.label for clause in clauses)
+        return {clause.label: "for a reason" for clause in clauses}
+
+    monkeypatch.setattr("verify.check.refused", refuse)
+    identity, inequality, quantified, other = theorem.check(p=2).clauses
+    assert asked == ["identity", "inequality", "quantified"] and other == accepted[3]
+    for clause, kind, margin in ((identity, "identity", 0), (inequality, "exact", Fraction(5, 2))):
+        assert (clause.outcome, clause.evidence, clause.margin) == (Outcome.VERIFIED, Evidence.CERTIFIED, margin)
+        assert clause.proof["kind"] == kind and "not accepted: for a reason" in clause.detail
+    assert identity.proof["scope"] == "instance"
+    assert (quantified.outcome, quantified.evidence) == (Outcome.INCONCLUSIVE, None)
+    assert "for all values of v" in quantified.detail and "not accepted: for a reason" in quantified.detail
+
+
+def test_one_proof_that_is_refused_leaves_the_others(make_theorem):
+    # 1/(p − 3) is in both sides: they have no value at p = 3, where the difference is 0.
+    some = Identity("some", (p + 1) ** 2 + 1 / (p - 3), p**2 + 2 * p + 1 + 1 / (p - 3))
+    theorem = make_theorem(*PROVED, some, parameters=POSITIVE, variables=(v,))
+    result = theorem.check(p=2)
+    assert [clause.evidence for clause in result.clauses] == ["proved"] * 3 + ["certified"]
+    assert "no listed factor covers" in result.clauses[3].detail
+    recheck_text(certificate_text(theorem, result).encode())
+    assert theorem.check(p=3).clauses[3].outcome is Outcome.INCONCLUSIVE
+    between = make_theorem(Inequality("c", sp.Lt(1 / (p - 3), 1 / (p - 3) + p)), parameters=POSITIVE)
+    assert between.check(p=3).clauses[0].outcome is Outcome.INCONCLUSIVE
+    assert between.check(p=2).clauses[0].outcome is Outcome.VERIFIED
+
+
+def test_nothing_is_proved_of_a_statement_with_a_primitive_that_the_checker_does_not_know(make_theorem, tmp_path):
+    @primitive(1)
+    def doubled(arithmetic, number):
+        return number + number
+
+    theorem = make_theorem(PROVED[0], Inequality("doubled", sp.Lt(doubled(p), 5)), parameters=POSITIVE, variables=(v,))
+    result = theorem.check(p=2)
+    assert [clause.evidence for clause in result.clauses] == ["certified", "certified"]
+    assert "'doubled/1' is not known" in result.clauses[0].detail
+    with pytest.raises(InputError, match=r"--certificate = .*: the re-checker does not accept it: .*'doubled/1'"):
+        write_certificate(theorem, result, tmp_path / "c.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_re_check_proves_nothing(make_theorem, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.check.refused", interrupt)
+    result = make_theorem(PROVED[0], parameters=POSITIVE, variables=(v,)).check(p=2)
+    assert result.interrupted and result.evidence is Evidence.CERTIFIED
 
 
 def test_theorem_1_in_and_out_of_scope():

@@ -30,7 +30,7 @@ from verify import (
 from verify.cycles import avoids
 from verify.dynamics import first_passage
 from verify.language import Case, digest, to_data
-from verify.recheck import KINDS, Accepted, Rejected, Unreadable, boxes, recheck_file, recheck_text, runs
+from verify.recheck import KINDS, Accepted, Rejected, Unreadable, boxes, recheck_file, recheck_text, refusals, runs
 from verify.recheck.fields import Balls, Exact, evaluate
 from verify.recheck.given import Given
 from verify.recheck.polynomials import Quotients, admit_all
@@ -822,6 +822,26 @@ def test_files_are_read_and_a_missing_one_is_an_error_of_the_system(tmp_path):
 def test_what_is_no_certificate_is_unreadable(text, why):
     with pytest.raises(Unreadable, match=why):
         recheck_text(text)
+
+
+def test_some_clauses_are_checked_by_themselves():
+    made = positive()
+    made["statement"]["claim"].append({"kind": "anything", "label": "other"})
+    data, instance, (weak, strict) = made["statement"], made["instance"], made["clauses"]
+    assert refusals(data, instance, [strict, weak]) == refusals(data, instance, []) == {}
+    wrong = strict | {"proof": strict["proof"] | {"relations": []}}
+    assert list(refusals(data, instance, [wrong, weak])) == ["strict"]
+    assert "not all positive" in refusals(data, instance, [wrong])["strict"]
+    assert set(refusals(data, {"x": "-1", "k": "2"}, [weak, strict])) == {"weak", "strict"}
+    deep = weak
+    for _ in range(100_000):
+        deep = {"label": "weak", "proof": deep}
+    assert list(refusals(data, instance, [deep])) == ["weak"]
+    for claim in ([[]], [None], [5], [{}], [], {}):
+        assert list(refusals(data | {"claim": claim}, instance, [weak])) == ["weak"]
+    for name in data:
+        for other in WRONG:
+            assert set(refusals(data | {name: other}, instance, [weak])) <= {"weak"}
 
 
 WRONG = (None, [], {}, 0, "", [[]], True)

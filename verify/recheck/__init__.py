@@ -10,7 +10,7 @@ digest. `uses` names what the theorem's proof rests on, and is carried through.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from verify.recheck.given import Given
 from verify.recheck.kinds import KINDS, check_clause
 from verify.recheck.reading import MOST_BYTES, Effort, Rejected, Unreadable, entries, items, parse, shown, word
 
-__all__ = ["KINDS", "Accepted", "Rejected", "Unreadable", "recheck_file", "recheck_text"]
+__all__ = ["KINDS", "Accepted", "Rejected", "Unreadable", "recheck_file", "recheck_text", "refusals"]
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
@@ -71,6 +71,33 @@ def recheck_text(text: bytes) -> Accepted:
         return _checked(data)
     except RecursionError:
         raise Rejected("the certificate's parts are nested too deeply") from None
+
+
+def refusals(statement: Any, instance: Any, clauses: Sequence[Any]) -> dict[str, str]:
+    """Check some clauses of a statement, each as a certificate states it; return, by label, why one is not accepted.
+
+    The statement's other clauses may be of any kind, and undecided.
+    """
+    _self_test()
+    labels, found = [clause["label"] for clause in clauses], dict[str, str]()
+    try:
+        # As a file would say it.
+        text = json.dumps({"statement": statement, "instance": instance, "clauses": clauses})
+        data = parse(text.encode())
+        given = Given(data["statement"], data["instance"], Effort())
+    except (Rejected, Unreadable, RecursionError) as error:
+        return dict.fromkeys(labels, _reason(error))
+    for label, stated in zip(labels, data["clauses"], strict=True):
+        said = [clause for clause in given.claim if type(clause) is dict and clause.get("label") == label]
+        try:
+            check_clause(given, said[0] if said else None, stated, label)
+        except (Rejected, RecursionError) as error:
+            found[label] = _reason(error)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return "the statement's parts are nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _checked(data: Any) -> Accepted:

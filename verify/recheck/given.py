@@ -10,7 +10,7 @@ from flint import ctx
 from verify.recheck.fields import Balls, Exact, NotExact, evaluate
 from verify.recheck.polynomials import FinerUnit, Sign
 from verify.recheck.reading import Effort, Rejected, Undefined, entries, items, rational, shown, word
-from verify.recheck.terms import Node, Terms
+from verify.recheck.terms import Node, Terms, known_primitive
 
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
 
@@ -56,13 +56,13 @@ class Parameter:
         return number
 
 
-def _deciding(data: Any) -> Iterator[Any]:
-    """Yield the words that decide a Case in some data, each as it is written there."""
-    waiting = [data]
+def _headed(statement: Any, head: str) -> Iterator[list[Any]]:
+    """Yield what follows a head wherever it is in a statement's expressions."""
+    waiting = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
     while waiting:
         part = waiting.pop()
-        if type(part) is list and part and part[0] == "Case":
-            yield _name(part[1:])
+        if type(part) is list and part and part[0] == head:
+            yield part[1:]
         if type(part) in (list, dict):
             waiting.extend(part.values() if type(part) is dict else part)
 
@@ -76,6 +76,8 @@ class Given:
 
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
+        for rest in _headed(statement, "Primitive"):
+            known_primitive(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
@@ -109,7 +111,7 @@ class Given:
         held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
         self.in_scope = all(held)
         fixed = [data["varies"] for data in hypotheses if "varies" in data]
-        self.for_all = all(self.in_scope and name in fixed for name in _deciding(statement))
+        self.for_all = all(self.in_scope and _name(rest) in fixed for rest in _headed(statement, "Case"))
         self.claim = items(statement["claim"], "claim")
         self._distinct([d["label"] for d in hypotheses], "hypotheses")
 

@@ -258,9 +258,7 @@ class Terms:
         return self._checked(head, args, where)
 
     def _read_primitive(self, rest: list[Any], where: str) -> Node:
-        name = "/".join(map(str, rest[:2]))
-        if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
-            raise Rejected(f"{where}: the primitive {shown(name)} is not known to this program")
+        name = known_primitive(rest, where)
         if len(rest) - 2 != PRIMITIVES[name].arity:
             raise Rejected(f"{where}: {name} has {len(rest) - 2} arguments")
         return self.build(name, [self.expression(argument, where) for argument in rest[2:]])
@@ -416,6 +414,14 @@ class Terms:
 
 def _serial(node: Node) -> int:
     return node.serial
+
+
+def known_primitive(rest: list[Any], where: str) -> str:
+    """Return the name and version of a primitive that is known here."""
+    name = "/".join(map(str, rest[:2]))
+    if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
+        raise Rejected(f"{where}: the primitive {shown(name)} is not known to this program")
+    return name
 
 
 def _is_limit(node: Node) -> bool:
