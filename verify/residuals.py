@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 MOST_FACTORS = 20
 """More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
 _SCANNED_FACTORS = 8
+_LONGEST_MOMENT = 10_000
+"""Bits; longer moments are those of measures whose roots lie too many orders of magnitude apart to be isolated soon."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,8 @@ class _Problem:
             last = 2 * self.count + max(self.shift - 1, 0)
             found = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
             self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+            if max(int(part).bit_length() for m in self.moments for part in (m.p, m.q)) > _LONGEST_MOMENT:
+                raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long to go on with")
 
     def not_positive(self) -> str | None:
         """Return why ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L: by elimination, pivot by pivot."""

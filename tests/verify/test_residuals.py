@@ -128,3 +128,8 @@ def test_a_claimed_minimum_is_held_against_the_exact_one(check, claimed, outcome
     assert result.outcome is outcome
     if outcome is Outcome.REFUTED:
         assert result.witness["minimum"] == Fraction(1, 25) and result.margin == Fraction(1, 25) - Fraction(1, 16)
+
+
+def test_moments_too_long_to_go_on_with_are_inconclusive_at_once(check):
+    result = check(12, q**k, q=Fraction(1, 10**400))
+    assert result.outcome is Outcome.INCONCLUSIVE and "more than 10000 bits" in result.detail
