@@ -3,10 +3,13 @@
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from verify.certificates import refused
-from verify.claims import Context, Inequality
+from verify.claims import Context, Inequality, evaluate_rising
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
@@ -95,11 +98,30 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
             holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
             return context.value(value.expression) if all(holds) else None
         if isinstance(value, ValueOver):
-            found_at = [context.value(expression) for expression in value.at(context.instance)]
-            return found_at[0] if value.total else found_at
+            return _over(value, context)
         return context.value(value)
     except UndefinedError:
         return None
+
+
+def _over(value: ValueOver, context: Context) -> Any:
+    """Return a value at each entry of a list, exactly, or the sum of all. Raises UndefinedError for one without."""
+
+    def exact(expression: sp.Expr, **more: Any) -> Fraction:
+        if time.monotonic() > context.deadline:
+            raise UndefinedError("the time ran out")
+        found, _ = evaluate_rising(sp.sympify(expression), {**context.instance, **more})
+        if not isinstance(found, Fraction):
+            raise UndefinedError(f"{expression}: a rational value is needed here")
+        return found
+
+    entries, name = context.instance[value.parameter], value.entry.name
+    sums = {
+        symbol.name: sum((exact(term, **{name: x}) for x in entries), Fraction(0))
+        for symbol, term in value.sums.items()
+    }
+    listed = [exact(value.expression, **sums, **{name: x}) for x in entries]
+    return sum(listed, Fraction(0)) if value.total else listed
 
 
 def _accepted(statement: "Statement", context: Context, clauses: tuple[ClauseResult, ...]) -> tuple[ClauseResult, ...]:

@@ -110,11 +110,15 @@ def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict
 
 
 def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
-    """Yield small rational points, and ones at which one symbol is much larger or smaller than the others."""
+    """Yield small rational points, and ones at which one symbol is much larger or smaller than the others.
+
+    Each keeps what the symbols assume.
+    """
     ordered = list(symbols)
     points = list(sample_points(ordered))
     yield from points
     for symbol in ordered:
-        yield {**points[0], symbol: 1000 * points[0][symbol]}
+        # An odd factor: odd numbers stay odd, and even ones even.
+        yield {**points[0], symbol: 1001 * points[0][symbol]}
         if not symbol.is_integer:
-            yield {**points[0], symbol: points[0][symbol] / 1000}
+            yield {**points[0], symbol: points[0][symbol] / 1001}

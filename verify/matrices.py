@@ -18,7 +18,8 @@ import sympy as sp
 from verify.arithmetic import exact_fraction
 from verify.certificates import matrices_proof
 from verify.claims import Context, evaluate_rising
-from verify.errors import TheoremError
+from verify.errors import TheoremError, UndefinedError
+from verify.identities import sample_points
 from verify.language import Case, to_data
 from verify.outcomes import ClauseResult, Evidence, Outcome
 
@@ -114,6 +115,11 @@ class MatrixIdentity:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Compare word by word; where the two sides differ, look for matrices at which they do."""
+        try:
+            # A word may have put in what does not fit.
+            self._shaped([word for side in self.expressions() for word in words(context.statement.expand(side))])
+        except TheoremError as error:
+            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         if self._difference(context.statement) == {}:
             evidence = Evidence.PROVED if context.for_all else Evidence.CERTIFIED
             detail = "the same words, for all matrices"
@@ -121,7 +127,7 @@ class MatrixIdentity:
             return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, None, detail, proof=proof)
         found = self._refutation(context.statement, context.instance)
         if found is None:
-            detail = "the two sides are different words, but are equal at the matrices of this size that were tried"
+            detail = f"the two sides are different words; no matrices of these sizes (tried to {_LARGEST}) show it"
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
         scalars, matrices, place, difference = found
         named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}
@@ -158,10 +164,10 @@ class MatrixIdentity:
                 return None
             sizes[letter] = tuple(map(int, lengths))  # type: ignore[arg-type]
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
-        variables = sorted({s.name for s in written if s.is_commutative} - set(instance))  # type: ignore[attr-defined]
-        for seed in range(_TRIES):
+        variables = [s for s in written if s.is_commutative and s.name not in instance]  # type: ignore[attr-defined]
+        for seed, point in enumerate(sample_points(variables, _TRIES)):
             source = random.Random(seed)
-            scalars = {name: Fraction(source.randint(1, 5)) for name in variables}
+            scalars = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in sorted(point.items(), key=str)}
             matrices = {
                 letter: [[source.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
                 for letter, (rows, columns) in sizes.items()
@@ -182,7 +188,10 @@ def _value(
     total = None
     for word, coefficient in difference.items():
         scalar, _ = evaluate_rising(coefficient, known)
-        assert isinstance(scalar, Fraction)
+        if not isinstance(scalar, Fraction):
+            raise UndefinedError(f"{coefficient}: a rational value is needed here")
+        if not word:
+            raise UndefinedError("a sum of scalars and matrices")
         product = flint.fmpq(scalar.numerator, scalar.denominator)
         for letter, turned in word:
             product = product * (matrices[letter].transpose() if turned else matrices[letter])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_FACTORS = 20
 """More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
-_SCANNED_FACTORS = 8
+_SCANNED_FACTORS, _LARGEST_SHIFT = 8, 10
 _LONGEST_MOMENT = 10_000
 """Bits; longer moments are those of measures whose roots lie too many orders of magnitude apart to be isolated soon."""
 
@@ -138,9 +138,11 @@ class LeastResidual:
         return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, proof=proof)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return 1 where all is as claimed (or there are many factors), else minus a relative difference."""
+        """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
-        if problem.count > _SCANNED_FACTORS or problem.not_positive() is not None:
+        if problem.count > _SCANNED_FACTORS:
+            raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not looked at")
+        if problem.not_positive() is not None:
             return 1.0
         claimed = problem.claimed()
         worst = max(problem.relative(claimed))
@@ -167,6 +169,8 @@ class _Problem:
             return int(value)
 
         self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)
+        if self.shift > _LARGEST_SHIFT or not self.scale:
+            raise UndefinedError(f"the shift must be <= {_LARGEST_SHIFT} and the scale not 0")
         self.moments: list[Any] = []
         if self.count <= most:
             self.stated = None if clause.minimum is None else exact(clause.minimum)

@@ -388,13 +388,6 @@ class ValueOver:
     sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     total: bool = False
 
-    def at(self, instance: Mapping[str, Any]) -> list[sp.Expr]:
-        """Return the expression at each entry, or one sum of all."""
-        entries = [sp.Rational(x.numerator, x.denominator) for x in instance[self.parameter]]
-        sums = {name: sp.Add(*(term.subs(self.entry, x) for x in entries)) for name, term in self.sums.items()}
-        listed = [self.expression.subs(sums).subs(self.entry, x) for x in entries]
-        return [sp.Add(*listed)] if self.total else listed
-
 
 @dataclass(frozen=True)
 class Theorem:

@@ -18,6 +18,12 @@ FIGURE1 = Premise("Figure 1 and its text: L = 3, d = 5, n = 20, the loss converg
 FIGURE2 = Premise("Figure 2's printed matrices, each number rounded to two decimals", "printed")
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
+RELU_LOSS = Premise(
+    "the loss at any P and Q in closed form, by Gaussian moments (in the docstring of the theorem), held against "
+    "losses on fresh prompts",
+    "derived here",
+)
+
 lemma1_needs_the_transpose = Finding(
     id="ahn2023.lemma1_needs_the_transpose",
     paper=AHN2023,
@@ -45,8 +51,8 @@ theorem3_is_attained = Finding(
     text="On S the loss is ∫ p² dμ with p(s) = ∏(1 − a_l s) and μ the expected spectrum of S = XXᵀ/n. It has one "
     "minimum, up to the order of the a_l: they are the inverse roots of the orthogonal polynomial of s dμ, which are "
     "real, positive and distinct. There the gradient in all A_l vanishes. At L = 3, d = 5, n = 20 the least loss is "
-    "12138645/90852389 = 0.1336…, where the zero predictor has d = 5: the loss of Figure 1 converges to that, whose "
-    "natural logarithm is −2.01, not to 0. No choice of three step sizes does better.",
+    "12138645/90852389 = 0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where "
+    "Figure 1's axis ends: the loss shown is consistent with that, and not with 0. No three step sizes do better.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",
@@ -60,7 +66,7 @@ theorem3_is_attained = Finding(
 figure2_is_theorem3s_point = Finding(
     id="ahn2023.figure2_is_theorem3s_point",
     paper=AHN2023,
-    title="The weights printed in Figure 2 are Theorem 3's exact point, to the digits printed",
+    title="Theorem 3's exact point lies within the weights that Figure 2 prints",
     text="Figure 2 prints −0.69, −0.42 to −0.43 and −1.69 to −1.72 on the diagonals of Σ^½ A_l Σ^½ (sign as in Q), "
     "after training over all matrices A_l. The exact point at L = 3, d = 5, n = 20 is 0.42240853…, 0.68912608…, "
     "1.71421737…: each lies in the range printed, widened by half a unit of its last digit.",
@@ -92,5 +98,5 @@ theorem5_last_row_is_needless = Finding(
         "values.a": Fraction(40, 33),
         "values.minimum_loss": Fraction(65, 33),
     },
-    rests_on=(RELU,),
+    rests_on=(RELU, RELU_LOSS),
 )

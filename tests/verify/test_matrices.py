@@ -1,5 +1,7 @@
 """Identities of matrices: as words for all sizes, and refuted at matrices of the sizes at hand."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -49,8 +51,10 @@ def test_the_same_words_are_proved_for_all_sizes(check, left, right, size):
 def test_different_words_are_refuted_by_a_witness_that_numpy_confirms(check, left, right):
     result = check(left, right)
     assert (result.outcome, result.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
-    named = {name: np.array([row.split() for row in result.witness[name].split("; ")], int) for name in "ABv"}
-    space = {**named, "transpose": np.transpose, "s": int(result.witness.get("s", 1))}
+    named = {
+        name: np.array([row.split() for row in result.witness[name].split("; ")], int).astype(object) for name in "ABv"
+    }
+    space = {**named, "transpose": np.transpose, "s": Fraction(result.witness.get("s", 1))}
     with sp.evaluate(True):
         sides = [_evaluated(side, space) for side in (left, right)]
     difference = np.broadcast_to(sides[0] - sides[1], sides[0].shape)

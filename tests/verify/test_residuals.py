@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 from verify import Evidence, InputError, LeastResidual, Outcome, Parameter, TheoremError
+from verify.errors import UndecidedError
 
 L, k = sp.Symbol("L", integer=True, positive=True), sp.Symbol("k", integer=True, nonnegative=True)
 q = sp.Symbol("q", positive=True)
@@ -107,8 +108,8 @@ def test_the_scan_agrees_with_the_check(make_theorem):
     for clause, sign in ((right, 1), (wrong, -1)):
         statement = make_theorem(clause, parameters=LAYERS).statement
         assert all(clause.scan(statement, {"L": count, "q": 1}) * sign > 0 for count in range(1, 9))
-        # Many factors are not looked at.
-        assert clause.scan(statement, {"L": 10**18, "q": 1}) == 1.0
+        with pytest.raises(UndecidedError, match="not looked at"):
+            clause.scan(statement, {"L": 10**18, "q": 1})
 
 
 def test_a_search_refutes_the_wrong_one(make_theorem):
@@ -133,3 +134,8 @@ def test_a_claimed_minimum_is_held_against_the_exact_one(check, claimed, outcome
 def test_moments_too_long_to_go_on_with_are_inconclusive_at_once(check):
     result = check(12, q**k, q=Fraction(1, 10**400))
     assert result.outcome is Outcome.INCONCLUSIVE and "more than 10000 bits" in result.detail
+
+
+@pytest.mark.parametrize("changes", [{"scale": sp.S.Zero}, {"shift": sp.Integer(11)}], ids=str)
+def test_a_scale_of_zero_and_a_large_shift_mean_nothing(check, changes):
+    assert check(2, **changes).outcome is Outcome.INCONCLUSIVE

@@ -99,7 +99,7 @@ CONVEX = Inequality(
 
 
 def statement(*clauses: Identity | Inequality) -> Statement:
-    """Return a statement about one layer, for all eigenvalues lambda, ell, traces t of Sigma and sizes m."""
+    """Return a statement about one layer, for all eigenvalues lambda and ell, traces t of Sigma, and sizes m."""
     return Statement(
         parameters=(EXAMPLES, PRIOR),
         hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),

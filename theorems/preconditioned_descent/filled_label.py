@@ -79,12 +79,12 @@ TOKEN = MatrixIdentity(
 LABEL = MatrixIdentity(
     "label", label_after(y + c), label_after(y) + c, LETTERS, says="a label c more adds c to the query's label"
 )
-RESIDUAL = MatrixIdentity(
-    "residual",
-    label_after(y + t(w) * x),
-    label_after(y) + t(w) * x,
+LOSS = MatrixIdentity(
+    "loss",
+    (-y - c) * (-y - c),
+    (y + c) * (y + c),
     LETTERS,
-    says="with <w*, x> filled in, the query's label is <w*, x> more, layer by layer: at last <w*, x> - TF",
+    says="with TF = -y and <w*, x> = c, (TF - c)^2 is the square of the last label y + c, filled in",
 )
 
 
@@ -162,7 +162,7 @@ lemma6 = Theorem(
     ),
 )
 
-LEMMA5 = _statement(RESIDUAL)
+LEMMA5 = _statement(LABEL, LOSS)
 lemma5 = Theorem(
     id="ahn2023.lemma5",
     title="The loss is the mean square of the last label, the query's filled in",
@@ -171,17 +171,9 @@ lemma5 = Theorem(
     example={"d": 2, "n": 3},
     derivation=_derivation5,
     canaries=(
-        _canary(
-            "for any last column",
-            LEMMA5,
-            "residual",
-            label_after(y + t(w) * x, s, tau),
-            label_after(y, s, tau) + t(w) * x,
-        ),
-        _canary(
-            "the label of the other sign", LEMMA5, "residual", label_after(y + t(w) * x), label_after(y) - t(w) * x
-        ),
-        _canary("twice the label", LEMMA5, "residual", label_after(y + t(w) * x), label_after(y) + 2 * t(w) * x),
+        _canary("for any last column", LEMMA5, "label", label_after(y + c, s, tau), label_after(y, s, tau) + c),
+        _canary("the label of the other sign", LEMMA5, "loss", (-y - c) * (-y - c), (y - c) * (y - c)),
+        _canary("twice the label", LEMMA5, "loss", (-y - c) * (-y - c), (y + 2 * c) * (y + 2 * c)),
     ),
     statement_uses=("ahn2023.lemma6",),
     proof_uses=("ahn2023.lemma6",),

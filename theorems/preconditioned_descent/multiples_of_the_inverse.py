@@ -24,8 +24,11 @@ polynomial in S commutes with rotations: it is a multiple of I. So the slope is 
 gradient in the whole space vanishes wherever that on S does. Whether the point is a global minimiser over all A_l:
 for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the others
 fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I is
-best: no single layer can be improved. Of all layers together no more is proved here; descent over all entries from
-random starts has found nothing lower (`pytest paper_checks -k random_starts`).
+best: no single layer can be improved. Of all layers together no more is proved here (for L = 2, the paper's Theorem 2
+says that diagonal minimisers exist). Descent over all entries from random starts found nothing lower
+(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3). The claim below is
+what is checked: the minimum over S. That the whole gradient vanishes there is the argument above, and is held
+against exact quadrature in `paper_checks`.
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.
@@ -58,8 +61,8 @@ MINIMUM = LeastResidual(
     factors=L,
     moment=wishart_trace_moment(k, n, d),
     index=k,
-    says="over S, f is least where the a_l are the inverse roots of the polynomial of degree L that is orthogonal to "
-    "s … s^L in the mean of tr S^k, and there alone; so its gradient on S vanishes there, and by rotations all of it",
+    says="over S, f = E tr p(S)^2 is least where the a_l are the inverse roots of the polynomial of degree L that is "
+    "orthogonal to s … s^L in the mean of tr S^k, and there alone",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),

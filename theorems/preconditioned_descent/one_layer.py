@@ -25,16 +25,12 @@ from theorems.preconditioned_descent import setting
 from theorems.preconditioned_descent.components import (
     GAUSSIAN_TOKENS,
     ONE_LAYER,
-    PRIOR,
-    STANDARD_PRIOR,
     A,
     c,
     component,
     curvature,
     lam,
     moments,
-    prior,
-    prior_trace,
     size,
     trace,
 )
@@ -58,6 +54,7 @@ from theorems.preconditioned_descent.setting import (
 from verify import (
     Canary,
     Derivation,
+    Hypothesis,
     Identity,
     Inequality,
     MatrixIdentity,
@@ -71,17 +68,24 @@ from verify import (
 
 EIGENVALUES = Parameter("eigenvalues", "rationals", "eigenvalues of Sigma, in any order", above=0)
 gamma = sp.Symbol("gamma", positive=True)
-g = curvature(lam, prior(lam), prior_trace)
+STANDARD_PRIOR = Hypothesis("standard_prior", text="w* ~ N(0, I)")
+standard = {"variance": sp.S.One, "mixed": trace}
+g = curvature(lam, **standard)
 
 
 def _square(position: sp.Expr, says: str = "") -> Identity:
     """Return that f_j is least at a position: f_j(c) = f_j(position) + g_j (c − position)²."""
-    return Identity("completed_square", component(c), component(position) + g * (c - position) ** 2, says)
+    return Identity(
+        "completed_square",
+        component(c, **standard),
+        component(position, **standard) + g * (c - position) ** 2,
+        says,
+    )
 
 
-SQUARE = _square(-A, "f_j(c) = f_j(-A_j) + g_j (c + A_j)^2 for every eigenvalue lambda and trace t of Sigma")
+SQUARE = _square(-A, "f_j(c) = f_j(-A_j) + g_j (c + A_j)^2 for every eigenvalue lambda of Sigma and trace t")
 CONVEX = Inequality("convex", sp.Gt(g, 0, evaluate=False), "g_j > 0")
-MINIMUM = Identity("minimum", component(-A), 1 - lam * A, "the least f_j is 1 - lambda A_j")
+MINIMUM = Identity("minimum", component(-A, **standard), 1 - lam * A, "the least f_j is 1 - lambda A_j")
 
 _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, shape in {**SHAPES, **BLOCKS}.items()}
 
@@ -104,7 +108,7 @@ RESCALING = MatrixIdentity(
 )
 
 STATEMENT = Statement(
-    parameters=(EXAMPLES, EIGENVALUES, PRIOR),
+    parameters=(EXAMPLES, EIGENVALUES),
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
     variables=(lam, trace, size, c, r, beta, gamma),
     clauses=(PREDICTION, RESCALING, SQUARE, CONVEX, MINIMUM),

@@ -7,7 +7,7 @@ from typing import Any
 
 from verify.recheck.fields import Exact, evaluate
 from verify.recheck.given import Given
-from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole
+from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, work
 from verify.recheck.terms import Node
 
 _MOST_WORDS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
@@ -27,7 +27,8 @@ class _Words:
         for i, entry in enumerate(items(clause["shapes"], "clause.shapes")):
             letter, rows, columns = items(entry, f"clause.shapes[{i}]", 3)
             name = self._letter(letter)
-            if name is None or name in self.shapes or name in given.parameters or name in given.variables:
+            taken = (*self.shapes, *given.parameters, *given.variables, *given.definitions)
+            if name is None or name in taken:
                 raise Rejected(f"clause.shapes[{i}]: {shown(letter)} is no matrix that is new")
             for length in (rows, columns):
                 given.expression(length, f"clause.shapes[{i}]")
@@ -69,7 +70,7 @@ class _Words:
             return {(s, tuple((a, not b) for a, b in reversed(w))): c for (s, w), c in turned.items()}
         if head == "Add" and rest:
             return self._added([self.read(part, where) for part in rest])
-        if head == "Pow" and len(rest) == 2 and rest[1][:1] == ["Integer"]:
+        if head == "Pow" and len(rest) == 2 and type(rest[1]) is list and rest[1][:1] == ["Integer"]:
             times = rational(items(rest[1], where, 2)[1], where)
             if not 1 <= times <= _HIGHEST_POWER:
                 raise Rejected(f"{where}: a power of a matrix that is not from 1 to {_HIGHEST_POWER}")
@@ -135,15 +136,18 @@ class _Words:
     def _product(self, left: Sum, right: Sum) -> Sum:
         if len(left) * len(right) > _MOST_WORDS:
             raise Rejected(f"a product of more than {_MOST_WORDS} words")
-        self.given.effort.spend(5 * len(left) * len(right))
         total: Sum = {}
         for (scalars, letters), coefficient in left.items():
             for (more, after), factor in right.items():
+                size = len(scalars) + len(more) + len(letters) + len(after)
+                self.given.effort.spend(5 + 0.5 * size + work(coefficient, factor))
                 exponents = dict(scalars)
                 for name, power in more:
                     exponents[name] = exponents.get(name, 0) + power
                 if len(letters) + len(after) > _LONGEST_WORD:
                     raise Rejected(f"a product of more than {_LONGEST_WORD} matrices")
+                if any(abs(power) > _HIGHEST_POWER for power in exponents.values()):
+                    raise Rejected(f"a power of a scalar above {_HIGHEST_POWER}")
                 key = tuple(sorted(((s, p) for s, p in exponents.items() if p), key=repr)), (*letters, *after)
                 total[key] = total.get(key, Fraction(0)) + coefficient * factor
         return {key: coefficient for key, coefficient in total.items() if coefficient}
@@ -160,7 +164,9 @@ def words(given: Given, clause: Any, proof: Any, where: str) -> None:
 def matrices(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ at a place."""
     reader = _Words(given, clause)
-    entries(proof["matrices"], f"{where}.matrices", " ".join(reader.shapes))
+    entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
+    if missing := sorted(set(reader.shapes) - set(proof["matrices"])):
+        raise Rejected(f"{where}.matrices.{missing[0]}: missing")
     entries(proof["scalars"], f"{where}.scalars", "", given.variables)
     values: dict[Any, Fraction] = dict(given.values)
     for name, text in proof["scalars"].items():
@@ -191,6 +197,7 @@ def _entry(
         for name, power in scalars:
             if name not in values or (power < 0 and not values[name]):
                 raise Rejected(f"{where}: {shown(name)} has no value there")
+            given.effort.spend(abs(power) * work(factor, values[name]))
             factor *= values[name] ** power
         if not letters:
             raise Rejected(f"{where}: a scalar has no places")
@@ -232,7 +239,7 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
         raise Rejected(f"{where}.polynomial: is not 1 at 0, has too many terms, or the scale is 0")
 
     def integral(coefficients: Sequence[Fraction], order: int) -> Fraction:
-        given.effort.spend(20 * len(coefficients))
+        given.effort.spend(sum(5 + work(c, moments[j + order]) for j, c in enumerate(coefficients)))
         return sum((c * moments[j + order] for j, c in enumerate(coefficients)), Fraction(0))
 
     plain = [c / scale**j for j, c in enumerate(polynomial)]
@@ -248,16 +255,17 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
         if intervals:
             raise Rejected(f"{where}.roots: are not asked for here")
         return False
-    _isolated(polynomial, intervals, count, f"{where}.roots")
+    _isolated(given, polynomial, intervals, count, f"{where}.roots")
     return True
 
 
-def _isolated(polynomial: Sequence[Fraction], intervals: list[Any], count: int, where: str) -> None:
+def _isolated(given: Given, polynomial: Sequence[Fraction], intervals: list[Any], count: int, where: str) -> None:
     """See that there are as many real roots as the degree can have, none of them 0, each in its interval."""
 
     def value(x: Fraction) -> Fraction:
         total = Fraction(0)
         for coefficient in reversed(polynomial):
+            given.effort.spend(5 + work(total, x))
             total = total * x + coefficient
         return total
 
@@ -291,7 +299,7 @@ def _pivots(given: Given, rows: list[list[Fraction]], *, exchange: bool) -> list
             break
         for row in rows[k + 1 :]:
             ratio = row[k] / rows[k][k]
-            given.effort.spend(2 * len(rows))
             for j in range(k, len(rows)):
+                given.effort.spend(2 + work(ratio, rows[k][j]))
                 row[j] -= ratio * rows[k][j]
     return pivots

@@ -44,7 +44,9 @@ class Parameter:
         if self.kind == "word":
             return word(value, where, self.words)
         if self.kind == "rationals":
-            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(items(value, where))]
+            if not items(value, where):
+                raise Rejected(f"{where}: is an empty list")
+            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
         return self._inside(value, where)
 
     def _inside(self, value: Any, where: str) -> Fraction:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, prod
 
-from verify.recheck.reading import Effort, Rejected
+from verify.recheck.reading import Effort, Rejected, work
 
 _HIGHEST_MOMENT = 200
 
@@ -30,13 +30,15 @@ def wishart_trace_moment(effort: Effort, order: Fraction, samples: Fraction, siz
     if not samples > 0 or not size > 0:
         raise Rejected("a Wishart matrix of no sample or no size")
     k, total = int(order), Fraction(0)
+    grown = max(10, *(part.bit_length() for x in (samples, size) for part in (x.numerator, x.denominator))) * 2
     if k == 0:
         return size
     for a in range(1, k + 1):
         for b in range(min(a, k - a) + 1):
             ones = k - a - b
             if b or not ones:
-                effort.spend(20 + k * 2)
+                # k products that grow by the bits of n and d at each.
+                effort.spend(20 + k * (3 + work(Fraction((2**grown) ** k), Fraction(1)) / 2))
                 contents = [*range(0, 2 * a, 2), *range(-1, 2 * b - 1, 2), *range(-2, -2 - ones, -1)]
                 weight = prod((samples + c) * (size + c) for c in contents)
                 total += Fraction(2 * k * prod(contents[1:]), _squared_norm(a, b, ones)) * weight
@@ -64,7 +66,7 @@ def marchenko_pastur_moment(effort: Effort, order: Fraction, ratio: Fraction) ->
         )
     row = [Fraction(1)]
     for _ in range(int(order)):
-        effort.spend(5 * len(row))
+        effort.spend(sum(5 + 3 * work(x, ratio) for x in row))
         diagonal = [x * (1 + ratio if j else 1) for j, x in enumerate(row)]
         row = [
             (diagonal[j] if j < len(row) else 0)

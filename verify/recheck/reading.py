@@ -40,6 +40,12 @@ class Effort:
             raise Rejected("the proof asks for more work than a file is allowed (about a minute)")
 
 
+def work(one: Fraction, other: Fraction) -> float:
+    """Return the microseconds that a product of two rationals costs beyond a small one's, nominally."""
+    bits = [part.bit_length() for x in (one, other) for part in (x.numerator, x.denominator)]
+    return 4 * (max(bits) / 1000) ** 2 + 0.002 * sum(bits)
+
+
 def shown(value: object) -> str:
     """Return what a file says, on one line and short, for a message."""
     kinds = {dict: "an object", list: "a list", bool: str(value).lower(), type(None): "null"}

@@ -89,8 +89,8 @@ def test_the_order_given_is_kept():
     assert values["preconditioner"] == expected
 
 
-def test_under_the_other_prior_theorem_1_fails_unless_isotropic():
-    result = theorem1.check(n=20, eigenvalues="1,1/4", prior="inverse")
+def test_under_the_other_prior_the_components_are_stationary_elsewhere():
+    result = components.lemma2.check(n=20, prior="inverse")
     assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.REFUTED
 
 
