@@ -601,7 +601,7 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
         while not (trace.exists() and trace.stat().st_size > 5) and time.monotonic() < until:
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=10)
+        out, err = running.communicate(timeout=40)
     finally:
         running.kill()
     assert running.returncode == 130 and "Traceback" not in out + err

@@ -785,7 +785,8 @@ def test_a_long_run_is_checked_in_seconds():
     proof = {"kind": "above", "bits": 128, "last": 300_000, "checkpoints": []}
     started = time.monotonic()
     recheck(certificate(data, instance, ("refuted", "certified", proof)))
-    assert time.monotonic() - started < 10
+    # Some 6 s on the machine that this was written on, alone; a file may cost a minute.
+    assert time.monotonic() - started < 40
 
 
 def test_files_are_read_and_a_missing_one_is_an_error_of_the_system(tmp_path):
