@@ -412,7 +412,7 @@ class Inequality:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
-        quantified = sorted(set(_named(context.statement.expand(self.relation))) - set(context.instance))
+        quantified = sorted(set(self._symbols(context.statement)) - set(context.instance))
         if quantified:
             return self._for_all(context, quantified)
         try:
@@ -429,6 +429,10 @@ class Inequality:
         if shown is not None:
             proof, evidence, detail = shown, Evidence.PROVED, _POSITIVE
         return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
+
+    def _symbols(self, statement: "Statement") -> dict[str, sp.Symbol]:
+        """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
+        return _named(sp.Tuple(*map(statement.expand, self.relation.args)))
 
     def _decided(
         self, statement: "Statement", values: Mapping[str, Any]
@@ -459,7 +463,7 @@ class Inequality:
         shown = self._proof_for_all(context)
         if shown is not None:
             return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
-        variables = _named(context.statement.expand(self.relation))
+        variables = self._symbols(context.statement)
         for point in spread_points([variables[name] for name in quantified]):
             named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
             try:

@@ -88,3 +88,11 @@ def test_a_variable_is_decided_by_a_proof_alone(evidence):
 
 def test_out_of_scope_a_hypothesis_proves_nothing(evidence):
     assert evidence(gt(x**2, x * y), hypotheses=LARGER, x=1, y=2) == (Outcome.REFUTED, Evidence.CERTIFIED)
+
+
+def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_theorem):
+    total = sp.Symbol("total", positive=True)
+    clause = Inequality("c", gt(total * x, 0))
+    theorem = make_theorem(clause, parameters=(PARAMETERS["x"],), variables=(v,), definitions={total: x + v})
+    result = theorem.check(x=1)
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
