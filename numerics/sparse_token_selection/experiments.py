@@ -1,17 +1,20 @@
-"""Experiments with the layer of `reference.py`, one-hot encoding throughout.
+"""Experiments with the layer of `reference.py`: one-hot encoding, then the encodings of `stochastic.py`.
 
-W* = diag(0, I_T) and V* = (I_d, 0) are the matrices of the ground truth; P = I - 11^T/T removes the
-all-ones direction, in which the logits do not change.
+W* = diag(0, I_{d_e}) and V* = (I_d, 0) are the matrices of the ground truth, d_e = T for one-hot encoding, where
+P = I - 11^T/T removes the all-ones direction, in which the logits do not change.
 """
 
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from numerics.sparse_token_selection.reference import (
+    Encodings,
     Gradient,
     Iterate,
     cosine_similarity,
@@ -19,6 +22,13 @@ from numerics.sparse_token_selection.reference import (
     one_hot_encodings,
     sampled_gradient,
     train,
+)
+from numerics.sparse_token_selection.stochastic import (
+    averaged_losses,
+    measurement,
+    sampled_losses,
+    sign_encodings,
+    sphere_encodings,
 )
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.parameters import Instance
@@ -33,7 +43,7 @@ STEPS = Parameter("steps", "integer", "steps of gradient descent", minimum=1)
 
 
 class GroundTruth(NamedTuple):
-    """W* (D, D), the same with I - 11^T/T, and V* (d, D); D = d + T."""
+    """W* (D, D), the same with I - 11^T/T, and V* (d, D); D = d + T, and T is d_e where that is another number."""
 
     W: Tensor
     W_centred: Tensor
@@ -48,11 +58,6 @@ def ground_truth(length: int, size: int, device: str = "cpu") -> GroundTruth:
     W_centred[size:, size:] = one_hot_encodings(length, device=device) - 1 / length
     V[:, :size] = torch.eye(size, dtype=torch.float64)
     return GroundTruth(W, W_centred, V)
-
-
-def _measurement(values: Tensor) -> Measurement:
-    """Return the mean of independent values (n,), and its standard error."""
-    return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
 
 def _gradient(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
@@ -72,9 +77,9 @@ def _gradient(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
     # The best fit by a I + b 11^T: a is the mean on the diagonal less that off it.
     others = (positional.sum(dim=(1, 2)) - diagonal) / (length * (length - 1))
     return {
-        "loss": _measurement(found.loss),
-        "gradient_W": _measurement(diagonal / length - others),
-        "gradient_V": _measurement(token.diagonal(dim1=1, dim2=2).mean(dim=1)),
+        "loss": measurement(found.loss),
+        "gradient_W": measurement(diagonal / length - others),
+        "gradient_V": measurement(token.diagonal(dim1=1, dim2=2).mean(dim=1)),
     }
 
 
@@ -179,7 +184,7 @@ def _from_random(settings: Instance, *, seed: int, device: str) -> Mapping[str, 
     for _ in range(int(settings["runs"])):
         run = train(draw(truth.W), draw(truth.V), eta=float(settings["eta"]), steps=steps, gradient=gradient)
         rows.append(dict(_cosines(run, truth, {"start": 0, "middle": middle, "end": steps})))
-    return {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
+    return {name: measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
 
 
 def _cosines(run: Iterator[Iterate], truth: GroundTruth, at: Mapping[str, int]) -> Iterator[tuple[str, float]]:
@@ -207,4 +212,174 @@ one_hot_from_random = Experiment(
         Setting(Parameter("runs", "integer", "independent runs", minimum=2), 2, 4),
     ),
     measure=_from_random,
+)
+
+
+STOCHASTIC_SOURCE = Source(
+    "Definitions 3, 4 and 5", "printed", None, "arXiv 2406.06893; put together as in `reference`"
+)
+
+D_E = Parameter("d_e", "integer", "dimension of a positional encoding", minimum=1)
+T_TEST = Parameter("T_test", "integer", "number of tokens in the test", minimum=1)
+Q_TEST = Parameter("q_test", "integer", "number of tokens that the query selects in the test", minimum=1)
+ENCODING = Parameter(
+    "encoding", "word", "a fresh draw for every sample, or one draw for all", words=("stochastic", "fixed")
+)
+DISTRIBUTION = Parameter(
+    "distribution", "word", "of an encoding: signs ±1/sqrt(d_e), or uniform on the sphere", words=("signs", "sphere")
+)
+ATTEND = Parameter("attend", "word", "what the layer attends to", words=("tokens", "tokens_and_query"))
+SAMPLES = Parameter("samples", "integer", "fresh samples over which a loss is averaged", minimum=2)
+
+
+def _lengths(settings: Instance) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return (T, q) in training and in the test."""
+    pairs = []
+    for length, subset in (("T", "q"), ("T_test", "q_test")):
+        if int(settings[subset]) > int(settings[length]):
+            raise InputError(subset, settings[subset], f"must be at most {length} = {settings[length]}")
+        pairs.append((int(settings[length]), int(settings[subset])))
+    return pairs[0], pairs[1]
+
+
+def _encodings(settings: Instance, generator: torch.Generator) -> tuple[Encodings, Encodings]:
+    """Return the encodings in training and in the test; fixed ones are the first T of one draw."""
+    draw = {"signs": sign_encodings, "sphere": sphere_encodings}[str(settings["distribution"])]
+    lengths, d_e = (int(settings["T"]), int(settings["T_test"])), int(settings["d_e"])
+    if settings["encoding"] == "fixed":
+        drawn = draw(1, max(lengths), d_e, generator)[0]
+        return drawn[:, : lengths[0]], drawn[:, : lengths[1]]
+    return (
+        partial(draw, T=lengths[0], d_e=d_e, generator=generator),
+        partial(draw, T=lengths[1], d_e=d_e, generator=generator),
+    )
+
+
+def _sampling(settings: Instance, generator: torch.Generator) -> dict[str, Any]:
+    return {"samples": int(settings["samples"]), "generator": generator, "attend": str(settings["attend"])}
+
+
+def _length_generalisation(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
+    (_, q), (_, q_test) = _lengths(settings)
+    truth = ground_truth(int(settings["d_e"]), int(settings["d"]), device)
+    W, V = float(settings["C"]) * truth.W, float(settings["alpha"]) * truth.V
+    generator = torch.Generator(device).manual_seed(seed)
+    seen, unseen = _encodings(settings, generator)
+    options = _sampling(settings, generator)
+    return {
+        "loss": measurement(averaged_losses(W, V, seen, q, **options)),
+        "loss_test": measurement(averaged_losses(W, V, unseen, q_test, **options)),
+    }
+
+
+length_generalisation = Experiment(
+    id="wang2024.length_generalisation",
+    title="Loss at W = C W*, V = alpha V* for two lengths and subset sizes; fixed encodings: for the seed's one draw",
+    source=STOCHASTIC_SOURCE,
+    settings=(
+        Setting(T, 12, 200),
+        Setting(Q, 2, 3),
+        Setting(D, 2, 5),
+        Setting(D_E, 30, 170),
+        Setting(T_TEST, 24, 400),
+        Setting(Q_TEST, 2, 3),
+        Setting(Parameter("alpha", "rational", "coefficient of the identity in V's token block"), 1, 110),
+        Setting(Parameter("C", "rational", "coefficient of the identity in W's positional block"), 6, "13/4"),
+        Setting(ENCODING, "stochastic", "stochastic"),
+        Setting(DISTRIBUTION, "signs", "signs"),
+        Setting(ATTEND, "tokens", "tokens_and_query"),
+        Setting(SAMPLES, 10_000, 20_000),
+    ),
+    measure=_length_generalisation,
+)
+
+
+def _trained(
+    settings: Instance, encodings: Encodings, subset: int, truth: GroundTruth, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Return W and V after one training on fresh batches."""
+    scale, half, steps = float(settings["scale"]), int(settings["batch_size"]) // 2, int(settings["steps"])
+    early = min(int(settings["late"]), steps)
+
+    def gradient(W: Tensor, V: Tensor) -> Gradient:
+        return sampled_gradient(
+            *(W, V, encodings, subset),
+            batches=2,
+            batch_size=half,
+            generator=generator,
+            attend=settings["attend"],
+        ).mean
+
+    W, V = (
+        scale * torch.randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
+        for like in (truth.W, truth.V)
+    )
+    for eta, count in (("eta", early), ("eta_late", steps - early)):
+        _, W, V, _ = deque(train(W, V, eta=float(settings[eta]), steps=count, gradient=gradient), maxlen=1).pop()
+    return W, V
+
+
+def _pattern(W: Tensor, V: Tensor, truth: GroundTruth) -> dict[str, float]:
+    """Return alpha and C, the cosines with V* and W*, and the largest entries off their patterns, of V and W[:, d:]."""
+    found = {"alpha": (V * truth.V).sum() / truth.V.sum(), "C": (W * truth.W).sum() / truth.W.sum()}
+    # Cosines begin where a matrix has left zero.
+    if V.any():
+        found["cosine_V"] = cosine_similarity(V, truth.V)
+    if W.any():
+        found["cosine_W"] = cosine_similarity(W, truth.W)
+    found["off_pattern_V"] = (V * (1 - truth.V)).abs().max()
+    # W[:, :d] meets only x_query = 0: it has no gradient, and stays where it started.
+    found["off_pattern_W"] = (W * (1 - truth.W))[:, len(V) :].abs().max()
+    return {name: float(value) for name, value in found.items()}
+
+
+def _stochastic_training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
+    (_, q), (_, q_test) = _lengths(settings)
+    d, d_e = int(settings["d"]), int(settings["d_e"])
+    truth, generator = ground_truth(d_e, d, device), torch.Generator(device).manual_seed(seed)
+    options = _sampling(settings, generator)
+    rows, losses, tests = [], [], []
+    for _ in range(int(settings["runs"])):
+        seen, unseen = _encodings(settings, generator)
+        W, V = _trained(settings, seen, q, truth, generator)
+        rows.append(_pattern(W, V, truth))
+        losses.append(sampled_losses(W, V, seen, q, **options))
+        tests.append(sampled_losses(W, V, unseen, q_test, **options))
+    # The losses are those of the matrices found: their standard errors know the fresh samples, not the spread of runs.
+    return {
+        "loss": measurement(torch.cat(losses)),
+        "loss_test": measurement(torch.cat(tests)),
+        **{name: measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]},
+    }
+
+
+stochastic_training = Experiment(
+    id="wang2024.stochastic_training",
+    title="Training on fresh batches, encodings fresh or fixed: losses at two lengths, W and V next to W* and V*",
+    source=Source(
+        "Definitions 3, 4 and 5; the figures' training",
+        "printed",
+        None,
+        "arXiv 2406.06893; put together as in `reference`; the scale at the start and the number of runs are ours",
+    ),
+    settings=(
+        Setting(T, 8, 200),
+        Setting(Q, 2, 3),
+        Setting(D, 1, 5),
+        Setting(D_E, 16, 170),
+        Setting(T_TEST, 12, 400),
+        Setting(Q_TEST, 2, 3),
+        Setting(ENCODING, "stochastic", "stochastic"),
+        Setting(DISTRIBUTION, "signs", "signs"),
+        Setting(ATTEND, "tokens_and_query", "tokens_and_query"),
+        Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
+        Setting(ETA, 1, 1),
+        Setting(Parameter("eta_late", "rational", "step size from step `late` on", above=0), "1/3", "1/3"),
+        Setting(Parameter("late", "integer", "the step at which the step size changes", minimum=0), 1000, 50_000),
+        Setting(STEPS, 2000, 100_000),
+        Setting(Parameter("batch_size", "integer", "samples in a batch, in two halves", minimum=4), 64, 256),
+        Setting(Parameter("runs", "integer", "independent runs", minimum=2), 2, 2),
+        Setting(SAMPLES, 10_000, 20_000),
+    ),
+    measure=_stochastic_training,
 )

@@ -6,14 +6,27 @@ import pytest
 import torch
 
 from numerics.sparse_token_selection.experiments import (
+    _encodings,
+    _pattern,
     ground_truth,
+    length_generalisation,
     one_hot_from_random,
     one_hot_gradient,
     one_hot_training,
+    stochastic_training,
 )
 from verify import InputError, agreement
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    # Tensors this small only lose by a second thread, which spins on a shared core.
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def test_the_ground_truth():
@@ -106,6 +119,102 @@ def test_cosines_from_random_matrices(device):
     assert value["W_identity_end"] == pytest.approx(math.sqrt(1 - 1 / 6) * value["W_centred_end"], abs=0.1)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("encoding", ["stochastic", "fixed"])
+@pytest.mark.parametrize("distribution", ["signs", "sphere"])
+@pytest.mark.parametrize(("attend", "columns"), [("tokens", 0), ("tokens_and_query", 1)])
+def test_uniform_attention_at_two_lengths(device, encoding, distribution, attend, columns):
+    # C = 0: all weights are 1/T, or 1/(T + 1) with the query, whose value is 0.
+    sizes = {"T": 5, "q": 2, "T_test": 8, "q_test": 3, "d": 2, "d_e": 3}
+    words = {"encoding": encoding, "distribution": distribution, "attend": attend}
+    found = length_generalisation.run(device=device, C=0, alpha=2, samples=20, **sizes, **words).measurements
+    for name, T, q in (("loss", 5, 2), ("loss_test", 8, 3)):
+        weight = 2 / (T + columns)
+        assert found[name].value == pytest.approx(q * (weight - 1 / q) ** 2 + (T - q) * weight**2, rel=1e-13)
+        assert found[name].standard_error < 1e-15 and found[name].samples == 20
+
+
+def test_fixed_encodings_are_the_first_of_one_draw():
+    settings = {"T": 3, "T_test": 5, "d_e": 4, "encoding": "fixed", "distribution": "sphere"}
+    short, long = _encodings(settings, torch.Generator().manual_seed(1))
+    assert short.shape == (4, 3) and long.shape == (4, 5) and torch.equal(short, long[:, :3])
+    long, short = _encodings({**settings, "T": 5, "T_test": 3}, torch.Generator().manual_seed(1))
+    assert short.shape == (4, 3) and torch.equal(short, long[:, :3])
+    short, long = _encodings({**settings, "encoding": "stochastic"}, torch.Generator().manual_seed(1))
+    assert short(2).shape == (2, 4, 3) and long(2).shape == (2, 4, 5) and not torch.equal(short(1), short(1))
+
+
+def test_fixed_encodings_have_a_loss_of_their_own():
+    # One dimension: every encoding is ±1, and for large C attention is uniform over the tokens with the query's
+    # sign. k others have it: ½((1 − 1/(k+1))² + k/(k+1)²) = k/(2(k+1)). Of three tokens all have one sign, and
+    # the loss is 1/3, or two have, and the loss is 1/4 for two of the three subsets.
+    settings = {"T": 3, "q": 1, "T_test": 3, "q_test": 1, "d": 1, "d_e": 1, "alpha": 1, "C": 50, "samples": 1000}
+    kinds = set()
+    for seed in range(20):
+        found = length_generalisation.run(device="cpu", seed=seed, encoding="fixed", **settings).measurements
+        kinds.add(one_sign := found["loss"].value > 0.3)
+        for measured in found.values():
+            if one_sign:
+                assert measured.value == pytest.approx(1 / 3, rel=1e-13) and measured.standard_error < 1e-15
+            else:
+                assert agreement(1 / 6, measured, comparisons=40, resolution=1 / 20).holds
+    assert kinds == {True, False}
+    # Fresh ones have every sign with equal probability: 1/2 · 1/4 + 1/4 · 1/3.
+    for measured in length_generalisation.run(device="cpu", **settings).measurements.values():
+        assert agreement(5 / 24, measured, comparisons=2, resolution=1 / 20).holds
+
+
+def test_next_to_the_ground_truth():
+    truth = ground_truth(3, 2)
+    W, V = 4 * truth.W, 2 * truth.V
+    W[0, 0], W[1, 3], V[1, 2] = 9, -0.5, 0.25
+    found = _pattern(W, V, truth)
+    # W[:, :2] is read by nothing; the cosines know of it.
+    assert (found["alpha"], found["C"], found["off_pattern_V"], found["off_pattern_W"]) == (2, 4, 0.25, 0.5)
+    assert found["cosine_W"] == pytest.approx(12 / math.sqrt(3 * (48 + 81 + 1 / 4)), rel=1e-14)
+    assert found["cosine_V"] == pytest.approx(4 / math.sqrt(2 * (8 + 1 / 16)), rel=1e-14)
+    assert set(_pattern(0 * W, 0 * V, truth)) == {"alpha", "C", "off_pattern_V", "off_pattern_W"}
+
+
+SHORT = {"T": 4, "q": 1, "T_test": 6, "q_test": 1, "d": 1, "d_e": 8, "steps": 200, "samples": 2000}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("words", [{}, {"encoding": "fixed", "attend": "tokens", "distribution": "sphere"}])
+def test_training_goes_along_the_identity_blocks(words, device):
+    found = stochastic_training.run(device=device, seed=2, late=100, batch_size=32, **SHORT, **words).measurements
+    assert all(measured.samples == (4000 if name.startswith("loss") else 2) for name, measured in found.items())
+    value = {name: measured.value for name, measured in found.items()}
+    # The loss at zero is 1/2; its standard error here is below 0.02, since all losses' spread is below 1.
+    assert value["loss"] < 0.3
+    assert value["alpha"] > 5 * value["off_pattern_V"] and value["cosine_V"] > 0.9
+    if not words:
+        # Fixed encodings have no symmetry that keeps W on the identity.
+        assert value["C"] > 2 * value["off_pattern_W"] and value["cosine_W"] > 0.9
+
+
+def test_the_step_size_changes_once():
+    def run(**settings):
+        return stochastic_training.run(device="cpu", **{**SHORT, "steps": 6}, **settings).measurements
+
+    # A batch more is drawn where the step size changes, so that runs agree where it does not.
+    assert run(eta=1, eta_late=7, late=6) == run(eta=1, eta_late=9, late=100)
+    assert run(eta=2, eta_late=1, late=0)["C"] != run(eta=1, eta_late=2, late=0)["C"]
+    # So small a step does nothing: what moves is moved in the other half.
+    still = run(eta="1e-30", eta_late="1e-30", late=3)
+    assert (
+        run(eta="1e-30", eta_late=1, late=3)["alpha"] != still["alpha"] != run(eta=1, eta_late="1e-30", late=3)["alpha"]
+    )
+
+
+def test_training_repeats_with_its_seed_and_starts_from_zero():
+    runs = [stochastic_training.run(device="cpu", seed=s, **{**SHORT, "steps": 3}).measurements for s in (5, 5, 6)]
+    assert runs[0] == runs[1] != runs[2]
+    # From zero V moves in the first step, and W in the second.
+    found = stochastic_training.run(device="cpu", **{**SHORT, "steps": 1}, scale=0).measurements
+    assert "cosine_W" not in found and found["C"].value == found["off_pattern_W"].value == 0 < found["alpha"].value
+
+
 @pytest.mark.parametrize(
     ("experiment", "settings", "message"),
     [
@@ -119,6 +228,20 @@ def test_cosines_from_random_matrices(device):
         (one_hot_from_random, {"steps": 5, "middle": 6}, "middle = 6: must be at most steps = 5"),
         (one_hot_from_random, {"runs": 1}, "runs = 1: must be an integer >= 2"),
         (one_hot_from_random, {"batch_size": 3}, "batch_size = 3: must be an integer >= 4"),
+        *(
+            (experiment, settings, message)
+            for experiment in (length_generalisation, stochastic_training)
+            for settings, message in [
+                ({"T": 4, "q": 5}, "q = 5: must be at most T = 4"),
+                ({"T_test": 4, "q_test": 5}, "q_test = 5: must be at most T_test = 4"),
+                ({"d_e": 0}, "d_e = 0: must be an integer >= 1"),
+                ({"attend": "query"}, "attend = query: must be one of tokens, tokens_and_query"),
+                ({"encoding": "one_hot"}, "encoding = one_hot: must be one of stochastic, fixed"),
+                ({"samples": 1}, "samples = 1: must be an integer >= 2"),
+            ]
+        ),
+        (stochastic_training, {"runs": 1}, "runs = 1: must be an integer >= 2"),
+        (stochastic_training, {**SHORT, "steps": 3, "eta": "1e300"}, "is not finite: .* diverges"),
     ],
 )
 def test_settings_that_do_not_fit(experiment, settings, message):
