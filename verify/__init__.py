@@ -51,16 +51,17 @@ if TYPE_CHECKING:
     from verify.roots import IsolatedRoot as IsolatedRoot
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
-    from verify.statement import ClauseValue as ClauseValue
     from verify.statement import Hypothesis as Hypothesis
     from verify.statement import Paper as Paper
     from verify.statement import Source as Source
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
-    from verify.statement import ValueOver as ValueOver
-    from verify.statement import ValueWhere as ValueWhere
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
+    from verify.values import ClauseValue as ClauseValue
+    from verify.values import ValueLeast as ValueLeast
+    from verify.values import ValueOver as ValueOver
+    from verify.values import ValueWhere as ValueWhere
 
 _HOMES = {
     "claims": ("Identity", "Inequality"),
@@ -98,16 +99,14 @@ _HOMES = {
     "statement": (
         "Bound",
         "Canary",
-        "ClauseValue",
         "Hypothesis",
         "Paper",
         "Source",
         "Statement",
         "Theorem",
-        "ValueOver",
-        "ValueWhere",
     ),
     "trajectories": ("Reaches", "Stays"),
+    "values": ("ClauseValue", "ValueLeast", "ValueOver", "ValueWhere"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -1,5 +1,6 @@
 """Check a theorem at an instance: its hypotheses, then every clause of its claim, in scope or not."""
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.certificates import refused
-from verify.claims import Context, Inequality, evaluate_rising
+from verify.claims import Context, Inequality, evaluate_rising, sign_of
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Evidence, Outcome, scope
 from verify.registry import load_theorem
-from verify.statement import ClauseValue, ValueOver, ValueWhere
+from verify.values import ClauseValue, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
     from verify.statement import Statement, Theorem
@@ -97,11 +98,42 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
         if isinstance(value, ValueWhere):
             holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
             return context.value(value.expression) if all(holds) else None
+        if isinstance(value, ValueLeast):
+            return _least(value, context)
         if isinstance(value, ValueOver):
             return _over(value, context)
         return context.value(value)
-    except UndefinedError:
+    except (UndefinedError, UndecidedError):
         return None
+
+
+def _least(value: ValueLeast, context: Context) -> int | None:
+    """Return the least value in the range that is enough, by bisection; each comparison is rigorous.
+
+    That the value is enough, and the one below it, where the range has it, is not, are the last comparisons made.
+    UndefinedError where one is undecided.
+    """
+    level, lowest, highest = value.ends()
+    low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
+    excess = context.statement.expand(value.expression - level)
+
+    def enough(at: int) -> bool:
+        if time.monotonic() > context.deadline:
+            raise UndefinedError("the time ran out")
+        sign = sign_of(evaluate_rising(excess, {**context.instance, value.parameter: at}, sign=True)[0])
+        if sign is None:
+            raise UndefinedError(f"{excess}: the sign is undecided at {value.parameter} = {at}")
+        return sign <= 0
+
+    if low > high or not enough(high):
+        return None
+    if enough(low):
+        return low
+    # Always: not enough at `low`, enough at `high`.
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def _over(value: ValueOver, context: Context) -> Any:

@@ -10,6 +10,7 @@ import sympy as sp
 from verify.errors import TheoremError
 from verify.language import RELATIONS, Case, bound_symbols, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
+from verify.values import ClauseValue, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
     from verify.claims import Clause
@@ -138,11 +139,18 @@ class Statement:
         for clause in self.clauses:
             if clash := sorted(clause.bound_names() & known):
                 raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
+            kind = clause.to_data()["kind"]
             for expression in clause.expressions():
                 self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
-                used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
+                expanded = self.expand(sp.sympify(expression))
+                used = {s.name for s in expanded.free_symbols} - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
-                kind = clause.to_data()["kind"]
+                if expanded.has(sp.Abs) and kind not in ("identity", "inequality"):
+                    raise TheoremError(f"clause {clause.label}: Abs belongs into an Identity or an Inequality")
+                if bound and any(inner.free_symbols & set(self.variables) for inner in expanded.atoms(sp.Abs)):
+                    raise TheoremError(
+                        f"clause {clause.label}: Abs is of parameters, and not of the variable {bound[0]}"
+                    )
                 if bound and kind not in ("identity", "inequality", "matrix_identity"):
                     raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
                 if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
@@ -359,37 +367,6 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class ClauseValue:
-    """A reported value that the evaluation of a clause finds on its way."""
-
-    clause: str
-    name: str
-
-
-@dataclass(frozen=True)
-class ValueWhere:
-    """A reported value that means something only where some relations hold; null elsewhere."""
-
-    expression: sp.Expr
-    relations: tuple[sp.core.relational.Relational, ...]
-
-
-@dataclass(frozen=True)
-class ValueOver:
-    """A reported value for each entry of a parameter of kind `rationals`: a list, in the order given, or its sum.
-
-    `entry` is the symbol of the entry in `expression`; `sums` are symbols that stand for sums, over all
-    entries, of expressions in the entry.
-    """
-
-    expression: sp.Expr
-    entry: sp.Symbol
-    parameter: str
-    sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
-    total: bool = False
-
-
-@dataclass(frozen=True)
 class Theorem:
     """A numbered or named result.
 
@@ -402,7 +379,8 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, a `ClauseValue`, `ValueWhere` or `ValueOver`.
+        Names of reported values and what they are: an expression, a `ClauseValue`, `ValueWhere`, `ValueLeast` or
+        `ValueOver`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
@@ -420,7 +398,7 @@ class Theorem:
     source: Source
     statement: Statement
     example: Mapping[str, Any]
-    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere | ValueOver] = field(default_factory=dict)
+    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere | ValueLeast | ValueOver] = field(default_factory=dict)
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
@@ -431,7 +409,8 @@ class Theorem:
     def __post_init__(self) -> None:
         for value in self.values.values():
             if not isinstance(value, ClauseValue):
-                self.statement.refuse_bound(value.expression if isinstance(value, ValueWhere | ValueOver) else value)
+                compound = isinstance(value, ValueWhere | ValueLeast | ValueOver)
+                self.statement.refuse_bound(value.expression if compound else value)
         self._names_agree()
 
     def _names_agree(self) -> None:
@@ -443,6 +422,8 @@ class Theorem:
         for name, value in self.values.items():
             if isinstance(value, ValueOver) and value.parameter not in lists:
                 raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
+            if isinstance(value, ValueLeast):
+                self._least_agrees(name, value)
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
@@ -460,6 +441,14 @@ class Theorem:
                 to_data(sp.sympify(expression or 0))
             if bound.along is not None and bound.free is None:
                 raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
+
+    def _least_agrees(self, name: str, value: ValueLeast) -> None:
+        if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
+            raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind integer")
+        for end in value.ends():
+            self.statement.refuse_bound(end)
+            if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:
+                raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")
 
     def conditions(self, /, **given: Any) -> "ConditionsResult":
         """Say which hypotheses hold, fail or need a parameter; a partial instance will do. Raises InputError."""

@@ -1,0 +1,131 @@
+"""Reported values: the least value of a parameter that is enough, and what of it is refused."""
+
+import json
+import time
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify import Inequality, Parameter, TheoremError, ValueLeast
+from verify.check import check
+
+n, k = sp.symbols("n k", integer=True, nonnegative=True)
+x = sp.Symbol("x", positive=True)
+N, K = (Parameter(name, "integer", "a number", minimum=0) for name in "nk")
+X = Parameter("x", "rational", "a level", above=0)
+CLAUSE = Inequality("c", sp.Ge(n, 0, evaluate=False))
+
+
+@pytest.fixture
+def least(make_theorem):
+    """Find the least n with an expression at most x, by a check."""
+
+    def find(expression, level=x, lowest=0, highest=k, **instance):
+        value = ValueLeast(sp.sympify(expression), "n", sp.sympify(level), sp.sympify(lowest), sp.sympify(highest))
+        theorem = make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
+        return check(theorem, {"n": 3, "k": 10, "x": 1, **instance}).values["least"]
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("k", "x", "expected"),
+    [
+        (10, 5, 5),
+        (10, "9/2", 6),
+        (10, "11/2", 5),
+        # At both ends, and in a range of one.
+        (10, 10, 0),
+        (10, "1/100", 10),
+        (0, 1, 0),
+    ],
+)
+def test_the_least_value_by_hand(least, k, x, expected):
+    found = least(k - n, k=k, x=x)
+    assert found == expected and type(found) is int
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(0, 30), st.integers(0, 5))
+def test_the_least_value_is_that_of_a_plain_search(steps, level, lowest):
+    # A staircase that falls by one at each of some places: Σ (1 − [n >= s]), with [n >= s] from absolute values.
+    from verify import Source, Statement, Theorem
+
+    falls = sum((1 - (sp.Abs(n - s + 1) - sp.Abs(n - s) + 1) / 2 for s in steps), sp.Integer(0))
+    value = ValueLeast(falls, "n", sp.Integer(level), sp.Integer(lowest), sp.Integer(40))
+    source, statement = Source("1", "derived here"), Statement((N,), (CLAUSE,))
+    found = check(Theorem("user.falls", "a title", source, statement, {}, {"least": value}), {"n": 0}).values["least"]
+    plain = next((i for i in range(lowest, 41) if sum(i < s for s in steps) <= level), None)
+    assert found == plain
+
+
+def test_the_value_of_the_instance_does_not_count(least):
+    assert {least(k - n, n=i, x=4) for i in (0, 6, 1000)} == {6}
+
+
+def test_there_is_none_where_no_value_is_enough(least):
+    assert least(k - n, level=-x) is None
+    assert least(k - n, lowest=5, highest=4) is None
+    assert least(1 / n, lowest=0, highest=0) is None
+
+
+def test_ends_that_are_no_integers_are_those_inside(least):
+    assert least(-n, level=0, lowest=sp.Rational(1, 2), highest=k) == 1
+    assert least(k - n, level=0, highest=k - sp.Rational(1, 2)) is None
+    assert least(k - n, lowest=sp.sqrt(2), highest=k) is None
+
+
+def test_what_is_not_rational_is_compared_in_balls(least):
+    # e^(−n) <= 1/1000 from n = 7 on; at n = 0 it is 1 exactly, and log 12 − log 3 − log 4 is never decided.
+    assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
+    assert least(sp.exp(-n), level=1) == 0
+    undecided = sp.log((n + 2) * (n + 3)) - sp.log(n + 2) - sp.log(n + 3)
+    assert least(undecided, level=0) is None
+
+
+def test_large_ranges_cost_nothing(least):
+    started = time.monotonic()
+    assert least(10**17 / (n + 1), k=10**18, x="1/10") == 10**18 - 1
+    assert least(sp.Integer(10) ** 30 / (n + 1), highest=k**2, k=10**18, x="1/7") == 7 * 10**30 - 1
+    # About a millisecond each on the machine that this was written on; a search one by one would take a lifetime.
+    assert time.monotonic() - started < 5
+
+
+def test_json_has_an_integer_or_null(make_theorem):
+    values = {"some": ValueLeast(k - n, "n", x, sp.Integer(0), k), "none": ValueLeast(n, "n", -x, sp.Integer(0), k)}
+    theorem = make_theorem(CLAUSE, parameters=(N, K, X), values=values)
+    data = json.loads(json.dumps(check(theorem, {"n": 3, "k": 10, "x": "1/2"}).to_json()))
+    assert data["values"]["some"] == 10 and data["values"]["none"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (ValueLeast(k - n, "m", x, sp.Integer(0), k), "value least: m is no parameter of kind integer"),
+        (ValueLeast(k - x, "x", x, sp.Integer(0), k), "value least: x is no parameter of kind integer"),
+        (ValueLeast(k - n, "n", n, sp.Integer(0), k), "n uses n, of which the least value is asked for"),
+        (ValueLeast(k - n, "n", x, sp.Integer(0), n + k), "k . n uses n, of which"),
+        (ValueLeast(k - 0.1 * n, "n", x, sp.Integer(0), k), "float"),
+        (ValueLeast(k - n, "n", sp.Float("0.1"), sp.Integer(0), k), "float"),
+        (ValueLeast(k - n, "n", x, sp.Integer(0), sp.sin(k)), "outside the language"),
+    ],
+)
+def test_what_is_not_well_formed_is_refused(make_theorem, value, message):
+    with pytest.raises(TheoremError, match=message):
+        make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
+
+
+def test_a_symbol_without_a_value_is_an_error(least):
+    with pytest.raises(TheoremError, match="free has no value here"):
+        least(k - n + sp.Symbol("free"))
+
+
+def test_absolute_values_are_reported_exactly(make_theorem):
+    values = {"distance": sp.Abs(x - n), "irrational": sp.Abs(sp.sqrt(x) - n)}
+    theorem = make_theorem(CLAUSE, parameters=(N, K, X), values=values)
+    found = check(theorem, {"n": 3, "k": 0, "x": "1/2"}).values
+    assert found["distance"] == Fraction(5, 2)
+    # 3 − √½ = 2.29289…
+    assert Fraction("2.29289") < found["irrational"].lower < found["irrational"].upper < Fraction("2.2929")

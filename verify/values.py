@@ -1,0 +1,56 @@
+"""Values that a check reports beside its clauses: data, like the statement, but outside its digest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+
+@dataclass(frozen=True)
+class ClauseValue:
+    """A reported value that the evaluation of a clause finds on its way."""
+
+    clause: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ValueWhere:
+    """A reported value that means something only where some relations hold; null elsewhere."""
+
+    expression: sp.Expr
+    relations: tuple[sp.core.relational.Relational, ...]
+
+
+@dataclass(frozen=True)
+class ValueLeast:
+    """A reported value: the least integer from `lowest` to `highest` at which, put for a parameter, it is enough.
+
+    It is enough where `expression` is at most `level`. The expression must not increase in the parameter on that
+    range; `level` and the ends are without it. Null where no integer of the range is enough.
+    """
+
+    expression: sp.Expr
+    parameter: str
+    level: sp.Expr
+    lowest: sp.Expr
+    highest: sp.Expr
+
+    def ends(self) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+        """Return what is without the parameter."""
+        return sp.sympify(self.level), sp.sympify(self.lowest), sp.sympify(self.highest)
+
+
+@dataclass(frozen=True)
+class ValueOver:
+    """A reported value for each entry of a parameter of kind `rationals`: a list, in the order given, or its sum.
+
+    `entry` is the symbol of the entry in `expression`; `sums` are symbols that stand for sums, over all
+    entries, of expressions in the entry.
+    """
+
+    expression: sp.Expr
+    entry: sp.Symbol
+    parameter: str
+    sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    total: bool = False
