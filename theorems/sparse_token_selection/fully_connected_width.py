@@ -1,0 +1,246 @@
+r"""The smallest loss over all functions of y and of m linear measurements of X, for every width m.
+
+Class. f(X, y) = g(y, A vec X), A ∈ R^{m×Td}, fixed before y is drawn; g any function. Every fully-connected net whose
+first layer has m units is in it, whatever its depth, its activations and its training: first-layer outputs are
+functions of A vec X + B e(y) + b. Units that do not read X do not count, more layers may read y again, none may read
+X again; weights may be shared (a convolution), drawn at random, or learnt from other samples.
+
+    inf_{A, g} ½ E‖g(y, A vec X) − STS_q(X, y)‖² = ½ (λ_2 (Td − m) + (λ_1 − λ_2) max(0, d − m)),
+    λ_1 = 1/T,    λ_2 = (T − q)/(q T (T − 1)):
+
+½ (d/q − m/T) for m ≤ d, (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. So a loss of
+c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units, and at least (1 − c) Td/q.
+
+Proof. Component k of the target is ⟨u ⊗ e_k, vec X⟩, u = 1_y/q. For given y and A the best f is the conditional mean;
+vec X being N(0, I), the part of it in the row space U of A and the rest are independent, so that what remains is
+
+    ½ Σ_k ‖(I − Π)(u ⊗ e_k)‖² = ½ tr (I − Π)(u uᵀ ⊗ I_d),    Π the orthogonal projection onto U, dim U ≤ m.
+
+A does not know y, and the mean over y is ½ tr (I − Π)(Γ ⊗ I_d), Γ = E u uᵀ. Tokens and pairs of tokens are alike:
+Γ has P(i ∈ y)/q² = 1/(qT) on its diagonal and P(i, j ∈ y)/q² = (q−1)/(qT(T−1)) off it, that is
+Γ = λ_2 I + (λ_1 − λ_2) 11ᵀ/T. With p = tr Π (11ᵀ/T ⊗ I_d), the overlap of U with the d sums Σ_i x_ik, the loss is
+
+    L(p) = ½ (λ_2 (Td − dim U) + (λ_1 − λ_2)(d − p)),    0 ≤ p ≤ dim U,    p ≤ d,
+
+both being traces of a product of two projections, of ranks dim U and d. As λ_1 ≥ λ_2 ≥ 0, L(p) is no less than at
+dim U = m and p = m, nor than at p = d: the two formulas (for eigenvalues in general this is Ky Fan's inequality).
+Attained: by sums of coordinates while m ≤ d, then by all d sums and any m − d of the contrasts, and f linear in them.
+
+No choice of the first layer matters much: for a span drawn uniformly at random E Π = I m/(Td), and the mean loss is
+d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
+
+Wider still. A may depend on chance that is independent of (X, y), and each row on the values that the rows before it
+measured: given these, the rest of vec X is standard Gaussian on the complement of their span, and y is uniform.
+But not on y (d measurements of the target itself leave no loss), and not other than linearly (one number may hold all
+digits of many). If X is not Gaussian the formula is the least loss of predictions that are linear for each y.
+
+Reading y by the same layer. The formula is about all nets, also those that read y apart, so nets that read it by the
+same m units are no better. Nor are they much worse. Let y be coded by the number c = Σ_i 2^i [i ∈ y].
+- One unit more, for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh, softplus): m units read
+  A vec X, one reads c, and the rest of the net knows all of it: the formula is attained with m + 1 units.
+- 2m + 1 units where σ(x) − σ(−x) is strictly monotone, and σ is on x ≥ 0 (x itself for ReLU, GELU, SiLU).
+- No unit more, in the limit: a unit may read x + Kc in place of the measurement x. The multiple of K next to it is Kc
+  unless |x| ≥ K/2, so that as K grows the loss tends to the formula. The same holds for any activation that is
+  continuous and strictly monotone on some interval, of ReLU with a large bias too: scaled and shifted into it, all
+  but a vanishing share of the measurements are read off. So the infimum over the nets of width m ≥ 1 is the formula.
+What is paid is digits: weights up to K 2^T in one unit, or up to K 2^{T/m} in each of m.
+
+Not proved here: what bounded weights, finite precision or a rest of the net of bounded size cost; that the infimum is
+not attained without a unit more; what training finds.
+
+Source: the paper's lower bound for fully-connected nets, as its abstract has it, is Ω̃(Td) in the average case; class,
+formula and constants are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.reduced_dynamics import BOTH_SELECTED, SELECTED, over_tokens
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    eps,
+    q,
+)
+from theorems.symmetrisation.token_sums import mean_of_product
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    ValueLeast,
+)
+
+m = sp.Symbol("m", integer=True, nonnegative=True)
+v, total, p = sp.symbols("v total p", real=True)
+r = sp.Symbol("r", nonnegative=True)
+
+WIDTH = Parameter("m", "integer", "number of linear measurements of X, or units of the first layer", minimum=0)
+MEASUREMENTS_EXIST = sp.Le(m, T * d)
+CLASS = Hypothesis(
+    "linear_measurements", text="f is any function of y and of m linear measurements of X, fixed before y is drawn"
+)
+
+# Γ = E u uᵀ, u = 1_y/q, on and off its diagonal.
+diagonal = SELECTED / q**2
+beside = BOTH_SELECTED / q**2
+largest = diagonal + (T - 1) * beside
+other = diagonal - beside
+
+
+def loss_with(overlap: sp.Expr) -> sp.Expr:
+    """Return the loss of m independent measurements whose span has a given overlap with the d sums of tokens."""
+    return (other * (T * d - m) + (largest - other) * (d - overlap)) / 2
+
+
+few = (d / q - m / T) / 2
+many = (T * d - m) * (T - q) / (2 * q * T * (T - 1))
+smallest = (few + many + sp.Abs(few - many)) / 2
+"""The smallest loss at any m, in one expression: the larger of the two."""
+
+CLAUSES = (
+    Identity(
+        "second_moment",
+        diagonal * v + beside * (total - v),
+        (T - q) / (q * T * (T - 1)) * v + (q - 1) / (q * (T - 1)) * total / T,
+        says="E uu' = lambda_2 I + (lambda_1 - lambda_2) 11'/T for u = 1_y/q, lambda_2 = (T-q)/(qT(T-1))",
+    ),
+    Identity("sums", largest, 1 / T, says="lambda_1 = 1/T, d times: on the sums of tokens"),
+    Identity("contrasts", (T - 1) * other, 1 / q - 1 / T, says="(T-1) lambda_2 = 1/q - 1/T: (T-1)d times, on the rest"),
+    Inequality("not_negative", sp.Ge(1 / q - 1 / T, 0, evaluate=False), says="lambda_2 >= 0: 1/q - 1/T >= 0"),
+    Inequality("ordered", sp.Ge(largest, other, evaluate=False), says="lambda_1 >= lambda_2"),
+    Inequality(
+        "not_below_few",
+        sp.Ge(loss_with(m - r), few, evaluate=False),
+        says="overlap p = m - r: the loss is at least (d/q - m/T)/2, for all r >= 0",
+    ),
+    Inequality(
+        "not_below_many",
+        sp.Ge(loss_with(d - r), many, evaluate=False),
+        says="overlap p = d - r: the loss is at least (Td-m)(T-q)/(2qT(T-1)), for all r >= 0",
+    ),
+    Identity(
+        "few",
+        ((d - m) * largest + (T - 1) * d * other) / 2,
+        few,
+        says="m <= d: the smallest loss equals (d/q - m/T)/2, half of d-m times lambda_1 and (T-1)d times lambda_2",
+    ),
+    Identity(
+        "many",
+        (T * d - m) * other / 2,
+        many,
+        says="m >= d: the smallest loss equals (Td-m)(T-q)/(2qT(T-1)), half of Td-m times lambda_2",
+    ),
+    Identity(
+        "larger",
+        few - many,
+        (largest - other) * (d - m) / 2,
+        says="the first less the second is (lambda_1 - lambda_2)(d-m)/2: the smallest loss is the larger",
+    ),
+    Identity(
+        "width_few",
+        2 * T * (eps - few),
+        m - T * (d / q - 2 * eps),
+        says="the first is <= eps exactly where m >= T (d/q - 2 eps)",
+    ),
+    Identity(
+        "width_many",
+        2 * q * T * (T - 1) * (eps - many),
+        2 * q * T * (T - 1) * eps - (T * d - m) * (T - q),
+        says="the second is <= eps exactly where (Td-m)(T-q) <= 2qT(T-1) eps",
+    ),
+)
+
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
+    domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
+    hypotheses=(GAUSSIAN_TOKENS, CLASS),
+    variables=(v, total, r),
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the subset's law, the second moment, the trace, the losses of the best measurements."""
+    one, both = sp.symbols("P_1 P_2", positive=True)
+    law = {one: SELECTED, both: BOTH_SELECTED}
+    # Moments of N(0, 1), and the target's coefficients on a selected and on another token.
+    gaussian = {0: sp.Integer(1), 1: sp.Integer(0), 2: sp.Integer(1)}
+    target, with_sum = (1 / q, sp.Integer(0)), (1 / q - 1 / T, -1 / T)
+
+    def variance(coefficients: tuple[sp.Expr, sp.Expr]) -> sp.Expr:
+        return mean_of_product([(coefficients, 1)] * 2, gaussian, lambda values: over_tokens(*values))
+
+    return Derivation(
+        (
+            Step("Σ_i [i ∈ y] = q, and tokens are alike: T P(i ∈ y) = q", T * one, q),
+            Step("its square is q², and pairs are alike", T * one + T * (T - 1) * both, q**2),
+            Step("Γ = E u uᵀ, u = 1_y/q, on 1: its rows sum to λ_1", (one + (T - 1) * both) / q**2, 1 / T),
+            Step("Γ on vectors of sum 0: λ_2", (one - both) / q**2, (T - q) / (q * T * (T - 1))),
+            Step("λ_1 − λ_2, not negative", largest - other, (q - 1) / (q * (T - 1))),
+            Step("the target's variance, a component: E over X, the trace of Γ", variance(target), T * one / q**2),
+            Step("and what is left of it by the mean of all tokens: (T − 1) λ_2", variance(with_sum), (T - 1) * other),
+            Step(
+                "the loss at overlap p, less that at p = m",
+                loss_with(p) - loss_with(m),
+                (q - 1) * (m - p) / (2 * q * (T - 1)),
+            ),
+            Step("less that at p = d", loss_with(p) - loss_with(d), (q - 1) * (d - p) / (2 * q * (T - 1))),
+            Step("p = m: all measurements are of sums", loss_with(m), few),
+            Step("p = d: all sums are measured", loss_with(d), many),
+            Step("at m = d they meet", few.subs(m, d), many.subs(m, d)),
+        ),
+        law,
+    )
+
+
+def _canary(label: str, changed: Identity | Inequality) -> Canary:
+    clauses = tuple(changed if clause.label == changed.label else clause for clause in CLAUSES)
+    return Canary(label, replace(STATEMENT, clauses=clauses), changed.label)
+
+
+_BY_LABEL = {clause.label: clause for clause in CLAUSES}
+FEW, MANY, ORDERED = (_BY_LABEL[label] for label in ("few", "many", "ordered"))
+
+fcn_width = Theorem(
+    id="wang2024.fcn_width",
+    title="The smallest loss of any function of y and of m linear measurements of X, hence of any fully-connected net",
+    source=Source(
+        "Lower bound on the width of fully-connected nets, average case",
+        "recalled",
+        WANG2024,
+        "the abstract has the order Ω̃(Td); the class, the formula and its constants are derived here",
+    ),
+    statement=STATEMENT,
+    example={"T": 200, "q": 3, "d": 5, "m": 500, "eps": "1/10"},
+    values={
+        "loss_lower_bound": smallest,
+        "width_lower_bound": ValueLeast(smallest, "m", eps, sp.Integer(0), T * d),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("T(d - 1) for Td", replace(MANY, right=many.subs(T * d, T * (d - 1)), says="")),
+        _canary("without the half", replace(MANY, right=2 * many, says="")),
+        _canary("T for T - q", replace(MANY, right=many.subs(T - q, T), says="")),
+        _canary("the case m <= d forgotten", replace(FEW, right=many, says="")),
+        _canary("the sums measured last", replace(ORDERED, relation=sp.Le(largest, other, evaluate=False), says="")),
+        _canary(
+            "an overlap beyond m",
+            replace(_BY_LABEL["not_below_few"], relation=sp.Ge(loss_with(m + r), few, evaluate=False), says=""),
+        ),
+    ),
+)
