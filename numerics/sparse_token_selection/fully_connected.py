@@ -1,0 +1,223 @@
+"""Fully-connected nets for the task: trained, and with a first layer from which a decoder reads everything off.
+
+A net's input is (vec X, 1_y), vec X as in `linear_measurements`; its first layer has `width` units. Where y is read
+"together", they read both; where "apart", they read vec X, and the layer after them reads their outputs and 1_y.
+All is float64. What does not fit raises InputError.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from numerics.sparse_token_selection.linear_measurements import all_subsets, regression
+from numerics.sparse_token_selection.reference import sample_batch, target
+from verify.errors import InputError
+
+Design = Literal["one_more", "pairs", "none_more"]
+DESIGNS = ("one_more", "pairs", "none_more")
+READINGS = ("together", "apart")
+_HALVINGS = 80
+_WHOLE_LINE = 40.0
+"""Measurements of variance 1 and codes below 1 are far inside; a smaller range where a function is flat in float64."""
+
+
+class Activation(NamedTuple):
+    """A function, an interval on which it increases, and whether it does so on the whole line."""
+
+    function: Callable[[Tensor], Tensor]
+    low: float
+    high: float
+    monotone: bool
+
+
+ACTIVATIONS = {
+    "linear": Activation(lambda x: x, -1, 1, True),
+    "relu": Activation(torch.relu, 0, 1, False),
+    "leaky_relu": Activation(nn.functional.leaky_relu, -1, 1, True),
+    "tanh": Activation(torch.tanh, -1, 1, True),
+    "sigmoid": Activation(torch.sigmoid, -1, 1, True),
+    "softplus": Activation(nn.functional.softplus, -1, 1, True),
+    "elu": Activation(nn.functional.elu, -1, 1, True),
+    "gelu": Activation(nn.functional.gelu, 0, 1, False),
+    "silu": Activation(nn.functional.silu, 0, 1, False),
+    "sine": Activation(torch.sin, -1, 1, False),
+}
+
+
+class Net(nn.Module):
+    """A net of `depth` hidden layers, the first of `width` units and the others of `hidden`, and a linear last one."""
+
+    def __init__(
+        self, T: int, d: int, *, width: int, depth: int, hidden: int, activation: str, reads: str = "together"
+    ) -> None:
+        super().__init__()
+        for name, value in (("T", T), ("d", d), ("width", width), ("depth", depth), ("hidden", hidden)):
+            _at_least(name, value, 1)
+        if reads not in READINGS:
+            raise InputError("reads", reads, f"must be one of {', '.join(READINGS)}")
+        self.function, self.apart = _activation(activation).function, reads == "apart"
+        sizes = [width + T * self.apart, *[hidden] * (depth - 1), d]
+        self.first = nn.Linear(d * T + T * (not self.apart), width, dtype=torch.float64)
+        self.others = nn.ModuleList(nn.Linear(before, after, dtype=torch.float64) for before, after in pairwise(sizes))
+
+    def forward(self, tokens: Tensor, subsets: Tensor) -> Tensor:
+        """Return f(X, y), (n, d), for tokens (n, d, T) and indicators (n, T)."""
+        X = tokens.flatten(1)
+        inside = self.function(self.first(X if self.apart else torch.cat([X, subsets], dim=1)))
+        inside = torch.cat([inside, subsets], dim=1) if self.apart else inside
+        for layer in self.others[:-1]:
+            inside = self.function(layer(inside))
+        return self.others[-1](inside)
+
+
+def net_losses(net: nn.Module, tokens: Tensor, subsets: Tensor) -> Tensor:
+    """Return 1/2 ||f(X, y) - STS(X, y)||^2 of each sample, (n,)."""
+    return (net(tokens, subsets) - target(tokens, subsets)).square().sum(dim=1) / 2
+
+
+def train_net(
+    net: Net, T: int, q: int, d: int, *, steps: int, batch: int, eta: float, generator: torch.Generator
+) -> None:
+    """Train by Adam on fresh batches; the step size falls to 0 like a cosine. Raises InputError where it diverges."""
+    _at_least("steps", steps, 1)
+    optimizer = torch.optim.Adam(net.parameters(), lr=eta)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for step in range(steps):
+        loss = net_losses(net, *sample_batch(batch, T, q, d, generator)).mean()
+        if not bool(loss.isfinite()):
+            raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+
+
+def initialise(net: Net, generator: torch.Generator) -> None:
+    """Draw all weights and biases from U(-1/sqrt(n), 1/sqrt(n)), n the units read: PyTorch's default, from a seed."""
+    with torch.no_grad():
+        for layer in (net.first, *net.others):
+            bound = 1 / math.sqrt(layer.in_features)
+            for part in (layer.weight, layer.bias):
+                part.copy_(
+                    (2 * torch.rand(part.shape, generator=generator, dtype=part.dtype, device=part.device) - 1) * bound
+                )
+
+
+def first_layer(
+    design: Design, activation: str, measurements: Tensor, T: int, *, spacing: float = 0.0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return weights on vec X (width, d T), weights on 1_y (width, T) and biases (width,) of a first layer.
+
+    With u = A vec X and the code c = sum_i 2^i [i in y], which is below 2^T:
+
+    - one_more: u, and c/2^T in one unit more;
+    - pairs: u, -u, and c/2^T;
+    - none_more: u with spacing * c added to its first entry, scaled and shifted from where its values are next to
+      certain to be to the interval on which the activation increases.
+    """
+    _designed(design, spacing)
+    m = len(measurements)
+    _at_least("m", m, 1)
+    code = 2.0 ** torch.arange(T, dtype=measurements.dtype, device=measurements.device)
+    if design != "none_more":
+        parts = [measurements] if design == "one_more" else [measurements, -measurements]
+        on_X = torch.cat([*parts, torch.zeros_like(measurements[:1])])
+        on_y = torch.zeros(len(on_X), T, dtype=code.dtype, device=code.device)
+        on_y[-1] = code / 2**T
+        return on_X, on_y, torch.zeros_like(on_X[:, 0])
+    on_y = torch.zeros(m, T, dtype=code.dtype, device=code.device)
+    on_y[0] = spacing * code
+    low, scale = _window(activation, m, T, spacing, like=code)
+    return measurements * scale[:, None], on_y * scale[:, None], _activation(activation).low - low * scale
+
+
+def read_off(
+    design: Design, activation: str, outputs: Tensor, T: int, q: int, *, spacing: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Return the measurements (n, m) and the places (n,) of the subsets in `all_subsets`, from a first layer's outputs.
+
+    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset.
+    """
+    _designed(design, spacing)
+    chosen = _activation(activation)
+    codes = all_subsets(T, q, device=outputs.device) @ (
+        2.0 ** torch.arange(T, dtype=outputs.dtype, device=outputs.device)
+    )
+    if design == "none_more":
+        low, scale = _window(activation, outputs.shape[1], T, spacing, like=codes)
+        read = _inverse(chosen.function, outputs, chosen.low, chosen.high)
+        read = (read - chosen.low) / scale + low
+        place = (read[:, :1] - spacing * codes).abs().argmin(dim=1)
+        return torch.cat([read[:, :1] - spacing * codes[place, None], read[:, 1:]], dim=1), place
+    code = _inverse(chosen.function, outputs[:, -1:], 0, 1)
+    if design == "pairs":
+        m = outputs.shape[1] // 2
+        odd = lambda x: chosen.function(x) - chosen.function(-x)  # noqa: E731
+        read = _inverse(odd, outputs[:, :m] - outputs[:, m : 2 * m], -_WHOLE_LINE, _WHOLE_LINE)
+    else:
+        read = _inverse(chosen.function, outputs[:, :-1], -_WHOLE_LINE, _WHOLE_LINE)
+    return read, (2**T * code - codes).abs().argmin(dim=1)
+
+
+def decoded_losses(
+    design: Design,
+    activation: str,
+    measurements: Tensor,
+    tokens: Tensor,
+    subsets: Tensor,
+    *,
+    spacing: float = 0.0,
+) -> Tensor:
+    """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on what is read off the first layer's outputs.
+
+    The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
+    """
+    T, q = subsets.shape[1], int(subsets[0].sum())
+    on_X, on_y, bias = first_layer(design, activation, measurements, T, spacing=spacing)
+    outputs = _activation(activation).function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
+    read, place = read_off(design, activation, outputs, T, q, spacing=spacing)
+    matrices = regression(measurements, all_subsets(T, q, device=tokens.device))
+    found = torch.einsum("nkm,nm->nk", matrices[place], read)
+    return (found - target(tokens, subsets)).square().sum(dim=1) / 2
+
+
+def _window(activation: str, m: int, T: int, spacing: float, *, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Return where the values of each unit begin, (m,), and the scale that brings them into the interval."""
+    chosen = _activation(activation)
+    # A measurement of variance 1 is beyond 9 with chance 2e-19.
+    low = torch.full((m,), -9.0, dtype=like.dtype, device=like.device)
+    high = -low
+    high[0] = high[0] + spacing * 2**T
+    return low, (chosen.high - chosen.low) / (high - low)
+
+
+def _inverse(function: Callable[[Tensor], Tensor], values: Tensor, low: float, high: float) -> Tensor:
+    """Return where an increasing function has some values, by bisection; beyond the interval, its ends."""
+    lower, upper = torch.full_like(values, low), torch.full_like(values, high)
+    for _ in range(_HALVINGS):
+        middle = (lower + upper) / 2
+        above = function(middle) > values
+        lower, upper = torch.where(above, lower, middle), torch.where(above, middle, upper)
+    return (lower + upper) / 2
+
+
+def _designed(design: str, spacing: float) -> None:
+    if design not in DESIGNS:
+        raise InputError("design", design, f"must be one of {', '.join(DESIGNS)}")
+    if design == "none_more" and not spacing > 0:
+        raise InputError("spacing", spacing, "must be > 0")
+
+
+def _activation(name: str) -> Activation:
+    if name not in ACTIVATIONS:
+        raise InputError("activation", name, f"must be one of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise InputError(name, value, f"must be an integer >= {least}")

@@ -1,0 +1,148 @@
+"""What is left of the target when y and linear measurements of X are known, from the definitions.
+
+Measurements are the rows of A, (m, d T): u = A vec X with vec X = (x_11 .. x_1T, x_21 .. x_dT).
+Given y the target's components are linear in vec X too, X is Gaussian, and the best prediction is the regression on u.
+Nothing here knows which measurements are best. What does not fit raises InputError.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.reference import sample_batch
+from verify.errors import InputError
+
+MOST_SUBSETS = 200_000
+_CHUNK_ELEMENTS = 2**22
+KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
+
+
+class Descended(NamedTuple):
+    """Measurements (m, d T) at which a descent ended, and the mean loss () there."""
+
+    measurements: Tensor
+    loss: Tensor
+
+
+def all_subsets(T: int, q: int, *, device: torch.device | str = "cpu") -> Tensor:
+    """Return the indicators of all q-subsets of T tokens, (C(T, q), T), float64."""
+    _between("q", q, 1, T)
+    if math.comb(T, q) > MOST_SUBSETS:
+        raise InputError("subsets", math.comb(T, q), f"must be at most {MOST_SUBSETS}")
+    members = torch.tensor(list(combinations(range(T), q)), device=device)
+    return torch.zeros(len(members), T, dtype=torch.float64, device=device).scatter_(1, members, 1.0)
+
+
+def sampled_subsets(n: int, T: int, q: int, generator: torch.Generator) -> Tensor:
+    """Return the indicators of n independent uniformly random q-subsets, (n, T), on the generator's device."""
+    return sample_batch(n, T, q, 1, generator)[1]
+
+
+def target_functionals(subsets: Tensor, d: int) -> Tensor:
+    """Return, for each subset (n, T), the d functionals whose values at vec X are the target, (n, d, d T)."""
+    _between("d", d, 1)
+    if subsets.ndim != 2 or 0 in subsets.shape:
+        raise InputError("subsets", tuple(subsets.shape), "must have the shape (n, T) with n, T >= 1")
+    weights = subsets / subsets.sum(dim=1, keepdim=True)
+    identity = torch.eye(d, dtype=subsets.dtype, device=subsets.device)
+    return torch.einsum("kl,nt->nklt", identity, weights).flatten(2)
+
+
+def conditional_variance(measurements: Tensor, subsets: Tensor) -> Tensor:
+    """Return 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T), (n,): the least loss given that y.
+
+    Of each functional the part outside the rows' span is left, of variance its squared norm. The span is that of the
+    singular vectors above rounding: of dependent rows, as many as are independent.
+    """
+    d = _dimension(measurements, subsets)
+    singular, basis = torch.linalg.svd(measurements, full_matrices=False)[1:]
+    if len(singular):
+        rounding = max(measurements.shape) * torch.finfo(singular.dtype).eps * singular[0]
+        basis = basis[singular > rounding]
+    parts = (
+        target_functionals(part, d) for part in subsets.split(max(1, _CHUNK_ELEMENTS // (d * measurements.shape[1])))
+    )
+    return torch.cat([(part - part @ basis.T @ basis).square().sum(dim=(1, 2)) / 2 for part in parts])
+
+
+def regression(measurements: Tensor, subsets: Tensor) -> Tensor:
+    """Return, for each y, the matrix M with E(STS | A vec X, y) = M A vec X, (n, d, m): Cov(STS, u) Cov(u)^-1."""
+    d = _dimension(measurements, subsets)
+    covariance = measurements @ measurements.T
+    return target_functionals(subsets, d) @ measurements.T @ torch.linalg.pinv(covariance, hermitian=True)
+
+
+def random_measurements(kind: str, m: int, T: int, d: int, generator: torch.Generator) -> Tensor:
+    """Return random measurements (m, d T), float64, of a kind.
+
+    gaussian: independent N(0, 1) entries; sparse: each of these is 0 with chance 3/4; orthogonal: rows of a uniformly
+    random orthogonal matrix; quantised: entries -1, 0, 1; repeated: Gaussian rows, the second half those of the first.
+    """
+    if kind not in KINDS:
+        raise InputError("kind", kind, f"must be one of {', '.join(KINDS)}")
+    for name, value in (("T", T), ("d", d)):
+        _between(name, value, 1)
+    _between("m", m, 0, T * d)
+    options = {"generator": generator, "device": generator.device}
+    gaussian = torch.randn(m, T * d, dtype=torch.float64, **options)
+    if kind == "sparse":
+        return gaussian * (torch.rand(gaussian.shape, **options) < 1 / 4)
+    if kind == "orthogonal":
+        return torch.linalg.qr(gaussian.T)[0].T
+    if kind == "quantised":
+        return torch.randint(-1, 2, gaussian.shape, **options).to(gaussian)
+    if kind == "repeated":
+        return gaussian[[i % max(1, -(-m // 2)) for i in range(m)]]
+    return gaussian
+
+
+def descend(measurements: Tensor, subsets: Tensor, *, steps: int) -> Descended:
+    """Return where L-BFGS on all entries of A, for the mean loss over the subsets, ends after at most `steps` steps.
+
+    Rows must be independent at the start.
+    """
+    d = _dimension(measurements, subsets)
+    _between("steps", steps, 1)
+    if len(measurements) and torch.linalg.matrix_rank(measurements) < len(measurements):
+        raise InputError("measurements", "", "must have independent rows")
+    functionals, A = target_functionals(subsets, d), measurements.detach().clone().requires_grad_()
+
+    def loss() -> Tensor:
+        basis = torch.linalg.qr(A.T)[0]
+        return (functionals - functionals @ basis @ basis.T).square().sum() / (2 * len(subsets))
+
+    if len(measurements):
+        optimizer = torch.optim.LBFGS([A], max_iter=steps, tolerance_grad=1e-12, line_search_fn="strong_wolfe")
+
+        def closure() -> Tensor:
+            optimizer.zero_grad()
+            value = loss()
+            value.backward()
+            return value
+
+        optimizer.step(closure)
+    return Descended(A.detach(), loss().detach())
+
+
+def _dimension(measurements: Tensor, subsets: Tensor) -> int:
+    """Return d of measurements (m, d T) for subsets (n, T)."""
+    if subsets.ndim != 2 or 0 in subsets.shape:
+        raise InputError("subsets", tuple(subsets.shape), "must have the shape (n, T) with n, T >= 1")
+    T = subsets.shape[1]
+    shape: Sequence[int] = tuple(measurements.shape)
+    if len(shape) != 2 or shape[1] < T or shape[1] % T:
+        raise InputError("measurements", shape, f"must have the shape (m, d * {T}) with d >= 1")
+    if not bool(measurements.isfinite().all()):
+        raise InputError("measurements", "", "must be finite")
+    return shape[1] // T
+
+
+def _between(name: str, value: int, least: int, most: int | None = None) -> None:
+    if not isinstance(value, int) or value < least or (most is not None and value > most):
+        raise InputError(
+            name, value, f"must be an integer >= {least}" + (f" and <= {most}" if most is not None else "")
+        )

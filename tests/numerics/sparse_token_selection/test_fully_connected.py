@@ -1,0 +1,169 @@
+"""Nets and first layers against plain loops over their weights; decoders that see a first layer's outputs alone."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from numerics.sparse_token_selection.fully_connected import (
+    ACTIVATIONS,
+    DESIGNS,
+    READINGS,
+    Net,
+    decoded_losses,
+    first_layer,
+    initialise,
+    net_losses,
+    read_off,
+    train_net,
+)
+from numerics.sparse_token_selection.linear_measurements import all_subsets, conditional_variance, random_measurements
+from numerics.sparse_token_selection.reference import sample_batch, target
+from verify import InputError
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
+T, Q, D = 4, 2, 2
+
+
+def generator(seed, device="cpu"):
+    return torch.Generator(device).manual_seed(seed)
+
+
+def made(seed=0, *, device="cpu", **changed):
+    net = Net(T, D, **{"width": 3, "depth": 3, "hidden": 5, "activation": "tanh", "reads": "together"} | changed)
+    net = net.to(device)
+    initialise(net, generator(seed, device))
+    return net
+
+
+@pytest.mark.parametrize("reads", READINGS)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_net_is_what_its_weights_say(reads, depth):
+    net = made(1, reads=reads, depth=depth)
+    tokens, subsets = sample_batch(4, T, Q, D, generator(2))
+    layers = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in (net.first, *net.others)]
+    assert len(layers) == depth + 1 and len(layers[0][0]) == 3
+    for x, y, found in zip(tokens.numpy(), subsets.numpy(), net(tokens, subsets).detach().numpy(), strict=True):
+        (W, b), *others = layers
+        inside = np.tanh(W @ (x.ravel() if reads == "apart" else np.concatenate([x.ravel(), y])) + b)
+        inside = np.concatenate([inside, y]) if reads == "apart" else inside
+        for W, b in others[:-1]:
+            inside = np.tanh(W @ inside + b)
+        W, b = others[-1]
+        assert np.allclose(W @ inside + b, found, rtol=1e-12)
+
+
+@pytest.mark.parametrize("reads", READINGS)
+def test_only_the_first_layer_reads_the_tokens(reads):
+    # What moves X in the kernel of the first layer's weights on it does not move the output.
+    net, (tokens, subsets) = made(3, reads=reads), sample_batch(5, T, Q, D, generator(4))
+    on_X = net.first.weight.detach()[:, : D * T]
+    kernel = torch.linalg.svd(on_X)[2][len(on_X) :]
+    moved = tokens + (torch.randn(5, len(kernel), generator=generator(5), dtype=torch.float64) @ kernel).view(5, D, T)
+    assert torch.allclose(net(tokens, subsets), net(moved, subsets), rtol=0, atol=1e-12)
+    assert not torch.allclose(net(tokens, subsets), net(tokens + 1, subsets))
+    assert not torch.allclose(net(tokens, subsets), net(tokens, subsets.flip(1)))
+
+
+def test_losses_are_half_the_squared_errors():
+    net, (tokens, subsets) = made(6), sample_batch(5, T, Q, D, generator(7))
+    errors = net(tokens, subsets) - target(tokens, subsets)
+    assert torch.allclose(net_losses(net, tokens, subsets), (errors**2).sum(dim=1) / 2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_training_lowers_the_loss_and_repeats_itself(device):
+    batch = sample_batch(5000, T, Q, D, generator(8, device))
+    trained = []
+    for _ in range(2):
+        net = made(9, device=device, activation="relu", hidden=16)
+        before = float(net_losses(net, *batch).detach().mean())
+        train_net(net, T, Q, D, steps=100, batch=64, eta=0.02, generator=generator(10, device))
+        trained.append(float(net_losses(net, *batch).detach().mean()))
+    assert trained[0] == trained[1] < before
+
+
+def test_the_initialisation_is_that_of_its_seed_and_fills_its_range():
+    one, same, other = made(11, hidden=400), made(11, hidden=400), made(12, hidden=400)
+    assert torch.equal(one.first.weight, same.first.weight) and not torch.equal(one.first.weight, other.first.weight)
+    weight = one.others[1].weight.detach()
+    largest = float(weight.abs().max())
+    assert 0.99 / 20 < largest < 1 / 20
+    # A uniform spread: the variance is a third of the square of the end; 160000 entries, some 3 in 1000.
+    assert math.isclose(float(weight.var()) * 400 * 3, 1, rel_tol=0.02)
+
+
+def test_training_that_diverges_is_said_to():
+    with pytest.raises(InputError, match=r"eta = 1e\+300: training diverges: no finite loss at step"):
+        train_net(made(13, activation="linear"), T, Q, D, steps=20, batch=8, eta=1e300, generator=generator(14))
+
+
+MEASUREMENTS = torch.linalg.qr(random_measurements("gaussian", 3, T, D, generator(15)).T)[0].T
+MONOTONE = [name for name, activation in ACTIVATIONS.items() if activation.monotone]
+ODD = ["relu", "gelu", "silu", *MONOTONE]
+CASES = [
+    *(("one_more", name) for name in MONOTONE),
+    *(("pairs", name) for name in ODD),
+    *(("none_more", name) for name in ACTIVATIONS),
+]
+
+
+@pytest.mark.parametrize(("design", "activation"), CASES)
+def test_a_first_layer_is_read_off(design, activation):
+    tokens, subsets = sample_batch(300, T, Q, D, generator(16))
+    on_X, on_y, bias = first_layer(design, activation, MEASUREMENTS, T, spacing=30)
+    assert len(on_X) == len(on_y) == len(bias) == {"one_more": 4, "pairs": 7, "none_more": 3}[design]
+    outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
+    read, place = read_off(design, activation, outputs, T, Q, spacing=30)
+    assert torch.equal(all_subsets(T, Q)[place], subsets)
+    # Inverting loses what the activation's slope, at least 10⁻⁴ of its scale, makes of a rounding of 10⁻¹⁶.
+    assert torch.allclose(read, tokens.flatten(1) @ MEASUREMENTS.T, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_an_activation_increases_where_it_is_said_to(activation):
+    chosen = ACTIVATIONS[activation]
+    low, high = (-8, 8) if chosen.monotone else (chosen.low, chosen.high)
+    values = chosen.function(torch.linspace(low, high, 1000, dtype=torch.float64))
+    assert (values.diff() > 0).all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_decoder_has_the_loss_that_is_left(device):
+    A = MEASUREMENTS.to(device)
+    tokens, subsets = sample_batch(40_000, T, Q, D, generator(17, device))
+    left = float(conditional_variance(A, all_subsets(T, Q, device=device)).mean())
+    for design, activation in (("one_more", "tanh"), ("pairs", "relu"), ("none_more", "sine")):
+        losses = decoded_losses(design, activation, A, tokens, subsets, spacing=30)
+        assert abs(float(losses.mean()) - left) < 6 * float(losses.std()) / 200
+    # Codes one apart, a standard deviation of the measurement: often read wrongly.
+    near = decoded_losses("none_more", "linear", A, tokens, subsets, spacing=1)
+    assert float(near.mean()) > left + 20 * float(near.std()) / 200
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: made(width=0), "width = 0"),
+        (lambda: made(depth=0), "depth = 0"),
+        (lambda: made(hidden=0), "hidden = 0"),
+        (lambda: made(reads="twice"), "reads = twice: must be one of together, apart"),
+        (lambda: made(activation="step"), "activation = step: must be one of linear"),
+        (lambda: train_net(made(), T, Q, D, steps=0, batch=8, eta=0.1, generator=generator(0)), "steps = 0"),
+        (lambda: train_net(made(), T, Q, D, steps=1, batch=0, eta=0.1, generator=generator(0)), "n = 0"),
+        (lambda: first_layer("two_more", "relu", MEASUREMENTS, T), "design = two_more: must be one of one_more"),
+        (lambda: first_layer("none_more", "relu", MEASUREMENTS, T), "spacing = 0.0: must be > 0"),
+        (lambda: first_layer("pairs", "relu", MEASUREMENTS[:0], T), "m = 0"),
+        (lambda: read_off("pairs", "step", MEASUREMENTS, T, Q), "activation = step"),
+        (lambda: read_off("none_more", "relu", MEASUREMENTS, T, Q), "spacing = 0.0: must be > 0"),
+        (lambda: read_off("two_more", "relu", MEASUREMENTS, T, Q), "design = two_more"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_the_designs_are_those_named():
+    assert set(DESIGNS) == {design for design, _ in CASES}
