@@ -223,12 +223,14 @@ fcn_width_readings = Comparison(
 def _nets(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.fully_connected_nets")
     nets = NETS_IN_FULL if full else NETS
-    effort = {"hidden": 128, "steps": 10_000, "batch": 1024, "eta": "1/200", "runs": 1, "samples": 1_000_000}
+    effort = {"samples": 100_000}
+    if full:
+        effort = {"hidden": 128, "steps": 4000, "batch": 512, "eta": "1/100", "runs": 1, "samples": 1_000_000}
     ratios: list[tuple[float, Net]] = []
 
     def compare(net: Net) -> Verdict:
         least = bound(net.T, net.q, net.d, net.width)
-        found = experiment.run(device=device, seed=seed, **(effort if full else {}), **net._asdict()).measurements
+        found = experiment.run(device=device, seed=seed, **effort, **net._asdict()).measurements
         ratios.extend((measured.value / least, net) for measured in found.values())
         runs = [(name, not_below(least, each, comparisons=2 * len(nets))) for name, each in found.items()]
         return all_of(runs)

@@ -9,7 +9,7 @@ X again; weights may be shared (a convolution), drawn at random, or learnt from 
     λ_1 = 1/T,    λ_2 = (T − q)/(q T (T − 1)):
 
 ½ (d/q − m/T) for m ≤ d, (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. So a loss of
-c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units, and at least (1 − c) Td/q.
+c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
 Proof. Component k of the target is ⟨u ⊗ e_k, vec X⟩, u = 1_y/q. For given y and A the best f is the conditional mean;
 vec X being N(0, I), the part of it in the row space U of A and the rest are independent, so that what remains is
@@ -22,11 +22,11 @@ A does not know y, and the mean over y is ½ tr (I − Π)(Γ ⊗ I_d), Γ = E u
 
     L(p) = ½ (λ_2 (Td − dim U) + (λ_1 − λ_2)(d − p)),    0 ≤ p ≤ dim U,    p ≤ d,
 
-both being traces of a product of two projections, of ranks dim U and d. As λ_1 ≥ λ_2 ≥ 0, L(p) is no less than at
+p being the trace of a product of two projections, of ranks dim U and d. As λ_1 ≥ λ_2 ≥ 0, L(p) is no less than at
 dim U = m and p = m, nor than at p = d: the two formulas (for eigenvalues in general this is Ky Fan's inequality).
 Attained: by sums of coordinates while m ≤ d, then by all d sums and any m − d of the contrasts, and f linear in them.
 
-No choice of the first layer matters much: for a span drawn uniformly at random E Π = I m/(Td), and the mean loss is
+A random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
 d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
 
 Wider still. A may depend on chance that is independent of (X, y), and each row on the values that the rows before it
@@ -35,7 +35,7 @@ But not on y (d measurements of the target itself leave no loss), and not other 
 digits of many). If X is not Gaussian the formula is the least loss of predictions that are linear for each y.
 
 Reading y by the same layer. The formula is about all nets, also those that read y apart, so nets that read it by the
-same m units are no better. Nor are they much worse. Let y be coded by the number c = Σ_i 2^i [i ∈ y].
+same m units are no better. Nor need they be much worse. Let y be coded by the number c = Σ_i 2^i [i ∈ y].
 - One unit more, for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh, softplus): m units read
   A vec X, one reads c, and the rest of the net knows all of it: the formula is attained with m + 1 units.
 - 2m + 1 units where σ(x) − σ(−x) is strictly monotone, and σ is on x ≥ 0 (x itself for ReLU, GELU, SiLU).
