@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import strategies as st
 
-from theorems.sparse_token_selection.fully_connected_width import fcn_width
+from theorems.sparse_token_selection import fully_connected_width as theory
 from verify import (
     Comparison,
     Evidence,
@@ -67,7 +67,8 @@ NETS_IN_FULL = tuple(
 
 def bound(T: int, q: int, d: int, m: int) -> float:
     """Return the smallest loss, by the theorem."""
-    return float(fcn_width.check(T=T, q=q, d=d, m=m, eps=1).values["loss_lower_bound"])
+    sizes = {theory.T: T, theory.q: q, theory.d: d, theory.m: m}
+    return float(theory.fcn_width.values["loss_lower_bound"].subs(sizes))
 
 
 def not_below(least: float, measured: Measurement, *, comparisons: int, resolution: float = 0.05) -> Verdict:
