@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
     from verify.values import ClauseValue as ClauseValue
+    from verify.values import ValueLargest as ValueLargest
     from verify.values import ValueLeast as ValueLeast
     from verify.values import ValueOver as ValueOver
     from verify.values import ValueWhere as ValueWhere
@@ -106,7 +107,7 @@ _HOMES = {
         "Theorem",
     ),
     "trajectories": ("Reaches", "Stays"),
-    "values": ("ClauseValue", "ValueLeast", "ValueOver", "ValueWhere"),
+    "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

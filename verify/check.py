@@ -17,7 +17,7 @@ from verify.errors import InputError, NotExactError, UndecidedError, UndefinedEr
 from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Evidence, Outcome, scope
 from verify.registry import load_theorem
-from verify.values import ClauseValue, ValueLeast, ValueOver, ValueWhere
+from verify.values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
     from verify.statement import Statement, Theorem
@@ -98,6 +98,8 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
         if isinstance(value, ValueWhere):
             holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
             return context.value(value.expression) if all(holds) else None
+        if isinstance(value, ValueLargest):
+            return max(map(context.exact, value.expressions))
         if isinstance(value, ValueLeast):
             return _least(value, context)
         if isinstance(value, ValueOver):
@@ -115,15 +117,18 @@ def _least(value: ValueLeast, context: Context) -> int | None:
     """
     level, lowest, highest = value.ends()
     low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
-    excess = context.statement.expand(value.expression - level)
+    excesses = [context.statement.expand(expression - level) for expression in value.expressions]
 
     def enough(at: int) -> bool:
-        if time.monotonic() > context.deadline:
-            raise UndefinedError("the time ran out")
-        sign = sign_of(evaluate_rising(excess, {**context.instance, value.parameter: at}, sign=True)[0])
-        if sign is None:
-            raise UndefinedError(f"{excess}: the sign is undecided at {value.parameter} = {at}")
-        return sign <= 0
+        for excess in excesses:
+            if time.monotonic() > context.deadline:
+                raise UndefinedError("the time ran out")
+            sign = sign_of(evaluate_rising(excess, {**context.instance, value.parameter: at}, sign=True)[0])
+            if sign is None:
+                raise UndefinedError(f"{excess}: the sign is undecided at {value.parameter} = {at}")
+            if sign > 0:
+                return False
+        return True
 
     if low > high or not enough(high):
         return None

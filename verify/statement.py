@@ -10,7 +10,7 @@ import sympy as sp
 from verify.errors import TheoremError
 from verify.language import RELATIONS, Case, bound_symbols, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
-from verify.values import ClauseValue, ValueLeast, ValueOver, ValueWhere
+from verify.values import Value, ValueLeast, ValueOver, expressions_of
 
 if TYPE_CHECKING:
     from verify.claims import Clause
@@ -139,18 +139,11 @@ class Statement:
         for clause in self.clauses:
             if clash := sorted(clause.bound_names() & known):
                 raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
-            kind = clause.to_data()["kind"]
             for expression in clause.expressions():
                 self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
-                expanded = self.expand(sp.sympify(expression))
-                used = {s.name for s in expanded.free_symbols} - clause.bound_names()
+                used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
-                if expanded.has(sp.Abs) and kind not in ("identity", "inequality"):
-                    raise TheoremError(f"clause {clause.label}: Abs belongs into an Identity or an Inequality")
-                if bound and any(inner.free_symbols & set(self.variables) for inner in expanded.atoms(sp.Abs)):
-                    raise TheoremError(
-                        f"clause {clause.label}: Abs is of parameters, and not of the variable {bound[0]}"
-                    )
+                kind = clause.to_data()["kind"]
                 if bound and kind not in ("identity", "inequality", "matrix_identity"):
                     raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
                 if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
@@ -379,8 +372,7 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, a `ClauseValue`, `ValueWhere`, `ValueLeast` or
-        `ValueOver`.
+        Names of reported values and what they are: an expression, or one of the kinds of `verify.values`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs
@@ -398,7 +390,7 @@ class Theorem:
     source: Source
     statement: Statement
     example: Mapping[str, Any]
-    values: Mapping[str, sp.Expr | ClauseValue | ValueWhere | ValueLeast | ValueOver] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
     derivation: "Callable[[], Derivation] | None" = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
@@ -408,9 +400,8 @@ class Theorem:
 
     def __post_init__(self) -> None:
         for value in self.values.values():
-            if not isinstance(value, ClauseValue):
-                compound = isinstance(value, ValueWhere | ValueLeast | ValueOver)
-                self.statement.refuse_bound(value.expression if compound else value)
+            for expression in expressions_of(value):
+                self.statement.refuse_bound(expression)
         self._names_agree()
 
     def _names_agree(self) -> None:
@@ -446,7 +437,6 @@ class Theorem:
         if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
             raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind integer")
         for end in value.ends():
-            self.statement.refuse_bound(end)
             if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:
                 raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")
 

@@ -23,14 +23,21 @@ class ValueWhere:
 
 
 @dataclass(frozen=True)
+class ValueLargest:
+    """A reported value: the largest of some expressions; null unless all are rational."""
+
+    expressions: tuple[sp.Expr, ...]
+
+
+@dataclass(frozen=True)
 class ValueLeast:
     """A reported value: the least integer from `lowest` to `highest` at which, put for a parameter, it is enough.
 
-    It is enough where `expression` is at most `level`. The expression must not increase in the parameter on that
+    It is enough where each of `expressions` is at most `level`. They must not increase in the parameter on that
     range; `level` and the ends are without it. Null where no integer of the range is enough.
     """
 
-    expression: sp.Expr
+    expressions: tuple[sp.Expr, ...]
     parameter: str
     level: sp.Expr
     lowest: sp.Expr
@@ -54,3 +61,20 @@ class ValueOver:
     parameter: str
     sums: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     total: bool = False
+
+
+Value = sp.Expr | ClauseValue | ValueWhere | ValueLargest | ValueLeast | ValueOver
+
+
+def expressions_of(value: Value) -> tuple[sp.Expr, ...]:
+    """Return what is evaluated for a value, in the statement's language."""
+    match value:
+        case ClauseValue():
+            return ()
+        case ValueLargest():
+            return value.expressions
+        case ValueLeast():
+            return (*value.expressions, *value.ends())
+        case ValueWhere() | ValueOver():
+            return (value.expression,)
+    return (value,)

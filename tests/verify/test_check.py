@@ -25,7 +25,7 @@ from verify.check import check
 from verify.language import primitive
 from verify.recheck import recheck_text
 
-x, y, z, w = sp.symbols("x y z w", real=True)
+x, y, z = sp.symbols("x y z", real=True)
 SMALL = Hypothesis("small", sp.Lt(x, 2))
 
 
@@ -47,28 +47,6 @@ def test_out_of_scope_the_clauses_are_evaluated_all_the_same(make_theorem, bound
     assert (result.outcome, result.in_scope, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, False, claim)
     assert result.clauses[0].margin == bound - 5
     assert result.detail == "small: x < 2 does not hold"
-
-
-@pytest.mark.parametrize(
-    ("value", "outcome"), [("3/2", Outcome.VERIFIED), ("-3/2", Outcome.VERIFIED), ("-5", Outcome.REFUTED)]
-)
-def test_absolute_values_are_certified_at_an_instance(make_theorem, value, outcome):
-    larger = (x + 2 + sp.Abs(x - 2)) / 2
-    clauses = (Inequality("c", sp.Lt(sp.Abs(x), 2)), Inequality("e", sp.Eq(larger, 2, evaluate=False)))
-    result = check(make_theorem(*clauses, Identity("i", larger, sp.Integer(2))), {"x": value})
-    assert result.outcome is outcome and result.evidence is Evidence.CERTIFIED
-    assert [clause.holds for clause in result.clauses] == [outcome is Outcome.VERIFIED, True, True]
-    assert result.clauses[0].margin == 2 - abs(Fraction(value))
-
-
-def test_an_absolute_value_is_not_proved_for_all(make_theorem):
-    # What SymPy cancels by itself, too: w is 2.
-    clause = Identity("i", sp.Abs(x) + 2, sp.Abs(x) + w)
-    result = check(make_theorem(clause, definitions={w: sp.Integer(2)}), {"x": 2})
-    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
-    false = Identity("i", sp.Abs(x - 9) * y, (x - 9) * y)
-    found = [check(make_theorem(false, names="x", variables=(y,)), {"x": i}).outcome for i in (2, 9, 10)]
-    assert found == [Outcome.REFUTED, Outcome.VERIFIED, Outcome.VERIFIED]
 
 
 def test_the_weakest_clause_is_the_headline(make_theorem):

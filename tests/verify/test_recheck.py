@@ -136,24 +136,6 @@ def ball():
     return certificate(statement, {"x": "1"}, ("verified", "certified", proof))
 
 
-def absolute():
-    # |x − y| = 1/6 <= y, and | |x − y| − 1 | = 5/6 in balls.
-    far = sp.Abs(x - y)
-    clauses = Inequality("near", sp.Le(far, y)), Inequality("far", sp.Lt(sp.Abs(far - 1), sp.exp(x)))
-    # e^(2/3) − 5/6 = 1.11440…
-    proofs = {"kind": "exact", "margin": "1/3"}, {"kind": "ball", "bits": 128, "margin": ["557/500", "223/200"]}
-    made = (("verified", "certified", proof) for proof in proofs)
-    return certificate(Statement((X, Y), clauses), {"x": "2/3", "y": "1/2"}, *made)
-
-
-def absolute_here():
-    # |x| v = 3v at x = −3, a number by then.
-    v = AT_LEAST
-    statement = _one(Identity("same", sp.Abs(x) / v, 3 / v), X, variables=(v,))
-    proof = {"kind": "identity", "scope": "instance", "factors": []}
-    return certificate(statement, {"x": "-3"}, ("verified", "certified", proof))
-
-
 HALVING = Dynamics((z,), (sp.Integer(1),), (z / 2,), z)
 
 
@@ -424,7 +406,6 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent),
-        *(absolute, absolute_here),
         *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
     )
@@ -511,29 +492,6 @@ REJECTED = [
     ("ball", f"{PROOF}.bits", 10**6, "not an integer from 64 to 8192"),
     ("ball", "clauses.0.outcome", "refuted", "the margin says otherwise"),
     ("ball", "statement.claim.0.relation.1", ["Primitive", "gamma", 1, _integer(3)], "is not known to this program"),
-    ("absolute", f"{PROOF}.margin", "2/3", "margin: is not"),
-    ("absolute", "instance.y", "5/6", "margin: is not"),
-    ("absolute", "statement.claim.0.relation.1.0", "exp", "not rational"),
-    ("absolute", "statement.claim.0.relation.1", ["Abs"], "Abs has 0 arguments"),
-    ("absolute", "statement.claim.0.relation.1", ["Abs", _integer(1), _integer(2)], "Abs has 2 arguments"),
-    ("absolute", "statement.claim.0.relation.1", ["abs", _integer(1)], "outside what this program checks"),
-    ("absolute", "statement.claim.0.relation.1.1", ["Infinity"], "Infinity does not belong inside Abs"),
-    (
-        "absolute",
-        "statement.claim.0.relation.1",
-        ["Derivative", ["Abs", ["Symbol", "x", "real"]], ["Tuple", ["Symbol", "x", "real"], _integer(1)]],
-        "Abs cannot be differentiated",
-    ),
-    ("absolute", f"{OTHER}.margin", ["223/200", "28/25"], "does not contain the ball"),
-    ("absolute", "statement.claim.1.relation.1.1.0", "Mul", "does not contain the ball"),
-    ("absolute", f"{PROOF}", {"kind": "positive", "shifts": {}, "relations": []}, "evidence: certified is not"),
-    ("absolute_here", "instance.x", "-2", "not the same rational function"),
-    ("absolute_here", f"{PROOF}.scope", "all", "evidence"),
-    ("absolute_here", "statement.claim.0.left", ["Symbol", "y", *to_data(AT_LEAST)[2:]], "not the same"),
-    ("absolute_here", "statement.claim.0.left", ["Abs", to_data(AT_LEAST)], "Abs has no value here"),
-    ("within", "statement.claim.0.dynamics.step.0", ["Abs", ["Symbol", "z", "real"]], "Abs has no value along"),
-    ("small_descent", "statement.claim.0.dynamics.observable", ["Abs", ["Symbol", "z", "real"]], "differentiated"),
-    ("root", "statement.claim.0.equations.1", ["Abs", ["Symbol", "y", "real"]], "Abs cannot be differentiated"),
     ("within", f"{PROOF}.steps", 9, "not at or below the level at step 9"),
     ("within", f"{PROOF}.steps", 11, "not above the level at step 10"),
     ("within", f"{PROOF}.steps", 21, "later than the clause allows"),
@@ -693,23 +651,6 @@ REJECTED = [
     ("positive", "clauses.0.evidence", "certified", "evidence"),
     ("positive", "statement.hypotheses.0.relation.2", ["Mul", _integer(2), _integer(3)], "not all positive"),
 ]
-
-
-ANYWHERE = {"kind": "identity", "scope": "all", "factors": []}
-
-
-@pytest.mark.parametrize(
-    ("clause", "proof"),
-    [
-        (Inequality("c", sp.Ge(sp.Abs(x), 0, evaluate=False)), {"kind": "positive", "shifts": {}, "relations": []}),
-        (Identity("c", sp.Abs(x) * (1 + x), x * sp.Abs(x) + sp.Abs(x)), ANYWHERE),
-        (Identity("c", sp.Abs(x), x), ANYWHERE),
-    ],
-    ids=["positive", "identity", "false"],
-)
-def test_an_absolute_value_is_not_proved_for_all(clause, proof):
-    with pytest.raises(Rejected, match="Abs has no value here"):
-        recheck(certificate(_one(clause, X), {"x": "3"}, ("verified", "proved", proof)))
 
 
 @pytest.mark.parametrize(("name", "path", "value", "why"), REJECTED)

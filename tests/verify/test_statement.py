@@ -13,7 +13,6 @@ from verify import (
     Identity,
     Inequality,
     InputError,
-    IsolatedRoot,
     Outcome,
     Paper,
     Parameter,
@@ -138,25 +137,6 @@ def test_a_symbol_does_not_assume_more_than_its_parameter():
 def test_a_level_does_not_use_the_state():
     with pytest.raises(TheoremError):
         Statement((X,), (Reaches("r", Dynamics((y,), (sp.Integer(3),), (y / 2,), y), y),))
-
-
-FALLING = Dynamics((v,), (sp.Integer(1),), (sp.Abs(v) / 2,), v)
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ({"clauses": (Reaches("c", FALLING, x),)}, "Abs belongs into an Identity or an Inequality"),
-        ({"clauses": (IsolatedRoot("c", (w - x,), (v,), (x,), x),), "definitions": {w: sp.Abs(x)}}, "Abs belongs into"),
-        ({"clauses": (Identity("c", sp.Derivative(sp.Abs(y), y), x),)}, "Abs has no derivative in the language"),
-        ({"clauses": (Inequality("c", sp.Lt(sp.Abs(x - y), 2)),)}, "Abs is of parameters, and not of the variable y"),
-        ({"clauses": (Identity("c", x * w, x),), "definitions": {w: sp.Abs(y)}}, "not of the variable y"),
-    ],
-    ids=["recursion", "root", "derivative", "variable", "defined"],
-)
-def test_an_absolute_value_stays_where_it_is_only_evaluated(parts, message):
-    with pytest.raises(TheoremError, match=message):
-        Statement(**{"parameters": (X,), "variables": (y,), **parts})
 
 
 def test_hypotheses_have_a_relation_or_a_text():

@@ -9,7 +9,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify import Inequality, Parameter, TheoremError, ValueLeast
+from verify import Inequality, Parameter, Source, Statement, Theorem, TheoremError, ValueLargest, ValueLeast
 from verify.check import check
 
 n, k = sp.symbols("n k", integer=True, nonnegative=True)
@@ -23,8 +23,8 @@ CLAUSE = Inequality("c", sp.Ge(n, 0, evaluate=False))
 def least(make_theorem):
     """Find the least n with an expression at most x, by a check."""
 
-    def find(expression, level=x, lowest=0, highest=k, **instance):
-        value = ValueLeast(sp.sympify(expression), "n", sp.sympify(level), sp.sympify(lowest), sp.sympify(highest))
+    def find(*expressions, level=x, lowest=0, highest=k, **instance):
+        value = ValueLeast(expressions, "n", *map(sp.sympify, (level, lowest, highest)))
         theorem = make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
         return check(theorem, {"n": 3, "k": 10, "x": 1, **instance}).values["least"]
 
@@ -48,17 +48,19 @@ def test_the_least_value_by_hand(least, k, x, expected):
     assert found == expected and type(found) is int
 
 
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(0, 30), st.integers(0, 5))
-def test_the_least_value_is_that_of_a_plain_search(steps, level, lowest):
-    # A staircase that falls by one at each of some places: Σ (1 − [n >= s]), with [n >= s] from absolute values.
-    from verify import Source, Statement, Theorem
+LINES = st.lists(st.tuples(st.integers(-20, 40), st.integers(0, 3)), min_size=1, max_size=5)
 
-    falls = sum((1 - (sp.Abs(n - s + 1) - sp.Abs(n - s) + 1) / 2 for s in steps), sp.Integer(0))
-    value = ValueLeast(falls, "n", sp.Integer(level), sp.Integer(lowest), sp.Integer(40))
+
+@given(LINES, st.integers(0, 30), st.integers(0, 5))
+def test_the_least_value_is_that_of_a_plain_search(lines, level, lowest):
+    falling = tuple(sp.sympify(start - slope * n) for start, slope in lines)
+    value = ValueLeast(falling, "n", sp.Integer(level), sp.Integer(lowest), sp.Integer(40))
     source, statement = Source("1", "derived here"), Statement((N,), (CLAUSE,))
-    found = check(Theorem("user.falls", "a title", source, statement, {}, {"least": value}), {"n": 0}).values["least"]
-    plain = next((i for i in range(lowest, 41) if sum(i < s for s in steps) <= level), None)
-    assert found == plain
+    values = {"least": value, "largest": ValueLargest(falling)}
+    found = check(Theorem("user.falls", "a title", source, statement, {}, values), {"n": lowest}).values
+    assert found["largest"] == max(start - slope * lowest for start, slope in lines)
+    enough = (i for i in range(lowest, 41) if all(start - slope * i <= level for start, slope in lines))
+    assert found["least"] == next(enough, None)
 
 
 def test_the_value_of_the_instance_does_not_count(least):
@@ -94,7 +96,10 @@ def test_large_ranges_cost_nothing(least):
 
 
 def test_json_has_an_integer_or_null(make_theorem):
-    values = {"some": ValueLeast(k - n, "n", x, sp.Integer(0), k), "none": ValueLeast(n, "n", -x, sp.Integer(0), k)}
+    values = {
+        "some": ValueLeast((k - n,), "n", x, sp.Integer(0), k),
+        "none": ValueLeast((n,), "n", -x, sp.Integer(0), k),
+    }
     theorem = make_theorem(CLAUSE, parameters=(N, K, X), values=values)
     data = json.loads(json.dumps(check(theorem, {"n": 3, "k": 10, "x": "1/2"}).to_json()))
     assert data["values"]["some"] == 10 and data["values"]["none"] is None
@@ -103,13 +108,14 @@ def test_json_has_an_integer_or_null(make_theorem):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (ValueLeast(k - n, "m", x, sp.Integer(0), k), "value least: m is no parameter of kind integer"),
-        (ValueLeast(k - x, "x", x, sp.Integer(0), k), "value least: x is no parameter of kind integer"),
-        (ValueLeast(k - n, "n", n, sp.Integer(0), k), "n uses n, of which the least value is asked for"),
-        (ValueLeast(k - n, "n", x, sp.Integer(0), n + k), "k . n uses n, of which"),
-        (ValueLeast(k - 0.1 * n, "n", x, sp.Integer(0), k), "float"),
-        (ValueLeast(k - n, "n", sp.Float("0.1"), sp.Integer(0), k), "float"),
-        (ValueLeast(k - n, "n", x, sp.Integer(0), sp.sin(k)), "outside the language"),
+        (ValueLeast((k - n,), "m", x, sp.Integer(0), k), "value least: m is no parameter of kind integer"),
+        (ValueLeast((k - x,), "x", x, sp.Integer(0), k), "value least: x is no parameter of kind integer"),
+        (ValueLeast((k - n,), "n", n, sp.Integer(0), k), "n uses n, of which the least value is asked for"),
+        (ValueLeast((k - n,), "n", x, sp.Integer(0), n + k), "k . n uses n, of which"),
+        (ValueLargest((k, sp.sin(n))), "outside the language"),
+        (ValueLeast((k - 0.1 * n,), "n", x, sp.Integer(0), k), "float"),
+        (ValueLeast((k - n,), "n", sp.Float("0.1"), sp.Integer(0), k), "float"),
+        (ValueLeast((k - n,), "n", x, sp.Integer(0), sp.sin(k)), "outside the language"),
     ],
 )
 def test_what_is_not_well_formed_is_refused(make_theorem, value, message):
@@ -122,10 +128,12 @@ def test_a_symbol_without_a_value_is_an_error(least):
         least(k - n + sp.Symbol("free"))
 
 
-def test_absolute_values_are_reported_exactly(make_theorem):
-    values = {"distance": sp.Abs(x - n), "irrational": sp.Abs(sp.sqrt(x) - n)}
+def test_the_largest_is_exact_or_null(make_theorem):
+    values = {
+        "one": ValueLargest((x - n,)),
+        "three": ValueLargest((n - x, x, n / 2)),
+        "none": ValueLargest((sp.sqrt(x), n)),
+    }
     theorem = make_theorem(CLAUSE, parameters=(N, K, X), values=values)
     found = check(theorem, {"n": 3, "k": 0, "x": "1/2"}).values
-    assert found["distance"] == Fraction(5, 2)
-    # 3 − √½ = 2.29289…
-    assert Fraction("2.29289") < found["irrational"].lower < found["irrational"].upper < Fraction("2.2929")
+    assert found == {"one": Fraction(-5, 2), "three": Fraction(5, 2), "none": None}

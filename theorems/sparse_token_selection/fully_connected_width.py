@@ -82,6 +82,7 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    ValueLargest,
     ValueLeast,
 )
 
@@ -109,8 +110,8 @@ def loss_with(overlap: sp.Expr) -> sp.Expr:
 
 few = (d / q - m / T) / 2
 many = (T * d - m) * (T - q) / (2 * q * T * (T - 1))
-smallest = (few + many + sp.Abs(few - many)) / 2
-"""The smallest loss at any m, in one expression: the larger of the two."""
+SMALLEST = (few, many)
+"""The smallest loss at any m is the larger of the two."""
 
 CLAUSES = (
     Identity(
@@ -228,8 +229,8 @@ fcn_width = Theorem(
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "m": 500, "eps": "1/10"},
     values={
-        "loss_lower_bound": smallest,
-        "width_lower_bound": ValueLeast(smallest, "m", eps, sp.Integer(0), T * d),
+        "loss_lower_bound": ValueLargest(SMALLEST),
+        "width_lower_bound": ValueLeast(SMALLEST, "m", eps, sp.Integer(0), T * d),
     },
     derivation=derivation,
     canaries=(

@@ -1,8 +1,7 @@
 # ruff: noqa: D102 -- the methods of a field are said once, in fields.py
 """Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions.
 
-A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`; one whose
-numbers have an absolute value has `absolute`, and any other refuses it.
+A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,9 +75,6 @@ class Exact:
             raise NotExact("log of a rational other than 1 is not rational")
         return Fraction(0)
 
-    def absolute(self, value: Fraction) -> Fraction:
-        return abs(value)
-
     def is_zero(self, value: Fraction) -> bool:
         return not value
 
@@ -140,9 +136,6 @@ class Balls:
             raise Undefined("a logarithm of what is not known to be positive")
         return self._kept(value.log(), 30)
 
-    def absolute(self, value: arb) -> arb:
-        return self._kept(abs(value))
-
     def is_zero(self, value: arb) -> bool:
         return bool(value == 0)
 
@@ -183,8 +176,6 @@ def value_of(terms: Terms, node: Node, field: Any, found: Mapping[Node, Any]) ->
             return field.exp(found[node.args[0]])
         case "log":
             return field.log(found[node.args[0]])
-        case "Abs" if hasattr(field, "absolute"):
-            return field.absolute(found[node.args[0]])
         case "Limit":
             return _limit(terms, node, field)
     raise Rejected(f"{node.head} has no value here")

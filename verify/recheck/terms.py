@@ -28,7 +28,7 @@ _BINDERS = ("Derivative", "Subs", "Limit")
 _ARITIES = (
     dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
     | dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2))
-    | dict.fromkeys(("exp", "log", "Abs"), (1, 1))
+    | dict.fromkeys(("exp", "log"), (1, 1))
     | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
 )
 
@@ -108,7 +108,7 @@ class Terms:
     def _total(self, head: str, args: tuple[Node, ...], value: Any) -> bool:
         if head == "symbol":
             return value not in self.abbreviations
-        if head not in ("number", "Add", "Mul", "Pow", "exp", "log", "Abs") or not all(a.total for a in args):
+        if head not in ("number", "Add", "Mul", "Pow", "exp", "log") or not all(a.total for a in args):
             return False
         if head == "Pow" and args[1].head == "number" and args[1].value >= 0 and args[1].value.denominator == 1:
             return True
@@ -204,10 +204,6 @@ class Terms:
         """Return the logarithm."""
         return self.zero if argument is self.one else self._node("log", (argument,))
 
-    def absolute(self, argument: Node) -> Node:
-        """Return the absolute value."""
-        return self.number(abs(argument.value)) if argument.head == "number" else self._node("Abs", (argument,))
-
     def build(self, head: str, args: Sequence[Node]) -> Node:
         """Return a node of a head with arguments."""
         match head:
@@ -221,8 +217,6 @@ class Terms:
                 return self.exp(*args)
             case "log":
                 return self.log(*args)
-            case "Abs":
-                return self.absolute(*args)
         if head in PRIMITIVES and all(argument.head == "number" for argument in args):
             return self.number(PRIMITIVES[head].value(self.effort, *(argument.value for argument in args)))
         return self._node(head, tuple(args))
@@ -286,7 +280,7 @@ class Terms:
             if kind in RELATIONS or (kind in ("Tuple", "Infinity") and place not in allowed):
                 raise Rejected(f"{where}: {kind} does not belong inside {head}")
         match head:
-            case "Add" | "Mul" | "Pow" | "exp" | "log" | "Abs":
+            case "Add" | "Mul" | "Pow" | "exp" | "log":
                 return self.build(head, args)
             case "Derivative":
                 good = inner[1] == "Tuple" and [a.head for a in args[1].args] == ["symbol", "number"]
