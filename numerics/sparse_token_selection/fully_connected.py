@@ -26,12 +26,13 @@ _WHOLE_LINE = 40.0
 
 
 class Activation(NamedTuple):
-    """A function, an interval on which it increases, and whether it does so on the whole line."""
+    """A function, an interval on which it increases, whether on the whole line, and where its odd part does so."""
 
     function: Callable[[Tensor], Tensor]
     low: float
     high: float
     monotone: bool
+    centre: float = 0
 
 
 ACTIVATIONS = {
@@ -44,6 +45,8 @@ ACTIVATIONS = {
     "elu": Activation(nn.functional.elu, -1, 1, True),
     "gelu": Activation(nn.functional.gelu, 0, 1, False),
     "silu": Activation(nn.functional.silu, 0, 1, False),
+    "square": Activation(torch.square, 1, 2, False, centre=1),
+    "cubic": Activation(lambda x: x**3 - x, 1, 2, False, centre=1),
     "sine": Activation(torch.sin, -1, 1, False),
 }
 
@@ -114,25 +117,27 @@ def first_layer(
 
     With u = A vec X and the code c = sum_i 2^i [i in y], which is below 2^T:
 
-    - one_more: u, and c/2^T in one unit more;
-    - pairs: u, -u, and c/2^T;
+    - one_more: u, and c in one unit more, scaled and shifted from [0, 2^T] to where the activation increases;
+    - pairs: b + u, b - u, b the activation's centre, and c likewise;
     - none_more: u with spacing * c added to its first entry, scaled and shifted from where its values are next to
-      certain to be to the interval on which the activation increases.
+      certain to be to that interval.
     """
     _designed(design, spacing)
-    m = len(measurements)
+    m, chosen = len(measurements), _activation(activation)
     _at_least("m", m, 1)
     code = 2.0 ** torch.arange(T, dtype=measurements.dtype, device=measurements.device)
     if design != "none_more":
         parts = [measurements] if design == "one_more" else [measurements, -measurements]
         on_X = torch.cat([*parts, torch.zeros_like(measurements[:1])])
         on_y = torch.zeros(len(on_X), T, dtype=code.dtype, device=code.device)
-        on_y[-1] = code / 2**T
-        return on_X, on_y, torch.zeros_like(on_X[:, 0])
+        on_y[-1] = (chosen.high - chosen.low) * code / 2**T
+        bias = torch.full_like(on_X[:, 0], chosen.centre if design == "pairs" else 0)
+        bias[-1] = chosen.low
+        return on_X, on_y, bias
     on_y = torch.zeros(m, T, dtype=code.dtype, device=code.device)
     on_y[0] = spacing * code
     low, scale = _window(activation, m, T, spacing, like=code)
-    return measurements * scale[:, None], on_y * scale[:, None], _activation(activation).low - low * scale
+    return measurements * scale[:, None], on_y * scale[:, None], chosen.low - low * scale
 
 
 def read_off(
@@ -153,10 +158,11 @@ def read_off(
         read = (read - chosen.low) / scale + low
         place = (read[:, :1] - spacing * codes).abs().argmin(dim=1)
         return torch.cat([read[:, :1] - spacing * codes[place, None], read[:, 1:]], dim=1), place
-    code = _inverse(chosen.function, outputs[:, -1:], 0, 1)
+    code = _inverse(chosen.function, outputs[:, -1:], chosen.low, chosen.high)
+    code = (code - chosen.low) / (chosen.high - chosen.low)
     if design == "pairs":
         m = outputs.shape[1] // 2
-        odd = lambda x: chosen.function(x) - chosen.function(-x)  # noqa: E731
+        odd = lambda x: chosen.function(chosen.centre + x) - chosen.function(chosen.centre - x)  # noqa: E731
         read = _inverse(odd, outputs[:, :m] - outputs[:, m : 2 * m], -_WHOLE_LINE, _WHOLE_LINE)
     else:
         read = _inverse(chosen.function, outputs[:, :-1], -_WHOLE_LINE, _WHOLE_LINE)

@@ -34,7 +34,7 @@ FOUND = 1e-5
 KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 AT_LENGTH = {"T": 200, "q": 3, "d": 5, "m": 500}
 STRICTLY_MONOTONE = ("linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu")
-ODD_PART_MONOTONE = ("relu", "gelu", "silu")
+ODD_PART_MONOTONE = ("relu", "gelu", "silu", "square", "cubic")
 ON_AN_INTERVAL = (*STRICTLY_MONOTONE, *ODD_PART_MONOTONE, "sine")
 """Activations for which one unit more, two units a measurement and one more, or none more will do."""
 

@@ -11,8 +11,9 @@ X again; weights may be shared (a convolution), drawn at random, or learnt from 
 ½ (d/q − m/T) for m ≤ d, (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. So a loss of
 c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
-Proof. Component k of the target is ⟨u ⊗ e_k, vec X⟩, u = 1_y/q. For given y and A the best f is the conditional mean;
-vec X being N(0, I), the part of it in the row space U of A and the rest are independent, so that what remains is
+Proof. Component k of the target is ⟨u ⊗ e_k, vec X⟩, u = 1_y/q. For given y and A no g is better than the
+conditional mean. vec X is N(0, I) whatever y, so the part of it in the row space U of A, which A vec X determines,
+and the rest are independent: the mean is linear in A vec X, and what remains is
 
     ½ Σ_k ‖(I − Π)(u ⊗ e_k)‖² = ½ tr (I − Π)(u uᵀ ⊗ I_d),    Π the orthogonal projection onto U, dim U ≤ m.
 
@@ -23,7 +24,8 @@ A does not know y, and the mean over y is ½ tr (I − Π)(Γ ⊗ I_d), Γ = E u
     L(p) = ½ (λ_2 (Td − dim U) + (λ_1 − λ_2)(d − p)),    0 ≤ p ≤ dim U,    p ≤ d,
 
 p being the trace of a product of two projections, of ranks dim U and d. As λ_1 ≥ λ_2 ≥ 0, L(p) is no less than at
-dim U = m and p = m, nor than at p = d: the two formulas (for eigenvalues in general this is Ky Fan's inequality).
+dim U = m and the same p, and there no less than at p = m, nor than at p = d: the two formulas (for eigenvalues in
+general this is Ky Fan's inequality).
 Attained: by sums of coordinates while m ≤ d, then by all d sums and any m − d of the contrasts, and f linear in them.
 
 A random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
@@ -32,21 +34,25 @@ d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
 Wider still. A may depend on chance that is independent of (X, y), and each row on the values that the rows before it
 measured: given these, the rest of vec X is standard Gaussian on the complement of their span, and y is uniform.
 But not on y (d measurements of the target itself leave no loss), and not other than linearly (one number may hold all
-digits of many). If X is not Gaussian the formula is the least loss of predictions that are linear for each y.
+digits of many). If X is not Gaussian but of the same covariance, the formula is the least loss of predictions that are
+linear for each y.
 
 Reading y by the same layer. The formula is about all nets, also those that read y apart, so nets that read it by the
 same m units are no better. Nor need they be much worse. Let y be coded by the number c = Σ_i 2^i [i ∈ y].
 - One unit more, for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh, softplus): m units read
-  A vec X, one reads c, and the rest of the net knows all of it: the formula is attained with m + 1 units.
-- 2m + 1 units where σ(x) − σ(−x) is strictly monotone, and σ is on x ≥ 0 (x itself for ReLU, GELU, SiLU).
+  A vec X, one reads c, and the rest, any function of them, knows all: the formula is attained with m + 1 units.
+- 2m + 1 units where σ(b + x) − σ(b − x) is strictly monotone for some b, and σ is on some interval: b = 0 for
+  ReLU, GELU and SiLU (it is x itself); for every polynomial that is not constant a b beyond the real roots of all its
+  derivatives, which have one sign there (4x for x² at b = 1).
 - No unit more, in the limit: a unit may read x + Kc in place of the measurement x. The multiple of K next to it is Kc
   unless |x| ≥ K/2, so that as K grows the loss tends to the formula. The same holds for any activation that is
   continuous and strictly monotone on some interval, of ReLU with a large bias too: scaled and shifted into it, all
-  but a vanishing share of the measurements are read off. So the infimum over the nets of width m ≥ 1 is the formula.
+  but a vanishing share of the measurements are read off. So for every width m ≥ 1 the infimum is the formula.
 What is paid is digits: weights up to K 2^T in one unit, or up to K 2^{T/m} in each of m.
 
-Not proved here: what bounded weights, finite precision or a rest of the net of bounded size cost; that the infimum is
-not attained without a unit more; what training finds.
+Not proved here: that a rest of such units, wide enough, is as near as one likes to the function needed (of units that
+are linear it is not); what bounded weights, finite precision or a rest of bounded size cost; anything for activations
+that are constant between jumps; that the infimum is not attained without a unit more; what training finds.
 
 Source: the paper's lower bound for fully-connected nets, as its abstract has it, is Ω̃(Td) in the average case; class,
 formula and constants are derived here.
@@ -87,7 +93,7 @@ from verify import (
 )
 
 m = sp.Symbol("m", integer=True, nonnegative=True)
-v, total, p = sp.symbols("v total p", real=True)
+v, total, p, s = sp.symbols("v total p s", real=True)
 r = sp.Symbol("r", nonnegative=True)
 
 WIDTH = Parameter("m", "integer", "number of linear measurements of X, or units of the first layer", minimum=0)
@@ -103,9 +109,9 @@ largest = diagonal + (T - 1) * beside
 other = diagonal - beside
 
 
-def loss_with(overlap: sp.Expr) -> sp.Expr:
-    """Return the loss of m independent measurements whose span has a given overlap with the d sums of tokens."""
-    return (other * (T * d - m) + (largest - other) * (d - overlap)) / 2
+def loss_with(overlap: sp.Expr, rank: sp.Expr = m) -> sp.Expr:
+    """Return the loss of measurements whose span has a given dimension and overlap with the d sums of tokens."""
+    return (other * (T * d - rank) + (largest - other) * (d - overlap)) / 2
 
 
 few = (d / q - m / T) / 2
@@ -124,6 +130,12 @@ CLAUSES = (
     Identity("contrasts", (T - 1) * other, 1 / q - 1 / T, says="(T-1) lambda_2 = 1/q - 1/T: (T-1)d times, on the rest"),
     Inequality("not_negative", sp.Ge(1 / q - 1 / T, 0, evaluate=False), says="lambda_2 >= 0: 1/q - 1/T >= 0"),
     Inequality("ordered", sp.Ge(largest, other, evaluate=False), says="lambda_1 >= lambda_2"),
+    Identity(
+        "rank",
+        loss_with(p, m - s),
+        loss_with(p) + other * s / 2,
+        says="a rank of m - s in place of m adds lambda_2 s/2 to the loss at overlap p",
+    ),
     Inequality(
         "not_below_few",
         sp.Ge(loss_with(m - r), few, evaluate=False),
@@ -170,7 +182,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
-    variables=(v, total, r),
+    variables=(v, total, p, r, s),
     clauses=CLAUSES,
 )
 

@@ -101,7 +101,7 @@ def test_training_that_diverges_is_said_to():
 
 MEASUREMENTS = torch.linalg.qr(random_measurements("gaussian", 3, T, D, generator(15)).T)[0].T
 MONOTONE = [name for name, activation in ACTIVATIONS.items() if activation.monotone]
-ODD = ["relu", "gelu", "silu", *MONOTONE]
+ODD = ["relu", "gelu", "silu", "square", "cubic", *MONOTONE]
 CASES = [
     *(("one_more", name) for name in MONOTONE),
     *(("pairs", name) for name in ODD),
