@@ -1,11 +1,10 @@
 """Experiments with first layers: random measurements, measurements found by descent, readings of y, trained nets."""
 
-import math
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor
 
+from numerics.sparse_token_selection.experiments import D, Q, T
 from numerics.sparse_token_selection.fully_connected import (
     ACTIVATIONS,
     DESIGNS,
@@ -26,14 +25,12 @@ from numerics.sparse_token_selection.linear_measurements import (
     sampled_subsets,
 )
 from numerics.sparse_token_selection.reference import sample_batch
+from numerics.sparse_token_selection.stochastic import measurement
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.parameters import Instance
 
 SOURCE = Source("Fully-connected nets", "recalled", None, "arXiv 2406.06893; the task is printed, the nets are ours")
 
-T = Parameter("T", "integer", "number of tokens", minimum=2)
-Q = Parameter("q", "integer", "number of tokens that the query selects", minimum=1)
-D = Parameter("d", "integer", "dimension of a token", minimum=1)
 M = Parameter("m", "integer", "number of measurements", minimum=0)
 KIND = Parameter("kind", "word", "how the measurements are drawn", words=KINDS)
 SUBSETS = Parameter("subsets", "integer", "subsets sampled; 0 for the mean over all", minimum=0)
@@ -48,14 +45,7 @@ READS = Parameter("reads", "word", "y with X by the first layer, or apart by the
 
 def _sizes(settings: Instance) -> tuple[int, int, int]:
     length, subset, size = (int(settings[name]) for name in ("T", "q", "d"))
-    if subset > length:
-        raise InputError("q", subset, f"must be an integer from 1 to T = {length}")
     return length, subset, size
-
-
-def _measurement(values: Tensor) -> Measurement:
-    """Return the mean of independent values (n,), and its standard error."""
-    return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
 
 def _random(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
@@ -66,7 +56,7 @@ def _random(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measu
     measurements = random_measurements(str(settings["kind"]), int(settings["m"]), length, size, generator)
     if count:
         subsets = sampled_subsets(count, length, subset, generator)
-        return {"loss": _measurement(conditional_variance(measurements, subsets))}
+        return {"loss": measurement(conditional_variance(measurements, subsets))}
     subsets = all_subsets(length, subset, device=device)
     return {"loss": Measurement(float(conditional_variance(measurements, subsets).mean()))}
 
@@ -123,7 +113,7 @@ def _readings(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
     rows = torch.linalg.qr(_descended(settings, 1, generator)[0].measurements.T)[0].T
     batch = sample_batch(int(settings["samples"]), length, subset, size, generator)
     activation, spacing = str(settings["activation"]), float(settings["spacing"])
-    return {"loss": _measurement(decoded_losses(str(settings["design"]), activation, rows, *batch, spacing=spacing))}
+    return {"loss": measurement(decoded_losses(str(settings["design"]), activation, rows, *batch, spacing=spacing))}
 
 
 first_layer_readings = Experiment(
@@ -162,7 +152,7 @@ def _nets(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measure
         with torch.no_grad():
             parts = [10_000] * (int(settings["samples"]) // 10_000) + [int(settings["samples"]) % 10_000]
             losses = [net_losses(net, *sample_batch(n, length, subset, size, generator)) for n in parts if n]
-        found[f"loss_{run}"] = _measurement(torch.cat(losses))
+        found[f"loss_{run}"] = measurement(torch.cat(losses))
     return found
 
 

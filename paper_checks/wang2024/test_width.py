@@ -4,6 +4,7 @@ First layers that are planted wrong (measurements that know y, one too many, X m
 """
 
 import math
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +53,15 @@ def test_a_uniformly_random_span_has_the_mean_that_is_said():
     expected = d / (2 * q) * (1 - m / (T * d))
     assert agreement(expected, found, comparisons=1, resolution=0.05 * expected).holds
     assert math.isclose(expected, (T - 1) / (T - q) * widths.bound(T, q, d, m), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(("q", "m"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2)])
+def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_formula(q, m):
+    # Three tokens, d = 1: all 3^(3m) matrices; (1, 1, 1) and (1, −1, 0) are among the rows.
+    subsets = linear_measurements.all_subsets(3, q)
+    entries = torch.tensor(list(product((-1.0, 0.0, 1.0), repeat=3 * m)), dtype=torch.float64)
+    losses = [linear_measurements.conditional_variance(A.reshape(m, 3), subsets).mean() for A in entries]
+    assert math.isclose(min(losses), widths.bound(3, q, 1, m), rel_tol=0, abs_tol=widths.ROUNDING)
 
 
 @pytest.mark.parametrize("label", WRONG)

@@ -60,7 +60,7 @@ def test_each_run_of_a_net_is_measured_on_all_samples():
 @pytest.mark.parametrize(
     ("experiment", "settings", "message"),
     [
-        (random_first_layers, {"T": 3, "q": 4}, "q = 4: must be an integer from 1 to T = 3"),
+        (random_first_layers, {"T": 3, "q": 4}, "q = 4: must be an integer >= 1 and <= 3"),
         (random_first_layers, {"subsets": 1}, "subsets = 1: must be 0, or at least 2"),
         (random_first_layers, {"m": 13}, "m = 13: must be an integer >= 0 and <= 12"),
         (random_first_layers, {"kind": "dense"}, "kind = dense"),
