@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from verify.findings import Reproduction as Reproduction
     from verify.findings import findings_text as findings_text
     from verify.language import Case as Case
+    from verify.language import enclosed as enclosed
     from verify.language import primitive as primitive
     from verify.matrices import MatrixIdentity as MatrixIdentity
     from verify.matrices import matrix as matrix
@@ -81,7 +82,7 @@ _HOMES = {
     "errors": ("InputError", "TheoremError"),
     "experiments": ("Experiment", "ExperimentResult", "Measurement", "Setting"),
     "findings": ("Finding", "Premise", "Reproduction", "findings_text"),
-    "language": ("Case", "primitive"),
+    "language": ("Case", "enclosed", "primitive"),
     "matrices": ("MatrixIdentity", "matrix"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),

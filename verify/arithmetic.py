@@ -64,6 +64,8 @@ class Exact:
         return flint.fmpq(numerator, denominator)
 
     def number(self, value: Any) -> flint.fmpq:
+        if isinstance(value, Enclosure):
+            raise NotExactError("an enclosure is not an exact number")
         return _number(self, value, flint.fmpq)
 
     def sign(self, raw: Any) -> int:
@@ -112,6 +114,9 @@ class Ball:
         return flint.arb(flint.fmpq(numerator, denominator))
 
     def number(self, value: Any) -> flint.arb:
+        if isinstance(value, Enclosure):
+            assert value.lower is not None and value.upper is not None
+            return self.number(value.lower).union(self.number(value.upper))
         return _number(self, value, flint.arb)
 
     def sign(self, raw: Any) -> int:

@@ -60,7 +60,7 @@ def check(
     statement = theorem.statement
     instance = statement.parse(given)
     check_domain(statement, instance)
-    hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
+    hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.at(instance).hypotheses)
     in_scope = scope(hypotheses) is True
     context = Context(
         statement.at(instance),

@@ -29,7 +29,7 @@ from verify.identities import (
     spread_points,
     zero_with_divisors,
 )
-from verify.language import RELATIONS, to_data
+from verify.language import RELATIONS, enclosed_applications, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.positivity import positive_proof
 from verify.signs import factor_signs, nowhere_zero
@@ -169,7 +169,8 @@ def evaluate_rising(
     Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression has
     no value. The second result is the number of bits, None when exact.
     """
-    names, program = _program(sp.sympify(expression))
+    expression, instance = _put_enclosed(sp.sympify(expression), instance)
+    names, program = _program(expression)
     if missing := [name for name in names if name not in instance]:
         raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
     exact = Exact()
@@ -200,6 +201,19 @@ def evaluate_rising(
                     raise UndefinedError(f"{expression}: no finite value")
                 return enclosure_of_ball(raw), bits
         bits *= 2
+
+
+def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
+    """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
+    values = dict(instance)
+    put: dict[sp.Basic, sp.Basic] = {}
+    for node, primitive in enclosed_applications(expression):
+        arguments = [evaluate_rising(argument, instance)[0] for argument in node.args]
+        if not all(isinstance(argument, Fraction) for argument in arguments):
+            raise UndefinedError(f"{node}: its arguments must be rational")
+        symbol = sp.Symbol(f"{primitive.name} {len(put)}")
+        put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
+    return (expression.xreplace(put), values) if put else (expression, instance)
 
 
 @cache

@@ -40,7 +40,7 @@ class Program:
         names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
         names |= {f"x{i}": value for i, value in enumerate(fixed)}
         for name in self.primitives:
-            names[f"primitive_{name}"] = call_primitive(PRIMITIVES[name].evaluate, arithmetic)
+            names[f"primitive_{name}"] = PRIMITIVES[name].scan or call_primitive(PRIMITIVES[name].evaluate, arithmetic)
         arguments = ", ".join(f"x{i}" for i in range(self.fixed, self.fixed + self.free))
         # Our own source; see the class.
         exec(f"{self.prelude}\ndef program({arguments}):\n{self.source}", names)  # noqa: S102

@@ -58,6 +58,8 @@ def conditions(theorem: "Theorem", given: Mapping[str, Any]) -> ConditionsResult
     statement = theorem.statement
     instance = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, instance)
+    words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
+    statement = statement.at(words | instance)
     results = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
     ranges = {p.name: _range(statement, p, instance) for p in statement.parameters if p.name not in instance}
     return ConditionsResult(theorem.id, instance, results, ranges)

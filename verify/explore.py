@@ -168,7 +168,7 @@ class _Search:
         statement = self.statement.at(instance)
         clause = next(clause for clause in statement.clauses if clause.label == label)
         check_domain(self.statement, instance)
-        broken = [h.label for h in self.statement.hypotheses if not evaluate_hypothesis(h, instance).holds]
+        broken = [h.label for h in self.statement.at(instance).hypotheses if not evaluate_hypothesis(h, instance).holds]
         if broken:
             raise AssertionError(f"the drawn instance {instance} breaks {broken[0]}")
         context = Context(statement, instance, self.theorem.proofs, deadline)

@@ -57,13 +57,15 @@ class Primitive:
     """A named, versioned function of the language that SymPy does not have.
 
     Call it on SymPy expressions to build a statement; `evaluate` computes it in the arithmetic
-    that the engine passes. The digest of a statement covers the name and the version.
+    that the engine passes, or, with a `scan`, encloses it at exact arguments. The digest of a statement covers the
+    name and the version.
     """
 
     name: str
     version: int
     evaluate: Callable[..., Any]
     head: Any
+    scan: Callable[..., float] | None = None
 
     def __call__(self, *arguments: object) -> sp.Expr:
         """Return the unevaluated application."""
@@ -80,17 +82,32 @@ def has_matrices(expression: sp.Basic) -> bool:
 
 def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
     """Register `function(arithmetic, *numbers) -> number` as a primitive of the function's name."""
+    return lambda function: _registered(function, version, None)
 
-    def register(function: Callable[..., Any]) -> Primitive:
-        name = function.__name__
-        known = PRIMITIVES.get(name)
-        if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
-            raise TheoremError(f"primitive {name}: the name is taken")
-        made = Primitive(name, version, function, sp.Function(name))
-        PRIMITIVES[name] = made
-        return made
 
-    return register
+def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
+    """Register `function(*arguments) -> Fraction | Enclosure`, Fractions in, as a primitive of the function's name.
+
+    For what is enclosed by a computation of its own, whose width does not follow the arithmetic's bits. It raises
+    UndefinedError where there is no value. `scan(*floats)` is its approximation in searches.
+    """
+    return lambda function: _registered(function, version, scan)
+
+
+def _registered(function: Callable[..., Any], version: int, scan: Callable[..., float] | None) -> Primitive:
+    name = function.__name__
+    known = PRIMITIVES.get(name)
+    if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
+        raise TheoremError(f"primitive {name}: the name is taken")
+    PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
+    return PRIMITIVES[name]
+
+
+def enclosed_applications(expression: sp.Basic) -> list[tuple[Any, Primitive]]:
+    """Return what is applied of the primitives that are enclosed, in a fixed order."""
+    applied = sorted(sp.sympify(expression).atoms(sp.core.function.AppliedUndef), key=str)
+    found = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
+    return [(node, primitive) for node, primitive in found if primitive is not None and primitive.scan is not None]
 
 
 def refuse_float(numerator: int, denominator: int) -> None:

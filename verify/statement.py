@@ -232,11 +232,11 @@ class Statement:
         return not words or (in_scope and words <= fixed)
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the whole instance of some values; a word that varies a hypothesis is the paper's where it is absent.
+        """Return the whole instance of some values; a word is the paper's, the first, where it is absent.
 
         Raises InputError for a value that is missing, unknown or outside its domain.
         """
-        paper = {h.varies.name: h.varies.words[0] for h in self.hypotheses if h.varies is not None}
+        paper = {parameter.name: parameter.words[0] for parameter in self.parameters if parameter.words}
         return parse_instance(self.parameters, paper | dict(given), partial=False)
 
     def at(self, instance: Mapping[str, Any]) -> "Statement":

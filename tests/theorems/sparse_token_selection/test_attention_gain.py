@@ -1,0 +1,106 @@
+"""sup P²/(qR) against scans of the sum over all sign configurations, and a simulation of ties."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.theorems.sparse_token_selection.test_sign_attention import means
+from theorems.sparse_token_selection.attention_gain import (
+    attention_gain,
+    best_value_scale,
+    estimated_gain,
+    gain_is_attained,
+    greatest_gain,
+    least_dimension,
+    least_encoding_dimension,
+)
+from verify import Enclosure
+from verify.errors import UndefinedError
+
+
+def scanned(T: int, q: int, D: int, query: bool) -> float:
+    """Return the largest P²/(qR) on a fine grid of C from 0 to 12."""
+    pairs = (means(T, q, D, query, C) for C in np.linspace(0, 12, 241))
+    return max(P * P / (q * R) for P, R in pairs)
+
+
+@pytest.mark.parametrize("query", [False, True])
+@pytest.mark.parametrize(("T", "q", "D"), [(4, 3, 3), (5, 3, 2), (4, 2, 3), (6, 4, 2), (5, 2, 2)])
+def test_the_enclosure_contains_a_scan_of_all_signs(T: int, q: int, D: int, query: bool) -> None:
+    best = scanned(T, q, D, query)
+    gain = greatest_gain(T, q, D, query)
+    assert gain.lower <= gain.upper
+    # No point of the scan is above the supremum; the scan misses little of it where it is reached.
+    assert best <= float(gain.upper) + 1e-12
+    assert best >= float(gain.lower) - 2e-3
+
+
+@pytest.mark.parametrize(("T", "q", "D"), [(6, 2, 5), (9, 2, 3), (5, 1, 3)])
+def test_one_or_two_selected_tokens_win_up_to_ties(T: int, q: int, D: int) -> None:
+    """E[q/(q+k)], k the others that attain the selected logit, which is the largest: counted by simulation."""
+    n = 200_000
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1, 1], size=(n, T, D))
+    v = np.einsum("nik,nk->ni", signs, signs[:, :q].sum(axis=1))
+    assert (v[:, :q] == v.max(axis=1, keepdims=True)).all()
+    shares = q / (v == v.max(axis=1, keepdims=True)).sum(axis=1)
+    gain = greatest_gain(T, q, D, False)
+    assert gain.attained is False
+    assert gain.C is None
+    assert gain.upper - gain.lower < Fraction(1, 10**30)
+    assert abs(float(gain.lower) - shares.mean()) < 5.5 * shares.std() / math.sqrt(n)
+
+
+def test_the_papers_sizes() -> None:
+    # Best sampled losses 0.0892 ± 0.0004 (C = 4.75) and 0.3569 ± 0.0026 (C = 3.25, with the query), d/(2q) = 5/6.
+    for query, sampled, error in ((False, 0.0892, 0.0004), (True, 0.3569, 0.0026)):
+        gain = greatest_gain(200, 3, 170, query)
+        low, high = (float(5 * (1 - end) / 6) for end in (gain.upper, gain.lower))
+        assert high - low < 0.01 * low
+        assert low <= sampled + 5 * error
+        assert high >= sampled - 5 * error - 0.002 * high
+        assert gain.attained is True
+
+
+def test_all_tokens_selected() -> None:
+    gain = greatest_gain(4, 4, 5, False)
+    assert gain.lower == gain.upper == 1
+    assert gain.C == 0
+
+
+def test_the_estimate_is_near() -> None:
+    for sizes in ((20, 4, 200, False), (20, 3, 60, True)):
+        gain = greatest_gain(*sizes)
+        assert estimated_gain(*sizes)[0] == pytest.approx(float(gain.lower), rel=0.01)
+
+
+@pytest.mark.parametrize(("query", "eps"), [(False, Fraction(1, 20)), (True, Fraction(1, 12))])
+def test_the_least_dimension_is_where_the_loss_crosses(query: bool, eps: Fraction) -> None:
+    T, q, d = 10, 3, 1
+    lower, upper = least_dimension(T, q, d, eps, query)
+    assert lower <= upper <= 1.03 * lower + 3
+    assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
+    # A dimension less moves the loss by more than the enclosure's width.
+    below = greatest_gain(T, q, lower - 1, query, Fraction(1, 500))
+    assert Fraction(d, 2 * q) * (1 - below.upper) > eps
+
+
+def test_no_dimension_is_needed_for_the_loss_of_the_mean_of_all() -> None:
+    assert least_dimension(20, 3, 2, Fraction(1, 3), False) == (1, 1)
+
+
+def test_primitives_report_the_same_and_refuse_what_is_no_model() -> None:
+    sizes = [Fraction(n) for n in (20, 3, 30, 0)]
+    gain = greatest_gain(20, 3, 30, False)
+    assert attention_gain.evaluate(*sizes) == Enclosure(gain.lower, gain.upper)
+    assert best_value_scale.evaluate(*sizes) == pytest.approx(float(gain.selected / (3 * gain.squares)), rel=1e-6)
+    for wrong in ((3, 4, 5, 0), (4, 3, 0, 0), (4, 3, 2, 2), (4, 3, Fraction(1, 2), 0)):
+        with pytest.raises(UndefinedError, match="integers with"):
+            attention_gain.evaluate(*map(Fraction, wrong))
+    with pytest.raises(UndefinedError, match="not attained"):
+        best_value_scale.evaluate(*map(Fraction, (6, 2, 5, 0)))
+    assert gain_is_attained.evaluate(*map(Fraction, (6, 2, 5, 0))) == 0
+    with pytest.raises(UndefinedError, match="a number > 0"):
+        least_encoding_dimension.evaluate(*map(Fraction, (6, 2, 1, 0, 0)))

@@ -1,0 +1,85 @@
+"""The enclosures of P and R against the sum over all sign configurations, and against sampling from the definitions."""
+
+import itertools
+import math
+from functools import cache
+
+import flint
+import numpy as np
+import pytest
+from flint import arb
+
+from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
+
+SIZES = [(4, 2, 3), (5, 3, 2), (3, 3, 3), (4, 1, 3), (5, 2, 2), (6, 4, 2)]
+
+
+@cache
+def configurations(T: int, q: int, D: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return v (configurations, T) and |u|² (configurations,) for all signs."""
+    signs = np.array(list(itertools.product((1.0, -1.0), repeat=T * D))).reshape(-1, T, D) / math.sqrt(D)
+    u = signs[:, :q].sum(axis=1)
+    return np.einsum("nik,nk->ni", signs, u), (u * u).sum(axis=1)
+
+
+def means(T: int, q: int, D: int, query: bool, C: float) -> tuple[float, float]:
+    """Return P and R, from the definition of the softmax."""
+    v, own = configurations(T, q, D)
+    weights = np.exp(C * v)
+    p = weights / (weights.sum(axis=1) + (np.exp(C * own) if query else 0))[:, None]
+    return p[:, :q].sum(axis=1).mean(), (p * p).sum(axis=1).mean()
+
+
+@pytest.mark.parametrize("query", [False, True])
+@pytest.mark.parametrize("C", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize(("T", "q", "D"), SIZES)
+def test_the_enclosures_contain_the_sum_over_all_signs(T: int, q: int, D: int, C: float, query: bool) -> None:
+    P, R = means(T, q, D, query, C)
+    # A sum of at most 2^12 terms in float64, each off by some 10⁻¹⁶.
+    rounding = 1e-13
+    widths = []
+    with flint.ctx.workprec(BITS):
+        model = SignAttention(T, q, D, query)
+        for effort in EFFORTS:
+            low, high = map(float, outer(*model.selected(arb(C), effort)))
+            assert low - rounding <= P <= high + rounding
+            least, most = map(float, outer(*model.squares(arb(C), effort)))
+            assert least - rounding <= R <= most + rounding
+            widths.append(most - least + high - low)
+    # The denominator varies most for few dimensions and large C: there 12 moments leave a tenth.
+    assert widths[-1] < (2e-3 if C <= 1 else 0.1)
+    assert widths[-1] <= widths[0] + rounding
+
+
+def test_the_enclosures_are_tight_at_the_papers_sizes_and_contain_samples() -> None:
+    T, q, D, C, n = 200, 3, 170, 4.75, 4000
+    rng = np.random.default_rng(1)
+    sums = []
+    for _ in range(n // 500):
+        signs = rng.choice([-1.0, 1.0], size=(500, T, D)) / math.sqrt(D)
+        v = np.einsum("nik,nk->ni", signs, signs[:, :q].sum(axis=1))
+        p = np.exp(C * v)
+        p /= p.sum(axis=1, keepdims=True)
+        sums.append(np.stack([p[:, :q].sum(axis=1), (p * p).sum(axis=1)]))
+    samples = np.concatenate(sums, axis=1)
+    with flint.ctx.workprec(BITS):
+        model = SignAttention(T, q, D, False)
+        found = [outer(*model.selected(arb(C), EFFORTS[2])), outer(*model.squares(arb(C), EFFORTS[2]))]
+    for values, (low, high) in zip(samples, found, strict=True):
+        # Two means of 4000 samples at z = 5.5: a false alarm in 10⁷.
+        error = 5.5 * values.std(ddof=1) / math.sqrt(n)
+        assert low - error <= values.mean() <= high + error
+        assert high - low < 2e-4 * high
+
+
+def test_the_variance_is_bounded() -> None:
+    T, q, D = 5, 3, 2
+    v, _ = configurations(T, q, D)
+    for C in (0.5, 2.0):
+        p = np.exp(C * v)
+        p /= p.sum(axis=1, keepdims=True)
+        exact = ((p * v * v).sum(axis=1) - (p * v).sum(axis=1) ** 2).mean()
+        with flint.ctx.workprec(BITS):
+            above = float(outer(*[SignAttention(T, q, D, False).variance_above(arb(C), EFFORTS[2])] * 2)[1])
+        # x² ≤ 2cosh(x) − 2 loses most where v is spread widely, here over [−3, 3].
+        assert exact <= above <= 4 * exact + 1

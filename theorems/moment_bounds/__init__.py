@@ -1,0 +1,1 @@
+"""General mathematics: bounds on means from moments."""

@@ -1,0 +1,479 @@
+r"""How small attention by sign encodings can make the loss: the greatest P²/(qR), enclosed over all C ≥ 0.
+
+With P, R of `sign_attention` the loss on the set is d/2 (α²R − 2αP/q + 1/q), least at α = P/(qR):
+
+    inf_α L = d/(2q) (1 − G(C)),    G = P²/(qR) ≤ 1.
+
+*All tokens selected* (T = q): G(0) = 1.
+
+*q ≤ 2, tokens alone.* All v_i on y are equal, and no v_j is larger. With k the number of other tokens for which
+v_j is equal too, S = Σ_y p_i ≤ S* = q/(q+k) and Σ p_i² ≥ (q+k)(S/q)² = S²/(q S*), so that by Cauchy and Schwarz
+P² ≤ E[S²/S*] E[S*] ≤ qR E[S*]: G < E[S*], its limit for C → ∞. The supremum E[q/(q+k)] is not attained; k is
+binomial, of T − q and 2^{−m}, with m the number of coordinates in which u is not 0.
+
+*q ≥ 3 or with the query's token: cells.* On [C_1, C_2], δ = C_2 − C_1, let −P'' ≤ K and R'' ≤ K'. P is below its chord
+plus Kδ²/8, R above its chord less K'δ²/8, and (linear)² − g·(linear) is convex: its largest value is at an end. So
+
+    G ≤ max over both ends of (P + Kδ²/8)²/(q(R − K'δ²/8))    on the whole cell.
+
+With v̄, Var the softmax's mean and variance of v and x_i = v_i − v̄: P'' = E Σ_y p_i(x_i² − Var) and
+R'' = E Σ p_i²(4x_i² − 2Var). As Σ p_i x_i = 0, p_i|x_i| ≤ ½ Σ p|x|, hence Σ p_i²x_i² ≤ ½Var; and |v_i| ≤ λ, with
+λ = Σ_k|s_k|/D, so Var ≤ λ² (with the query's token, whose logit is |u|² ≥ λ, Var ≤ |u|⁴): K = E λ², K' = 2K.
+Attending to tokens alone, also K = e^{2qδ} E Var(C_1), as no p_i grows by more than e^{δ·2q} on the way.
+*Tokens alone, beyond the last cell:* Σ p_i² does not decrease in C (its slope is 2 Σ p_i²x_i, and p grows with x),
+so that G ≤ 1/(qR(C_1)) for all C ≥ C_1.
+
+*With the query's token.* X_i = v_i − |u|² ≤ 0 (in each coordinate |s_k| ≤ s_k²), h_i = e^{C X_i}, N = 1 + Σ h_j and
+p_i = h_i/N. G does not change when P is multiplied by e^{μC} and R by e^{2μC}; with y_i = X_i + μ and n = Σ_j h_j X_j²,
+
+    −(e^{Cy}/N)'' ≤ e^{Cy} n,    (e^{2Cy}/N²)'' ≤ 8 e^{2Cy} (y² + n),
+
+means of exponentials, greatest at C_1 but for the factors e^{μδ}, e^{2μδ}, where X² ≤ (2cosh θX − 2)/θ². *Beyond the
+last cell:* 1 ≤ N ≤ 1 + T, so G ≤ (1+T)² M(C)²/(q M(2C)) with M(C) = E Σ_y e^{C X_i}; log M is convex, so that
+M(C)²/M(2C) does not increase. For even q also, with ω = P(u = 0), where all logits are 0: P ≤ ωq/(1+T) + M(C) − qω
+and R ≥ ωT/(1+T)². For odd q, with ω = P(X_i = 0) for a selected token (in each coordinate s_k = ε_ik, so that the
+other signs of y add up to 0): N ≥ 2 there, and its mean there is n = 2 + (T−1)((1 + e^{−2C/D})/2)^D, which falls with
+C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+import flint
+from flint import arb, fmpq
+
+from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, Place, SignAttention, outer
+from verify import Enclosure, enclosed
+from verify.errors import UndecidedError, UndefinedError
+
+ACCURACY = Fraction(1, 120)
+"""Aimed at: the width of the least loss's enclosure, relative to it."""
+
+MOST_DIMENSIONS = 2**20
+_FINEST, _COARSEST = Fraction(1, 512), Fraction(1)
+_NARROWER, _WIDER, _MARGIN = Fraction(3, 4), Fraction(5, 4), Fraction(1, 500)
+_FURTHEST, _FURTHER, _PATIENCE = 400, Fraction(9, 8), 3
+_TAIL_EFFORT = 3
+_ROUNDED = 128
+_TURN = Fraction(1, 2)
+_ASIDE = 0.003
+_GUESS = 64
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Bounds of sup G; the lower one is reached at `C`, None where the supremum is the limit C → ∞.
+
+    `attained` says whether the supremum is reached at some C, None where that is open.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    C: Fraction | None
+    attained: bool | None
+    selected: Fraction = Fraction(1)
+    squares: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """At C: P ≤ most, R ≥ least."""
+
+    C: Fraction
+    most: Fraction
+    least: Fraction
+
+
+@lru_cache(maxsize=512)
+def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCURACY) -> Gain:
+    """Enclose sup G over C ≥ 0, with 1 − G to about the relative accuracy, for 1 ≤ q ≤ T and D ≥ 1.
+
+    Where that is out of reach (few dimensions, so that even the best C leaves most of the loss) the upper bound is
+    the best that was found.
+    """
+    if q == T:
+        return Gain(Fraction(1), Fraction(1), Fraction(0), True, Fraction(1), Fraction(1, q))
+    if q <= 2 and not query:
+        return _limit(T, q, D)
+    with flint.ctx.workprec(BITS):
+        search = _Search(SignAttention(T, q, D, query))
+        best = search.best(accuracy / 3)
+        assert best.C is not None
+        goal = best.lower + accuracy * 2 / 3 * (1 - best.lower)
+        upper, beyond = search.bound(goal, best.C)
+        return replace(best, upper=upper, attained=True if beyond < best.lower else None)
+
+
+@lru_cache(maxsize=4096)
+def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
+    """Return approximations of sup G and of a C at which it is reached (infinite where none is), in milliseconds."""
+    if q == T:
+        return 1.0, 0.0
+    if q <= 2 and not query:
+        return float(_limit(T, q, D).lower), math.inf
+    with flint.ctx.workprec(BITS):
+        return _Search(SignAttention(T, q, D, query)).estimate()
+
+
+@lru_cache(maxsize=512)
+def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple[int, int]:
+    """Enclose the D ≥ 1 at which d/(2q) (1 − sup G) comes down to eps > 0: it is at most eps at the upper end.
+
+    One below the lower end it is above eps. Raises UndefinedError beyond MOST_DIMENSIONS.
+    """
+    level = 1 - 2 * q * eps / Fraction(d)
+    if level <= Fraction(q, T):
+        # G(0) is enough.
+        return 1, 1
+
+    def about(D: int) -> float:
+        return (1 - estimated_gain(T, q, D, query)[0]) / float(1 - level)
+
+    def least(level: float) -> int:
+        """Return the least D at which the loss is about at most `level` times eps."""
+        low, high = 0, _GUESS
+        while about(high) > level:
+            if high >= MOST_DIMENSIONS:
+                raise UndefinedError(f"more than {MOST_DIMENSIONS} dimensions are needed")
+            low, high = high, 2 * high
+        while not low and high > 1:
+            low, high = (high // 2, high) if about(high // 2) > level else (0, high // 2)
+        while high - low > 1 + low // 400:
+            middle = (low + high) // 2
+            low, high = (low, middle) if about(middle) <= level else (middle, high)
+        return high
+
+    upper = least(1 - _ASIDE)
+    while _reached(T, q, upper, query) < level:
+        upper += 1 + upper // 200
+    lower, step = least(1 + _ASIDE), 1 + upper // 200
+    while lower > 1 and not _stays_below(T, q, lower - 1, query, level):
+        lower, step = lower - step, 2 * step
+    return max(lower, 1), max(upper, lower, 1)
+
+
+def _reached(T: int, q: int, D: int, query: bool) -> Fraction:
+    """Return a lower bound of sup G."""
+    if q == T or (q <= 2 and not query):
+        return greatest_gain(T, q, D, query).lower
+    with flint.ctx.workprec(BITS):
+        return _Search(SignAttention(T, q, D, query)).best(ACCURACY / 3).lower
+
+
+def _stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
+    """Whether sup G < level is shown."""
+    if q == T or (q <= 2 and not query):
+        return greatest_gain(T, q, D, query).upper < level
+    with flint.ctx.workprec(BITS):
+        search = _Search(SignAttention(T, q, D, query))
+        best = search.best(ACCURACY)
+        goal = level - (1 - level) * _MARGIN / 4
+        assert best.C is not None
+        return best.lower < goal and search.bound(goal, best.C)[0] < level
+
+
+def _sizes(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> tuple[int, int, int, bool]:
+    """Return a model's sizes as ints; UndefinedError where there is no such model."""
+    if not all(part.denominator == 1 for part in (T, q, D, query)) or not 1 <= q <= T or D < 1 or query not in (0, 1):
+        raise UndefinedError(
+            f"T = {T}, q = {q}, d_e = {D}, query = {query}: integers with 1 <= q <= T, d_e >= 1, 0 or 1"
+        )
+    if D > MOST_DIMENSIONS:
+        raise UndefinedError(f"d_e = {D}: at most {MOST_DIMENSIONS} are computed with")
+    return int(T), int(q), int(D), bool(query)
+
+
+@enclosed(version=1, scan=lambda T, q, D, query: estimated_gain(int(T), int(q), int(D), bool(query))[0])
+def attention_gain(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Enclosure:
+    """Enclose sup P²/(qR) over C ≥ 0; `query` is 1 where the query's token is attended to, else 0."""
+    gain = greatest_gain(*_sizes(T, q, D, query))
+    return Enclosure(gain.lower, gain.upper)
+
+
+def _scanned_dimension(T: float, q: float, d: float, eps: float, query: float) -> float:
+    found = least_dimension(int(T), int(q), int(d), Fraction(eps), bool(query))
+    return float(found[1])
+
+
+@enclosed(version=1, scan=_scanned_dimension)
+def least_encoding_dimension(
+    T: Fraction, q: Fraction, d: Fraction, eps: Fraction, query: Fraction
+) -> Enclosure | Fraction:
+    """Enclose the D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: above eps at D − 1, at most eps at D."""
+    T_, q_, _, attended = _sizes(T, q, Fraction(1), query)
+    if d.denominator != 1 or d < 1 or not eps > 0:
+        raise UndefinedError(f"d = {d}, eps = {eps}: an integer >= 1 and a number > 0")
+    lower, upper = least_dimension(T_, q_, int(d), eps, attended)
+    return Fraction(lower) if lower == upper else Enclosure(lower, upper)
+
+
+def _scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Gain:
+    gain = greatest_gain(*_sizes(T, q, D, query))
+    if gain.C is None:
+        raise UndefinedError("the least loss is not attained")
+    return gain
+
+
+@enclosed(version=1, scan=lambda *sizes: estimated_gain(*map(int, sizes[:3]), bool(sizes[3]))[1])
+def best_logit_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
+    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`; UndefinedError where C is infinite."""
+    return _scale(T, q, D, query).C or Fraction(0)
+
+
+@enclosed(version=1, scan=lambda *sizes: float(best_value_scale.evaluate(*map(Fraction, sizes))))
+def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
+    """Return the best α at `best_logit_scale`, P/(qR), to seven digits."""
+    gain = _scale(T, q, D, query)
+    exact = gain.selected / (int(q) * gain.squares)
+    return Fraction(f"{float(exact):.7g}")
+
+
+@enclosed(version=1, scan=lambda *sizes: float(estimated_gain(*map(int, sizes[:3]), bool(sizes[3]))[1] < math.inf))
+def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
+    """Return 1 where the supremum is reached at some C, 0 where it is not; UndefinedError where that is open."""
+    attained = greatest_gain(*_sizes(T, q, D, query)).attained
+    if attained is None:
+        raise UndefinedError("whether the supremum is attained is open")
+    return Fraction(attained)
+
+
+def _limit(T: int, q: int, D: int) -> Gain:
+    """Return E[q/(q+k)] for q ≤ 2: the mean over the coordinates that are not 0 in u, k binomial given them."""
+    with flint.ctx.workprec(BITS + 4 * D):
+        total = arb(0)
+        for m in [D] if q == 1 else range(D + 1):
+            weight = arb(1) if q == 1 else arb(math.comb(D, m)) / 2**D
+            total += weight * _mean_share(T - q, q, arb(2) ** -m)
+        lower, upper = outer(total, total)
+    return Gain(lower, upper, None, False)
+
+
+def _mean_share(n: int, q: int, p: arb) -> arb:
+    """Return E[q/(q+k)] for k binomial (n, p), q = 1 or 2: q ∫ t^{q−1} (1 − p + pt)^n dt over [0, 1]."""
+    if p == 1:
+        return arb(q) / (q + n)
+    first = (1 - (1 - p) ** (n + 1)) / (n + 1)
+    if q == 1:
+        return first / p
+    return 2 * ((1 - (1 - p) ** (n + 2)) / (n + 2) - (1 - p) * first) / p**2
+
+
+class _Search:
+    def __init__(self, model: SignAttention) -> None:
+        self.model = model
+        self.points: dict[tuple[Fraction, int], _Point] = {}
+        self.variances: dict[Fraction, Fraction] = {}
+        q, D = model.q, model.D
+        signs = [(abs(q - 2 * k), Fraction(math.comb(q, k), 2**q)) for k in range(q + 1)]
+        mean, square = sum(s * w for s, w in signs), q
+        spread = mean**2 + (square - mean**2) / D
+        self.curvature = q**2 + Fraction(2 * q * (q - 1), D) if model.query else Fraction(spread)
+
+    def point(self, C: Fraction, effort: int) -> _Point:
+        """Return bounds at C; exactly at 0. Raises UndecidedError."""
+        T, q, query = self.model.T, self.model.q, self.model.query
+        if C == 0:
+            return _Point(C, Fraction(q, T + query), Fraction(T, (T + query) ** 2))
+        if (C, effort) not in self.points:
+            most = _rational(self.model.selected_above(_arb(C), EFFORTS[effort]))
+            least = -_rational(-self.model.squares_below(_arb(C), EFFORTS[effort]))
+            self.points[C, effort] = _Point(C, most, max(least, Fraction(0)))
+        return self.points[C, effort]
+
+    def gain(self, C: Fraction, effort: int) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """Return bounds of G at C, and of P from below and R from above."""
+        less, most = outer(*self.model.selected(_arb(C), EFFORTS[effort]))
+        least, above = outer(*self.model.squares(_arb(C), EFFORTS[effort]))
+        q = self.model.q
+        upper = most**2 / (q * least) if least > 0 else Fraction(1)
+        return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
+
+    def estimate(self) -> tuple[float, float]:
+        """Return sup G and where it is, about: a coarse walk, then a golden section.
+
+        Attending to tokens alone the bound from above is the closer one, but for large C.
+        """
+
+        def coarse(C: float) -> float:
+            try:
+                low, high, *_ = self.gain(Fraction(round(C * _ROUNDED), _ROUNDED), 1)
+            except UndecidedError:
+                return 0.0
+            return math.sqrt(float(low) * float(high))
+
+        def fine(C: float) -> float:
+            try:
+                return float(self._at(self.point(Fraction(round(C * _ROUNDED), _ROUNDED), 0)))
+            except UndecidedError:
+                return 0.0
+
+        best, at, C, fallen = 0.0, 0.5, 0.5, 0
+        while C < _FURTHEST and fallen < _PATIENCE:
+            found = coarse(C)
+            fallen = fallen + 1 if found < best else 0
+            best, at = max((best, at), (found, C))
+            C *= 1.25
+        value = coarse if self.model.query else fine
+        left, right = at / 1.25, at * 1.25
+        while right - left > max(0.02 * at, 3 / _ROUNDED):
+            a, b = left + 0.382 * (right - left), left + 0.618 * (right - left)
+            left, right = (left, b) if value(a) > value(b) else (a, right)
+        middle = (left + right) / 2
+        return value(middle), middle
+
+    def best(self, accuracy: Fraction) -> Gain:
+        """Return a C near the best, with bounds of G there."""
+        C = Fraction(max(1, round(self.estimate()[1] * _ROUNDED)), _ROUNDED)
+        found = None
+        for effort in range(1, len(EFFORTS)):
+            lower, upper, selected, squares = self.gain(C, effort)
+            if found is None or lower > found.lower:
+                found = Gain(lower, upper, C, None, selected, squares)
+            if upper - lower <= accuracy * (1 - lower):
+                break
+        assert found is not None
+        return found
+
+    def bound(self, goal: Fraction, start: Fraction) -> tuple[Fraction, Fraction]:
+        """Return a bound of G over all C ≥ 0, and of what it is beyond the cells, whose end is looked for from `start`.
+
+        The bound is the goal, or what was found where that was missed.
+        """
+        end, beyond = self._end(goal, start)
+        goal = max(goal, beyond)
+        here, width = self.point(Fraction(0), 0), Fraction(1, 8)
+        while here.C < end:
+            width = min(width, end - here.C)
+            there, found = self._cell(here, width, goal)
+            while found > goal and width > _FINEST and self._at(there) < goal:
+                width *= _NARROWER
+                there, found = self._cell(here, width, goal)
+            if found > goal:
+                # No more is asked for from here on.
+                goal = found + _MARGIN * (1 - found)
+            here, width = there, min(width * _WIDER, _COARSEST)
+        return min(goal, Fraction(1)), beyond
+
+    def _end(self, goal: Fraction, start: Fraction) -> tuple[Fraction, Fraction]:
+        """Return a C beyond which G ≤ goal, with the bound there; or with the best one where there is none."""
+        best, C, missed = (start, Fraction(1)), start, 0
+        while missed < _PATIENCE and best[1] > goal and C < _FURTHEST:
+            try:
+                found = self._beyond(C)
+            except UndecidedError:
+                found = Fraction(1)
+            missed = 0 if found < best[1] or self.model.query else missed + (best[1] < 1)
+            best = min(best, (C, found), key=lambda pair: pair[1])
+            C = Fraction(round(C * _FURTHER * _ROUNDED) + 1, _ROUNDED)
+        return best
+
+    def _cell(self, here: _Point, width: Fraction, goal: Fraction) -> tuple[_Point, Fraction]:
+        """Return the cell's other end and a bound of G on it, with as many moments as the goal needs there."""
+        there, found = _Point(here.C + width, Fraction(1), here.least), Fraction(1)
+        for effort in range(len(EFFORTS)):
+            try:
+                there = self.point(here.C + width, effort)
+            except UndecidedError:
+                continue
+            if not self.model.query:
+                # R does not decrease.
+                there = replace(there, least=max(there.least, here.least))
+            found = self._bounded(here, there, goal)
+            if found <= goal or self._at(there) < goal - (1 - goal) * _MARGIN:
+                # What is missing is not to be had from better ends.
+                break
+        return there, found
+
+    def _at(self, point: _Point) -> Fraction:
+        """Return the bound of G at a point."""
+        bound = point.most**2 / (self.model.q * point.least) if point.least > 0 else Fraction(1)
+        return min(bound, Fraction(1))
+
+    def _bounded(self, here: _Point, there: _Point, goal: Fraction) -> Fraction:
+        """Return a bound of G between two points."""
+        width = there.C - here.C
+        eighth = width**2 / 8
+        found = self._ends(here, there, self.curvature * eighth, 2 * self.curvature * eighth)
+        if found <= goal or not there.least > 0:
+            return found
+        if not self.model.query:
+            curvature = self._variance(here.C) * _rational(_arb(2 * self.model.q * width).exp())
+            return min(found, self._ends(here, there, curvature * eighth, 2 * curvature * eighth))
+        rate = max(0.0, math.log(float(here.least / there.least)) / float(2 * width))
+        mu = Fraction(round(rate * _ROUNDED), _ROUNDED)
+        grown = _arb(mu * width).exp()
+        above, below = self._exponential_curvatures(here.C, mu)
+        turned = replace(
+            there, most=_rational(grown * _arb(there.most)), least=-_rational(-(grown**2) * _arb(there.least))
+        )
+        more, less = _rational(grown * above), _rational(grown**2 * below)
+        return min(found, self._ends(here, turned, more * eighth, less * eighth))
+
+    def _variance(self, C: Fraction) -> Fraction:
+        if C not in self.variances:
+            try:
+                above = _rational(self.model.variance_above(_arb(C), EFFORTS[0]))
+            except UndecidedError:
+                above = self.curvature
+            self.variances[C] = min(above, self.curvature)
+        return self.variances[C]
+
+    def _ends(self, here: _Point, there: _Point, more: Fraction, less: Fraction) -> Fraction:
+        if min(here.least, there.least) <= less:
+            return Fraction(1)
+        return max((end.most + more) ** 2 / (self.model.q * (end.least - less)) for end in (here, there))
+
+    def _exponential_curvatures(self, C: Fraction, mu: Fraction) -> tuple[arb, arb]:
+        """Return bounds of E Σ_y e^{CX_i} n and of 8 E Σ_i e^{2CX_i} (y_i² + n)."""
+        at, theta, shift = _arb(C), _arb(_TURN), _arb(_TURN * mu)
+
+        def mean(place: Place, rate: arb, others: arb) -> arb:
+            """Return E Σ_i e^{rate X_i} (1 + Σ_j e^{others X_j}); the 1 adds X = 0 to the sum over j."""
+            return self.model.exponential_moments(others, place, rate, rate, arb(0), others, 1)[1]
+
+        def squared(up: arb, middle: arb, down: arb) -> arb:
+            """Return a bound of E X² w from those of e^{θX} w, w and e^{−θX} w."""
+            return (up + down - 2 * middle) / theta**2
+
+        turns = (at + theta, at, at - theta)
+        more = squared(*(mean("selected", at, rate) for rate in turns))
+        less = arb(0)
+        places: tuple[Place, ...] = ("selected", "others")
+        for place in places:
+            less += squared(*(mean(place, 2 * at, rate) for rate in turns))
+            own = (
+                self.model.exponential_moments(at, place, rate, rate, arb(0), at, 0)[0] * turn.exp()
+                for rate, turn in ((2 * at + theta, shift), (2 * at, arb(0)), (2 * at - theta, -shift))
+            )
+            less += squared(*own)
+        return more, 8 * less
+
+    def _beyond(self, C: Fraction) -> Fraction:
+        """Return a bound of G from C on. Raises UndecidedError."""
+        q, at = self.model.q, _arb(C)
+        if not self.model.query:
+            least = -_rational(-self.model.squares_below(at, EFFORTS[_TAIL_EFFORT]))
+            return min(1 / (q * least), Fraction(1)) if least > 0 else Fraction(1)
+        one, two = (self.model.exponential_moments(at, "selected", k * at, k * at, arb(0), at, 0)[0] for k in (1, 2))
+        found = (1 + self.model.T) ** 2 * one**2 / (q * two)
+        if q % 2 == 0:
+            # On u = 0 all logits are 0; off it e^{CX_i} does not grow with C.
+            none = (arb(math.comb(q, q // 2)) / 2**q) ** self.model.D
+            found = found.min(((1 + self.model.T) * (one - q * none) + q * none) ** 2 / (q * none * self.model.T))
+        else:
+            # Where X_i = 0 (|s_k| = 1 and e_i along u) one other factor of N is 1, and the rest fall with C.
+            agree = (arb(math.comb(q - 1, (q - 1) // 2)) / 2 ** (q - 1)) ** self.model.D
+            count = 2 + (self.model.T - 1) * ((1 + (-2 * at / self.model.D).exp()) / 2) ** self.model.D
+            found = found.min((one - q * agree / 2) ** 2 * count**2 / (q * q * agree))
+        return min(_rational(found), Fraction(1))
+
+
+def _arb(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def _rational(ball: arb) -> Fraction:
+    """Return the upper end."""
+    return outer(ball, ball)[1]

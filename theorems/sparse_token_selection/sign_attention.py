@@ -1,0 +1,316 @@
+r"""Softmax attention by sign encodings: the means of its first and second powers, enclosed without sampling.
+
+The encodings e_1 … e_T ∈ R^D have independent entries ±1/√D, y is a q-subset of [T], u = Σ_{i∈y} e_i, v_i = e_i·u.
+With W = diag(0, C I) token i has the logit C v_i, and the query token, where it is attended to, C|u|². With N the
+softmax's denominator and p_i = e^{C v_i}/N,
+
+    P = E Σ_{i∈y} p_i,    R = E Σ_i p_i²    (sums over tokens, the query token not among them).
+
+*Moments.* v_i and |u|² are sums over the coordinates, so that for multiplicities a_i on tokens the mean of
+exp(C Σ a_i v_i + h|u|²) is the D-th power of one coordinate's,
+
+    E exp((s/D)(C Σ_{i∈y} a_i ε_i + h s)) ∏_{j∉y} cosh(C a_j s/D),    s = Σ_{i∈y} ε_i,
+
+over q signs. N^k is a sum of such exponentials over the ways to write k as multiplicities; equal ones are counted
+by integer partitions, so the number of terms depends on k alone.
+
+*Bounds.* p_i = w/X and p_i² = w²/X² with w = e^{C(v_i − ℓ)}, X = N e^{−Cℓ}, for any ℓ = ρ v_i + b|u|²; moments of X
+weighted with w bound their means (`moment_bounds.reciprocal_powers`) from below whatever ℓ is, from above where X is
+bounded below: for ρ = 0 and b ≤ 1/q by q (the geometric mean of e^{C v_i} over y is e^{C|u|²/q}), with the query's
+token and b ≤ 1 by 1. The less X varies the fewer moments are needed: log N follows C|u|²/q with about the slope P,
+and C|u|² with that of the query's share, so b is chosen as such. Attending to tokens alone, P is also 1 less the
+others' share, which needs lower bounds only.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from typing import Literal
+
+from flint import arb, fmpq
+
+from theorems.moment_bounds.reciprocal_powers import lower_bound, upper_bound
+from verify.errors import UndecidedError
+
+BITS = 192
+"""Of the balls: what cancels between moments is of the order of 2^40."""
+
+Place = Literal["selected", "others"]
+Range = tuple[arb, arb]
+_Tables = list[list[tuple[int, list[arb]]]]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many moments, and which ρ are tried beside 0."""
+
+    orders: int
+    advances: tuple[fmpq, ...] = ()
+
+
+EFFORTS = (Effort(4), Effort(6), Effort(8), Effort(8, (fmpq(1, 4), fmpq(3, 8))), Effort(12, (fmpq(1, 4),)))
+_FIRST = Effort(2)
+_TILTS = 16
+
+
+@dataclass(frozen=True)
+class SignAttention:
+    """T tokens, q of them selected, encodings in D dimensions; `query` says whether the query token is attended to."""
+
+    T: int
+    q: int
+    D: int
+    query: bool
+    _tilts: dict[str, fmpq] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        assert 1 <= self.q <= self.T and self.D >= 1
+
+    def selected(self, C: arb, effort: Effort) -> Range:
+        """Return balls whose outer ends enclose P at C ≥ 0."""
+        return self._below(C, 1, "selected", effort), self.selected_above(C, effort)
+
+    def selected_above(self, C: arb, effort: Effort) -> arb:
+        """Return a ball whose upper end is above P at C ≥ 0."""
+        if self.query:
+            return self._above(C, 1, "selected", effort).min(arb(1))
+        return 1 - self._below(C, 1, "others", effort)
+
+    def squares(self, C: arb, effort: Effort) -> Range:
+        """Return balls whose outer ends enclose R at C ≥ 0."""
+        above = sum((self._above(C, 2, place, effort) for place in self._places()), arb(0))
+        return self.squares_below(C, effort), above.min(arb(1))
+
+    def squares_below(self, C: arb, effort: Effort) -> arb:
+        """Return a ball whose lower end is below R at C ≥ 0."""
+        return sum((self._below(C, 2, place, effort) for place in self._places()), arb(0))
+
+    def variance_above(self, C: arb, effort: Effort) -> arb:
+        """Return a ball whose upper end is above E Var, the variance of v under the softmax, attending to tokens alone.
+
+        Var ≤ Σ p_i (v_i − m)² for any m, and x² ≤ 2cosh(x) − 2.
+        """
+        assert not self.query
+        up, down = (
+            sum((self._turned_above(C, arb(turn), place, effort) for place in self._places()), arb(0))
+            for turn in (1, -1)
+        )
+        return 2 * (up * down).sqrt() - 2
+
+    def _turned_above(self, C: arb, turn: arb, place: Place, effort: Effort) -> arb:
+        """Return a bound of E Σ e^{turn·v_i} p_i over a place."""
+        tilt = C * self._tilt(C) / self.q
+        moments = self.exponential_moments(C, place, C + turn, tilt, arb(0), tilt, effort.orders)
+        return upper_bound(moments, 1, arb(self.q))
+
+    def _places(self) -> tuple[Place, ...]:
+        return ("selected", "others") if self.T > self.q else ("selected",)
+
+    def _tilt(self, C: arb) -> fmpq:
+        """Return t, about the slope of log N in C|u|²/q: P, and q times the query's share; from few moments."""
+        key = str(C)
+        if key not in self._tilts:
+            half = C / 2 if self.query else C / (2 * self.q)
+            shares = (
+                float(lower_bound(self.exponential_moments(C, place, C, half, arb(0), half, _FIRST.orders), 1))
+                for place in self._places()
+            )
+            selected, *others = (min(1.0, max(0.0, share)) for share in shares)
+            slope = selected + self.q * max(0.0, 1 - selected - sum(others)) if self.query else selected
+            self._tilts[key] = fmpq(round(_TILTS * slope), _TILTS)
+        return self._tilts[key]
+
+    def _above(self, C: arb, power: int, place: Place, effort: Effort) -> arb:
+        best, least = arb(1), arb(1 if self.query else self.q)
+        most = fmpq(self.q if self.query else 1)
+        for tilt in {self._tilt(C), (most + self._tilt(C)) / 2, most}:
+            try:
+                best = best.min(upper_bound(self.moments(C, place, power, effort.orders, tilt=tilt), power, least))
+            except UndecidedError:
+                continue
+        return best
+
+    def _below(self, C: arb, power: int, place: Place, effort: Effort) -> arb:
+        if place not in self._places():
+            return arb(0)
+        best = lower_bound(self.moments(C, place, power, effort.orders), power)
+        for advance in () if self.query else effort.advances:
+            try:
+                best = best.max(lower_bound(self.moments(C, place, power, effort.orders, advance), power))
+            except UndecidedError:
+                continue
+        return best
+
+    def moments(
+        self, C: arb, place: Place, power: int, orders: int, advance: fmpq | int = 0, tilt: fmpq | None = None
+    ) -> list[arb]:
+        """Return E Σ_i w_i^power X^k for k = 0 … orders, i over `place`.
+
+        w and X have ℓ = ρ v_i + t|u|²/q, ρ = `advance` and t = `tilt`: where none is given, 1 − ρ with an advance,
+        else the one that makes X vary little.
+        """
+        share = tilt if tilt is not None else 1 - advance if advance else self._tilt(C)
+        ahead, along = C * advance, C * share / self.q
+        return self.exponential_moments(C, place, power * (C - ahead), power * along, ahead, along, orders)
+
+    def exponential_moments(
+        self, C: arb, place: Place, beta: arb, gamma: arb, ahead: arb, tilt: arb, orders: int
+    ) -> list[arb]:
+        """Return E Σ_{i in place} exp(β v_i − γ|u|²) Z^k for k = 0 … orders, Z = N exp(−ahead·v_i − tilt|u|²)."""
+        sums = range(self.q % 2, self.q + 1, 2)
+        powers = _Exponentials(C / self.D)
+        first = [(-gamma * s * s / self.D).exp() / 2**self.q for s in sums]
+        each = [(-tilt * s * s / self.D).exp() for s in sums]
+        query = [(C * s * s / self.D).exp() for s in sums]
+        found, chosen, others = [], None, None
+        for k in range(orders + 1):
+            if chosen is None or others is None or place == "selected" or ahead:
+                weight = (beta - k * ahead) / self.D
+                if chosen is None or (place == "selected" and ahead):
+                    chosen = self._chosen(powers, weight, place == "selected", orders, sums)
+                if others is None or (place == "others" and ahead):
+                    others = self._others(powers, weight, place == "others", orders, sums)
+            total = arb(0)
+            # The query's token falls k − j times.
+            for j in range(k + 1) if self.query else [k]:
+                scale = [f * e**k * y ** (k - j) for f, e, y in zip(first, each, query, strict=True)]
+                total += math.comb(k, j) * self._paired(chosen, others, scale, j)
+            found.append(total)
+        return found
+
+    def _paired(self, chosen: _Tables, others: _Tables, scale: list[arb], order: int) -> arb:
+        """Return the sum over all ways to write the order as multiplicities on selected and on other tokens."""
+        total = arb(0)
+        for m in range(order + 1):
+            for count, row in chosen[m]:
+                scaled = [x * y for x, y in zip(row, scale, strict=True)]
+                inner = arb(0)
+                for times, column in others[order - m]:
+                    mean = scaled[0] * column[0]
+                    for x, y in zip(scaled[1:], column[1:], strict=True):
+                        mean += x * y
+                    inner += times * mean**self.D
+                total += math.comb(order, m) * count * inner
+        return total
+
+    def _chosen(
+        self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
+    ) -> _Tables:
+        """Return, for each order, counts of selected tokens' multiplicities with the sums over signs at each |s|."""
+        extra = _Exponentials(weight)
+        tables = []
+        for order in range(orders + 1):
+            table = []
+            for own, others, count in _multiplicities(order, self.q, weighted):
+                row = dict.fromkeys(sums, arb(0))
+                for (s, along, by), times in _signs(own, others, self.q):
+                    row[s] += times * powers[along] * extra[by]
+                table.append((count, list(row.values())))
+            tables.append(table)
+        return tables
+
+    def _others(
+        self, powers: "_Exponentials", weight: arb, weighted: bool, orders: int, sums: Sequence[int]
+    ) -> _Tables:
+        """Return the same for the other tokens: products of hyperbolic cosines at each |s|."""
+        tables = []
+        for order in range(orders + 1):
+            table = []
+            for own, others, count in _multiplicities(order, self.T - self.q, weighted):
+                column = []
+                for s in sums:
+                    product = arb(1) if own is None else ((own * powers.rate + weight) * s).cosh()
+                    for a in others:
+                        product *= powers.cosh(a * s)
+                    column.append(product)
+                table.append((count, column))
+            tables.append(table)
+        return tables
+
+
+class _Exponentials:
+    """e^{rate·n} for integers n, each computed once."""
+
+    def __init__(self, rate: arb) -> None:
+        self.rate = rate
+        self._known: dict[int, arb] = {}
+        self._cosh: dict[int, arb] = {}
+
+    def __getitem__(self, n: int) -> arb:
+        if n not in self._known:
+            self._known[n] = (self.rate * n).exp()
+        return self._known[n]
+
+    def cosh(self, n: int) -> arb:
+        """Return cosh(rate·n)."""
+        if n not in self._cosh:
+            self._cosh[n] = (self.rate * n).cosh()
+        return self._cosh[n]
+
+
+@cache
+def _multiplicities(order: int, tokens: int, weighted: bool) -> tuple[tuple[int | None, tuple[int, ...], int], ...]:
+    """Return how `order` factors fall on some tokens: (a, others, count).
+
+    With a weighted token a is what falls on it, else None; `others` are the positive multiplicities elsewhere, in
+    descending order; count is the number of sequences of tokens (and, weighted, of the choice of the token).
+    """
+    if not weighted:
+        return tuple((None, parts, n) for parts in _partitions(order, order) if (n := _sequences(parts, tokens)))
+    return tuple(
+        (own, parts, n)
+        for own in range(order + 1)
+        for parts in _partitions(order - own, order)
+        if (n := tokens * math.comb(order, own) * _sequences(parts, tokens - 1))
+    )
+
+
+@cache
+def _partitions(n: int, largest: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(_descending(n, largest))
+
+
+def _descending(n: int, largest: int) -> Iterator[tuple[int, ...]]:
+    if n == 0:
+        yield ()
+    for part in range(min(n, largest), 0, -1):
+        yield from ((part, *rest) for rest in _partitions(n - part, part))
+
+
+def _sequences(parts: Sequence[int], tokens: int) -> int:
+    """Return the number of sequences of tokens in which the multiplicities are `parts`, in any order."""
+    arrangements = math.factorial(sum(parts)) // math.prod(map(math.factorial, parts))
+    symmetric = math.prod(map(math.factorial, Counter(parts).values()))
+    return arrangements * math.perm(tokens, len(parts)) // symmetric if tokens >= len(parts) else 0
+
+
+@cache
+def _signs(own: int | None, others: tuple[int, ...], q: int) -> tuple[tuple[tuple[int, int, int], int], ...]:
+    """Return counts of sign vectors in {±1}^q by (|s|, s Σ a_i ε_i, s ε) for ε the weighted token's sign (else 0)."""
+    states = {(0, 0, 0): 1} if own is None else {(e, own * e, e): 1 for e in (1, -1)}
+    for a in others:
+        grown: Counter[tuple[int, int, int]] = Counter()
+        for (s, along, mark), times in states.items():
+            for e in (1, -1):
+                grown[s + e, along + a * e, mark] += times
+        states = grown
+    rest = q - len(others) - (own is not None)
+    found: Counter[tuple[int, int, int]] = Counter()
+    for (s, along, mark), times in states.items():
+        for minus in range(rest + 1):
+            total = s + rest - 2 * minus
+            found[abs(total), total * along, total * mark] += times * math.comb(rest, minus)
+    return tuple(found.items())
+
+
+def outer(below: arb, above: arb) -> tuple[Fraction, Fraction]:
+    """Return the lower end of one ball and the upper end of another."""
+    return _fraction(below.lower()), _fraction(above.upper())
+
+
+def _fraction(point: arb) -> Fraction:
+    mantissa, exponent = map(int, point.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
