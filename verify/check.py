@@ -75,7 +75,13 @@ def check(
     )
     clauses = _accepted(statement, context, tuple(_evaluate(clause, context) for clause in context.statement.clauses))
     found = {clause.label: clause.values for clause in clauses}
-    values = {name: _reported(value, found, context) for name, value in theorem.values.items()}
+    values: dict[str, Any] = {}
+    without: dict[str, str] = {}
+    for name, value in theorem.values.items():
+        try:
+            values[name] = _reported(value, found, context)
+        except (UndefinedError, UndecidedError) as error:
+            values[name], without[name] = None, str(error)
     return CheckResult(
         theorem.id,
         statement.digest,
@@ -88,32 +94,31 @@ def check(
         digits,
         context.interrupted,
         {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
+        without,
     )
 
 
 def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Context) -> Any:
+    """Return a reported value, None where it means nothing. UndefinedError or UndecidedError where there is none."""
     if isinstance(value, ClauseValue):
         return found[value.clause].get(value.name)
-    try:
-        if isinstance(value, ValueWhere):
-            holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
-            return context.value(value.expression) if all(holds) else None
-        if isinstance(value, ValueLargest):
-            return max(map(context.exact, value.expressions))
-        if isinstance(value, ValueLeast):
-            return _least(value, context)
-        if isinstance(value, ValueOver):
-            return _over(value, context)
-        return context.value(value)
-    except (UndefinedError, UndecidedError):
-        return None
+    if isinstance(value, ValueWhere):
+        holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
+        return context.value(value.expression) if all(holds) else None
+    if isinstance(value, ValueLargest):
+        return max(map(context.exact, value.expressions))
+    if isinstance(value, ValueLeast):
+        return _least(value, context)
+    if isinstance(value, ValueOver):
+        return _over(value, context)
+    return context.value(value)
 
 
-def _least(value: ValueLeast, context: Context) -> int | None:
+def _least(value: ValueLeast, context: Context) -> int:
     """Return the least value in the range that is enough, by bisection; each comparison is rigorous.
 
     That the value is enough, and the one below it, where the range has it, is not, are the last comparisons made.
-    UndefinedError where one is undecided.
+    UndefinedError where one is undecided, or no value in the range is enough.
     """
     level, lowest, highest = value.ends()
     low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
@@ -131,7 +136,7 @@ def _least(value: ValueLeast, context: Context) -> int | None:
         return True
 
     if low > high or not enough(high):
-        return None
+        raise UndefinedError(f"no integer from {low} to {high} is enough")
     if enough(low):
         return low
     # Always: not enough at `low`, enough at `high`.

@@ -120,7 +120,11 @@ class ClauseResult:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A theorem at an instance; `rests_on` has the standing of each theorem that its proof uses, None for none."""
+    """A theorem at an instance.
+
+    `rests_on` has the standing of each theorem that its proof uses, None for none; `without` says, of values that are
+    asked for and that there are not, why.
+    """
 
     theorem: str
     statement_digest: str
@@ -133,6 +137,7 @@ class CheckResult:
     digits: int = DIGITS
     interrupted: bool = False
     rests_on: Mapping[str, Evidence | None] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def in_scope(self) -> bool | None:
@@ -171,7 +176,12 @@ class CheckResult:
 
     @property
     def detail(self) -> str:
-        """One line: what fails, or what was found."""
+        """One line: what fails, or what was found, and why values are missing."""
+        missing = (f"{name}: {why}" for name, why in self.without.items())
+        return "; ".join(part for part in (self._found, *missing) if part)
+
+    @property
+    def _found(self) -> str:
         failing = [hypothesis for hypothesis in self.hypotheses if not hypothesis.holds]
         if failing:
             verb = {False: "does not hold", None: "is undecided"}

@@ -49,7 +49,7 @@ def check_text(result: CheckResult) -> str:
     if result.values:
         lines += [
             "values",
-            *(f"  {name} = {number_text(value, result.digits)}" for name, value in result.values.items()),
+            *(f"  {name} = {_value(result, name)}" for name in result.values),
         ]
     evidence = f" ({result.evidence})" if result.evidence else ""
     headline = result.outcome.value.replace("_", " ")
@@ -57,6 +57,11 @@ def check_text(result: CheckResult) -> str:
         headline += f"; the claim there: {result.claim_outcome}"
     bits = f", {result.bits} bits" if result.bits else ""
     return "\n".join([*lines, f"{headline}{evidence}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+
+
+def _value(result: CheckResult, name: str) -> str:
+    why = f": {result.without[name]}" if name in result.without else ""
+    return f"{number_text(result.values[name], result.digits)}{why}"
 
 
 def explore_text(result: ExploreResult) -> str:

@@ -7,7 +7,7 @@ All is float64. What does not fit raises InputError.
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Literal, NamedTuple
 
 import torch
@@ -23,16 +23,21 @@ READINGS = ("together", "apart")
 _HALVINGS = 80
 _WHOLE_LINE = 40.0
 """Measurements of variance 1 and codes below 1 are far inside; a smaller range where a function is flat in float64."""
+_WIDEST = 2**32
+"""Inverting an activation is off by 10⁻¹⁴ of the range that its unit reads, or so: 10⁻⁴ at this range."""
 
 
 class Activation(NamedTuple):
-    """A function, an interval on which it increases, whether on the whole line, and where its odd part does so."""
+    """A function, an interval on which it increases, whether on the whole line, and about where its odd part does so.
+
+    The centre is None where there is none: f(centre + x) - f(centre - x) increases in x.
+    """
 
     function: Callable[[Tensor], Tensor]
     low: float
     high: float
     monotone: bool
-    centre: float = 0
+    centre: float | None = 0
 
 
 ACTIVATIONS = {
@@ -47,7 +52,7 @@ ACTIVATIONS = {
     "silu": Activation(nn.functional.silu, 0, 1, False),
     "square": Activation(torch.square, 1, 2, False, centre=1),
     "cubic": Activation(lambda x: x**3 - x, 1, 2, False, centre=1),
-    "sine": Activation(torch.sin, -1, 1, False),
+    "sine": Activation(torch.sin, -1, 1, False, centre=None),
 }
 
 
@@ -110,33 +115,51 @@ def initialise(net: Net, generator: torch.Generator) -> None:
                 )
 
 
+def subset_code(T: int, q: int) -> tuple[list[int], int]:
+    """Return T whole numbers of which any two sums of q differ, and what these sums are below.
+
+    2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
+    least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
+    """
+    _at_least("T", T, 1)
+    if not isinstance(q, int) or not 1 <= q <= T:
+        raise InputError("q", q, f"must be an integer >= 1 and <= {T}")
+    prime = next(r for r in count(T) if all(r % divisor for divisor in range(2, math.isqrt(r) + 1)))
+    base = q * (prime - 1) + 1
+    if base**q < 2**T:
+        return [sum(pow(i, k + 1, prime) * base**k for k in range(q)) for i in range(T)], base**q
+    return [2**i for i in range(T)], 2**T
+
+
 def first_layer(
-    design: Design, activation: str, measurements: Tensor, T: int, *, spacing: float = 0.0
+    design: Design, activation: str, measurements: Tensor, T: int, q: int, *, spacing: float = 0.0
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return weights on vec X (width, d T), weights on 1_y (width, T) and biases (width,) of a first layer.
 
-    With u = A vec X and the code c = sum_i 2^i [i in y], which is below 2^T:
+    With u = A vec X and the number c of y in the code of `subset_code`, below some c_0:
 
-    - one_more: u, and c in one unit more, scaled and shifted from [0, 2^T] to where the activation increases;
-    - pairs: b + u, b - u, b the activation's centre, and c likewise;
+    - one_more: u, and c in one unit more, scaled and shifted from [0, c_0] to where the activation increases, for
+      activations that increase on the whole line;
+    - pairs: b + u, b - u, b the activation's centre, and c likewise, for activations that have one;
     - none_more: u with spacing * c added to its first entry, scaled and shifted from where its values are next to
-      certain to be to that interval.
+      certain to be to that interval. Only here is there a spacing.
+
+    Raises InputError for an activation that does not fit, and for codes that float64 does not resolve.
     """
-    _designed(design, spacing)
-    m, chosen = len(measurements), _activation(activation)
+    reading = _designed(design, activation, T, q, spacing, like=measurements)
+    m, chosen, code = len(measurements), reading.activation, reading.code
     _at_least("m", m, 1)
-    code = 2.0 ** torch.arange(T, dtype=measurements.dtype, device=measurements.device)
     if design != "none_more":
         parts = [measurements] if design == "one_more" else [measurements, -measurements]
         on_X = torch.cat([*parts, torch.zeros_like(measurements[:1])])
         on_y = torch.zeros(len(on_X), T, dtype=code.dtype, device=code.device)
-        on_y[-1] = (chosen.high - chosen.low) * code / 2**T
-        bias = torch.full_like(on_X[:, 0], chosen.centre if design == "pairs" else 0)
+        on_y[-1] = (chosen.high - chosen.low) * code / reading.below
+        bias = torch.full_like(on_X[:, 0], (chosen.centre or 0) if design == "pairs" else 0)
         bias[-1] = chosen.low
         return on_X, on_y, bias
     on_y = torch.zeros(m, T, dtype=code.dtype, device=code.device)
     on_y[0] = spacing * code
-    low, scale = _window(activation, m, T, spacing, like=code)
+    low, scale = _window(reading, m, spacing)
     return measurements * scale[:, None], on_y * scale[:, None], chosen.low - low * scale
 
 
@@ -145,15 +168,12 @@ def read_off(
 ) -> tuple[Tensor, Tensor]:
     """Return the measurements (n, m) and the places (n,) of the subsets in `all_subsets`, from a first layer's outputs.
 
-    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset.
+    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset. Raises as `first_layer`.
     """
-    _designed(design, spacing)
-    chosen = _activation(activation)
-    codes = all_subsets(T, q, device=outputs.device) @ (
-        2.0 ** torch.arange(T, dtype=outputs.dtype, device=outputs.device)
-    )
+    reading = _designed(design, activation, T, q, spacing, like=outputs)
+    chosen, codes = reading.activation, all_subsets(T, q, device=outputs.device) @ reading.code
     if design == "none_more":
-        low, scale = _window(activation, outputs.shape[1], T, spacing, like=codes)
+        low, scale = _window(reading, outputs.shape[1], spacing)
         read = _inverse(chosen.function, outputs, chosen.low, chosen.high)
         read = (read - chosen.low) / scale + low
         place = (read[:, :1] - spacing * codes).abs().argmin(dim=1)
@@ -161,12 +181,15 @@ def read_off(
     code = _inverse(chosen.function, outputs[:, -1:], chosen.low, chosen.high)
     code = (code - chosen.low) / (chosen.high - chosen.low)
     if design == "pairs":
-        m = outputs.shape[1] // 2
-        odd = lambda x: chosen.function(chosen.centre + x) - chosen.function(chosen.centre - x)  # noqa: E731
+        m, centre = outputs.shape[1] // 2, chosen.centre or 0
+
+        def odd(x: Tensor) -> Tensor:
+            return chosen.function(centre + x) - chosen.function(centre - x)
+
         read = _inverse(odd, outputs[:, :m] - outputs[:, m : 2 * m], -_WHOLE_LINE, _WHOLE_LINE)
     else:
         read = _inverse(chosen.function, outputs[:, :-1], -_WHOLE_LINE, _WHOLE_LINE)
-    return read, (2**T * code - codes).abs().argmin(dim=1)
+    return read, (reading.below * code - codes).abs().argmin(dim=1)
 
 
 def decoded_losses(
@@ -183,7 +206,7 @@ def decoded_losses(
     The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
     """
     T, q = subsets.shape[1], int(subsets[0].sum())
-    on_X, on_y, bias = first_layer(design, activation, measurements, T, spacing=spacing)
+    on_X, on_y, bias = first_layer(design, activation, measurements, T, q, spacing=spacing)
     outputs = _activation(activation).function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
     read, place = read_off(design, activation, outputs, T, q, spacing=spacing)
     matrices = regression(measurements, all_subsets(T, q, device=tokens.device))
@@ -191,14 +214,44 @@ def decoded_losses(
     return (found - target(tokens, subsets)).square().sum(dim=1) / 2
 
 
-def _window(activation: str, m: int, T: int, spacing: float, *, like: Tensor) -> tuple[Tensor, Tensor]:
-    """Return where the values of each unit begin, (m,), and the scale that brings them into the interval."""
+class _Reading(NamedTuple):
+    """An activation, the code of y, (T,), float64, and what codes of q-subsets are below."""
+
+    activation: Activation
+    code: Tensor
+    below: int
+
+
+def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, like: Tensor) -> _Reading:
+    """Return what a first layer reads y by. Raises InputError where the outputs would not tell y or X."""
     chosen = _activation(activation)
+    fits = {
+        "one_more": [name for name, each in ACTIVATIONS.items() if each.monotone],
+        "pairs": [name for name, each in ACTIVATIONS.items() if each.centre is not None],
+        "none_more": list(ACTIVATIONS),
+    }
+    if design not in DESIGNS:
+        raise InputError("design", design, f"must be one of {', '.join(DESIGNS)}")
+    if activation not in fits[design]:
+        raise InputError("activation", activation, f"must be one of {', '.join(fits[design])} (design {design})")
+    if design == "none_more" and not spacing > 0:
+        raise InputError("spacing", spacing, "must be > 0 (design none_more)")
+    if design != "none_more" and spacing:
+        raise InputError("spacing", spacing, f"must be 0 (design {design})")
+    code, below = subset_code(T, q)
+    if below > _WIDEST / (spacing or 1):
+        reached = f"2^{math.log2(below):.4g}" + (f" * {spacing:g}" if spacing else "")
+        raise InputError("T", T, f"must be so small that codes of {q}-subsets, here up to {reached}, are up to 2^32")
+    return _Reading(chosen, torch.tensor(code, dtype=like.dtype, device=like.device), below)
+
+
+def _window(reading: _Reading, m: int, spacing: float) -> tuple[Tensor, Tensor]:
+    """Return where the values of each unit begin, (m,), and the scale that brings them into the interval."""
     # A measurement of variance 1 is beyond 9 with chance 2e-19.
-    low = torch.full((m,), -9.0, dtype=like.dtype, device=like.device)
+    low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
     high = -low
-    high[0] = high[0] + spacing * 2**T
-    return low, (chosen.high - chosen.low) / (high - low)
+    high[0] = high[0] + spacing * reading.below
+    return low, (reading.activation.high - reading.activation.low) / (high - low)
 
 
 def _inverse(function: Callable[[Tensor], Tensor], values: Tensor, low: float, high: float) -> Tensor:
@@ -209,13 +262,6 @@ def _inverse(function: Callable[[Tensor], Tensor], values: Tensor, low: float, h
         above = function(middle) > values
         lower, upper = torch.where(above, lower, middle), torch.where(above, middle, upper)
     return (lower + upper) / 2
-
-
-def _designed(design: str, spacing: float) -> None:
-    if design not in DESIGNS:
-        raise InputError("design", design, f"must be one of {', '.join(DESIGNS)}")
-    if design == "none_more" and not spacing > 0:
-        raise InputError("spacing", spacing, "must be > 0")
 
 
 def _activation(name: str) -> Activation:

@@ -38,7 +38,7 @@ DESCENT_STEPS = Parameter("descent_steps", "integer", "most steps of L-BFGS on t
 STARTS = Parameter("starts", "integer", "random starts of the descent", minimum=1)
 ACTIVATION = Parameter("activation", "word", "of all units", words=tuple(ACTIVATIONS))
 DESIGN = Parameter("design", "word", "units beside one a measurement: one more, one more each, none", words=DESIGNS)
-SPACING = Parameter("spacing", "rational", "what the code of y is multiplied by, with none more", above=0)
+SPACING = Parameter("spacing", "rational", "what the code of y is multiplied by with none more, else 0", minimum=0)
 SAMPLES = Parameter("samples", "integer", "fresh samples over which the loss is averaged", minimum=2)
 READS = Parameter("reads", "word", "y with X by the first layer, or apart by the one after", words=READINGS)
 
@@ -127,7 +127,7 @@ first_layer_readings = Experiment(
         Setting(Parameter("m", "integer", "number of measurements", minimum=1), 3, 5),
         Setting(DESIGN, "pairs", "pairs"),
         Setting(ACTIVATION, "relu", "relu"),
-        Setting(SPACING, 20, 20),
+        Setting(SPACING, 0, 0),
         Setting(SAMPLES, 20_000, 1_000_000),
         Setting(DESCENT_STEPS, 200, 1000),
     ),

@@ -86,23 +86,20 @@ def knows_y(measurements, subsets):
     return torch.cat([right(torch.cat([a[None], rows]), y[None]) for a, y in zip(functionals, subsets, strict=True)])
 
 
-def one_too_many(right):
-    return lambda kind, m, T, d, generator: right(kind, min(m + 1, T * d), T, d, generator)
+def too_many(count):
+    return lambda right: lambda kind, m, T, d, generator: right(kind, min(m + count, T * d), T, d, generator)
 
 
 def halved(right):
     return lambda *given, **more: right(*given, **more) / 2
 
 
-def not_a_number(right):
-    return lambda *given, **more: right(*given, **more) * math.nan
-
-
-RANDOM, BEST, READINGS, NETS = "random_layers", "best_layers", "readings", "trained_nets"
+RANDOM, AT_LENGTH, BEST, READINGS, NETS = "random_layers", "at_length", "best_layers", "readings", "trained_nets"
 PLANTED = {
     "measurements that know y": ("conditional_variance", lambda _: knows_y, (RANDOM,)),
-    "one measurement too many": ("random_measurements", one_too_many, (RANDOM, BEST, READINGS)),
-    "half of the loss": ("conditional_variance", halved, (RANDOM,)),
+    "one measurement too many": ("random_measurements", too_many(1), (RANDOM, BEST, READINGS)),
+    "eight measurements too many": ("random_measurements", too_many(8), (AT_LENGTH,)),
+    "half of the loss": ("conditional_variance", halved, (RANDOM, AT_LENGTH)),
     "half of the decoder's loss": ("decoded_losses", halved, (READINGS,)),
     "half of the net's loss": ("net_losses", halved, (NETS,)),
 }
@@ -111,7 +108,7 @@ PLANTED = {
 @pytest.fixture
 def one_net(monkeypatch):
     """Let one small net be trained."""
-    monkeypatch.setattr(widths, "NETS", (widths.Net(4, 2, 1, 1, 2, "leaky_relu", "together"),))
+    monkeypatch.setattr(widths, "NETS", (widths.NetSettings(4, 2, 1, 1, 2, "leaky_relu", "together"),))
 
 
 @pytest.mark.usefixtures("one_net")
@@ -131,7 +128,7 @@ def test_a_net_whose_first_layer_sees_the_selected_tokens_alone_is_caught(monkey
 
 
 @pytest.mark.usefixtures("one_net")
-@pytest.mark.parametrize("name", [RANDOM, READINGS, NETS])
+@pytest.mark.parametrize("name", [RANDOM, AT_LENGTH, BEST, READINGS, NETS])
 def test_a_loss_that_is_not_a_number_never_passes(monkeypatch, name):
     spoiled = {"loss": Measurement(math.nan), "loss_0": Measurement(math.nan)}
     experiment = SimpleNamespace(run=lambda **_: SimpleNamespace(measurements=spoiled))
@@ -154,6 +151,8 @@ def test_a_loss_that_is_not_a_number_never_passes(monkeypatch, name):
         (1.0, Measurement(1.1, 0.1, 1000), Outcome.INCONCLUSIVE),
         (1.0, Measurement(2.0, 0.1, 1000), Outcome.VERIFIED),
         (1.0, Measurement(math.nan, 0.1, 1000), Outcome.REFUTED),
+        (1.0, Measurement(math.nan), Outcome.REFUTED),
+        (1.0, Measurement(math.inf), Outcome.REFUTED),
     ],
 )
 def test_what_counts_as_below(least, measured, outcome):
@@ -168,6 +167,15 @@ def test_the_best_measurements_are_sums_then_contrasts():
         and rows[4][0] == [1, 1, -2]
         and torch.linalg.matrix_rank(torch.tensor(rows).flatten(1)) == 6
     )
+
+
+def test_kinds_and_activations_are_those_that_the_simulation_has():
+    activations = fully_connected.ACTIVATIONS.items()
+    assert widths.KINDS == linear_measurements.KINDS and set(widths.ON_AN_INTERVAL) == set(dict(activations))
+    assert set(widths.STRICTLY_MONOTONE) == {name for name, each in activations if each.monotone}
+    assert {*widths.ODD_PART_MONOTONE, *widths.STRICTLY_MONOTONE} == {
+        name for name, each in activations if each.centre is not None
+    }
 
 
 def test_every_net_has_a_bound_to_fall_below():

@@ -1,6 +1,7 @@
 """Outcomes, evidence and how numbers are written: decimals against Python's decimal module."""
 
 import json
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -204,6 +205,11 @@ def test_the_detail_says_what_fails_or_what_was_found():
     clauses = [(V, PROVED, None), (V, PROVED, None)]
     assert _result(*clauses).detail == "c0: d0; c1: d1"
     assert _result(*clauses, holds=False).detail == "h: x < 1 does not hold why"
+    missing = {"v": "no integer is enough"}
+    assert replace(_result(*clauses), without=missing).detail == "c0: d0; c1: d1; v: no integer is enough"
+    outside = replace(_result(holds=False), without=missing)
+    assert outside.detail == "h: x < 1 does not hold why; v: no integer is enough"
+    assert replace(outside, hypotheses=()).detail == "v: no integer is enough"
 
 
 def test_the_json_of_a_check_has_the_fields_of_the_contract():

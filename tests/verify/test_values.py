@@ -9,8 +9,9 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify import Inequality, Parameter, Source, Statement, Theorem, TheoremError, ValueLargest, ValueLeast
+from verify import Inequality, Parameter, Source, Statement, Theorem, TheoremError, ValueLargest, ValueLeast, primitive
 from verify.check import check
+from verify.text import check_text
 
 n, k = sp.symbols("n k", integer=True, nonnegative=True)
 x = sp.Symbol("x", positive=True)
@@ -20,13 +21,37 @@ CLAUSE = Inequality("c", sp.Ge(n, 0, evaluate=False))
 
 
 @pytest.fixture
-def least(make_theorem):
-    """Find the least n with an expression at most x, by a check."""
+def checked(make_theorem):
+    """Check a theorem that reports the least n with an expression at most x."""
 
     def find(*expressions, level=x, lowest=0, highest=k, **instance):
         value = ValueLeast(expressions, "n", *map(sp.sympify, (level, lowest, highest)))
         theorem = make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
-        return check(theorem, {"n": 3, "k": 10, "x": 1, **instance}).values["least"]
+        return check(theorem, {"n": 3, "k": 10, "x": 1, **instance})
+
+    return find
+
+
+@pytest.fixture
+def least(checked):
+    """Find the least n with an expression at most x."""
+
+    def find(*expressions, **more):
+        found = checked(*expressions, **more)
+        assert found.without == {}
+        return found.values["least"]
+
+    return find
+
+
+@pytest.fixture
+def missing(checked):
+    """Say why there is no least n with an expression at most x."""
+
+    def find(*expressions, **more):
+        found = checked(*expressions, **more)
+        assert found.values == {"least": None} and found.detail.endswith(f"; least: {found.without['least']}")
+        return found.without["least"]
 
     return find
 
@@ -67,24 +92,39 @@ def test_the_value_of_the_instance_does_not_count(least):
     assert {least(k - n, n=i, x=4) for i in (0, 6, 1000)} == {6}
 
 
-def test_there_is_none_where_no_value_is_enough(least):
-    assert least(k - n, level=-x) is None
-    assert least(k - n, lowest=5, highest=4) is None
-    assert least(1 / n, lowest=0, highest=0) is None
+def test_there_is_none_where_no_value_is_enough(missing):
+    assert missing(k - n, level=-x) == "no integer from 0 to 10 is enough"
+    assert missing(k - n, lowest=5, highest=4) == "no integer from 5 to 4 is enough"
+    assert missing(1 / n, lowest=0, highest=0) == "-x + 1/n: division by zero"
 
 
-def test_ends_that_are_no_integers_are_those_inside(least):
+def test_ends_that_are_no_integers_are_those_inside(least, missing):
     assert least(-n, level=0, lowest=sp.Rational(1, 2), highest=k) == 1
-    assert least(k - n, level=0, highest=k - sp.Rational(1, 2)) is None
-    assert least(k - n, lowest=sp.sqrt(2), highest=k) is None
+    assert missing(k - n, level=0, highest=k - sp.Rational(1, 2)) == "no integer from 0 to 9 is enough"
+    assert missing(k - n, lowest=sp.sqrt(2), highest=k) == "sqrt(2): a rational value is needed here"
 
 
-def test_what_is_not_rational_is_compared_in_balls(least):
+def test_what_is_not_rational_is_compared_in_balls(least, missing):
     # e^(−n) <= 1/1000 from n = 7 on; at n = 0 it is 1 exactly, and log 12 − log 3 − log 4 is never decided.
     assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
     assert least(sp.exp(-n), level=1) == 0
     undecided = sp.log((n + 2) * (n + 3)) - sp.log(n + 2) - sp.log(n + 3)
-    assert least(undecided, level=0) is None
+    assert missing(undecided, level=0).endswith("the sign is undecided at n = 10")
+
+
+def test_a_primitive_that_never_decides_is_named(missing):
+    @primitive(1)
+    def larger(arithmetic, p, q):
+        return p if p > q else q
+
+    assert missing(larger(sp.sqrt(n) * sp.sqrt(k), k)) == "the ball contains 0"
+
+
+def test_time_that_runs_out_is_named(make_theorem):
+    value = ValueLeast((sp.exp(-n),), "n", x, sp.Integer(0), k)
+    theorem = make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
+    found = check(theorem, {"n": 3, "k": 10, "x": 1}, seconds=1e-9)
+    assert found.values == {"least": None} and found.without == {"least": "the time ran out"}
 
 
 def test_large_ranges_cost_nothing(least):
@@ -101,8 +141,11 @@ def test_json_has_an_integer_or_null(make_theorem):
         "none": ValueLeast((n,), "n", -x, sp.Integer(0), k),
     }
     theorem = make_theorem(CLAUSE, parameters=(N, K, X), values=values)
-    data = json.loads(json.dumps(check(theorem, {"n": 3, "k": 10, "x": "1/2"}).to_json()))
+    found = check(theorem, {"n": 3, "k": 10, "x": "1/2"})
+    data = json.loads(json.dumps(found.to_json()))
     assert data["values"]["some"] == 10 and data["values"]["none"] is None
+    assert data["detail"].endswith("; none: no integer from 0 to 10 is enough")
+    assert "\n  none = none: no integer from 0 to 10 is enough\n" in check_text(found)
 
 
 @pytest.mark.parametrize(

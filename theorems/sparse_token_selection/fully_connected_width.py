@@ -23,12 +23,20 @@ A does not know y, and the mean over y is ½ tr (I − Π)(Γ ⊗ I_d), Γ = E u
 
     L(p) = ½ (λ_2 (Td − dim U) + (λ_1 − λ_2)(d − p)),    0 ≤ p ≤ dim U,    p ≤ d,
 
-p being the trace of a product of two projections, of ranks dim U and d. As λ_1 ≥ λ_2 ≥ 0, L(p) is no less than at
-dim U = m and the same p, and there no less than at p = m, nor than at p = d: the two formulas (for eigenvalues in
-general this is Ky Fan's inequality).
+p being the trace of a product of two projections, of ranks dim U and d. With k = dim U ≤ m,
+
+    L − ½ (d/q − m/T) = ½ ((m − k)/T + (k − p)(q − 1)/(q(T − 1))),
+    L − (Td − m)(T − q)/(2qT(T − 1)) = ½ ((m − k) λ_2 + (d − p)(q − 1)/(q(T − 1))),
+
+sums of products that are not negative, as p ≤ k ≤ m and p ≤ d: L is at least the larger formula, and attains it only
+where k = m, or λ_2 = 0, and p = min(m, d), or q = 1 (for eigenvalues in general this is Ky Fan's inequality).
 Attained: by sums of coordinates while m ≤ d, then by all d sums and any m − d of the contrasts, and f linear in them.
 
-A random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
+The clauses are the algebra: Γ's two eigenvalues, the two identities in p and k, their cases of equality, and how the
+formulas fall in m. That nothing is better than the conditional mean, the trace that it leaves, and 0 ≤ p ≤ min(k, d)
+are argued here.
+
+For q << T a random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
 d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
 
 Wider still. A may depend on chance that is independent of (X, y), and each row on the values that the rows before it
@@ -38,7 +46,10 @@ digits of many). If X is not Gaussian but of the same covariance, the formula is
 linear for each y.
 
 Reading y by the same layer. The formula is about all nets, also those that read y apart, so nets that read it by the
-same m units are no better. Nor need they be much worse. Let y be coded by the number c = Σ_i 2^i [i ∈ y].
+same m units are no better. Nor need they be much worse. Let y be coded by the number c = Σ_{i∈y} a_i, the a_i whole
+numbers of which any two sums of q differ: 2^i; or numbers below T^q or so (Bose and Chowla's B_q sets), so that c has
+q log2 T bits or so in place of T; or, a little larger, the residues of i, i^2, …, i^q modulo a prime r ≥ T as digits
+in a base above q(r − 1), as power sums determine a set (Newton's identities).
 - One unit more, for strictly monotone activations (linear, leaky ReLU, ELU, sigmoid, tanh, softplus): m units read
   A vec X, one reads c, and the rest, any function of them, knows all: the formula is attained with m + 1 units.
 - 2m + 1 units where σ(b + x) − σ(b − x) is strictly monotone for some b, and σ is on some interval: b = 0 for
@@ -48,7 +59,7 @@ same m units are no better. Nor need they be much worse. Let y be coded by the n
   unless |x| ≥ K/2, so that as K grows the loss tends to the formula. The same holds for any activation that is
   continuous and strictly monotone on some interval, of ReLU with a large bias too: scaled and shifted into it, all
   but a vanishing share of the measurements are read off. So for every width m ≥ 1 the infimum is the formula.
-What is paid is digits: weights up to K 2^T in one unit, or up to K 2^{T/m} in each of m.
+What is paid is digits: weights of order K T^q in one unit, or, one power sum each, of order K T in each of q ≤ m.
 
 Not proved here: that a rest of such units, wide enough, is as near as one likes to the function needed (of units that
 are linear it is not); what bounded weights, finite precision or a rest of bounded size cost; anything for activations
@@ -93,8 +104,7 @@ from verify import (
 )
 
 m = sp.Symbol("m", integer=True, nonnegative=True)
-v, total, p, s = sp.symbols("v total p s", real=True)
-r = sp.Symbol("r", nonnegative=True)
+v, total, p, k, s = sp.symbols("v total p k s", real=True)
 
 WIDTH = Parameter("m", "integer", "number of linear measurements of X, or units of the first layer", minimum=0)
 MEASUREMENTS_EXIST = sp.Le(m, T * d)
@@ -129,40 +139,48 @@ CLAUSES = (
     Identity("sums", largest, 1 / T, says="lambda_1 = 1/T, d times: on the sums of tokens"),
     Identity("contrasts", (T - 1) * other, 1 / q - 1 / T, says="(T-1) lambda_2 = 1/q - 1/T: (T-1)d times, on the rest"),
     Inequality("not_negative", sp.Ge(1 / q - 1 / T, 0, evaluate=False), says="lambda_2 >= 0: 1/q - 1/T >= 0"),
-    Inequality("ordered", sp.Ge(largest, other, evaluate=False), says="lambda_1 >= lambda_2"),
     Identity(
-        "rank",
-        loss_with(p, m - s),
-        loss_with(p) + other * s / 2,
-        says="a rank of m - s in place of m adds lambda_2 s/2 to the loss at overlap p",
+        "above_few",
+        loss_with(p, k) - few,
+        ((m - k) / T + (k - p) * (q - 1) / (q * (T - 1))) / 2,
+        says="L(p, k) = (lambda_2 (Td-k) + (lambda_1-lambda_2)(d-p))/2 exceeds (d/q - m/T)/2 by "
+        "((m-k)/T + (k-p)(q-1)/(q(T-1)))/2",
     ),
-    Inequality(
-        "not_below_few",
-        sp.Ge(loss_with(m - r), few, evaluate=False),
-        says="overlap p = m - r: the loss is at least (d/q - m/T)/2, for all r >= 0",
-    ),
-    Inequality(
-        "not_below_many",
-        sp.Ge(loss_with(d - r), many, evaluate=False),
-        says="overlap p = d - r: the loss is at least (Td-m)(T-q)/(2qT(T-1)), for all r >= 0",
+    Identity(
+        "above_many",
+        loss_with(p, k) - many,
+        ((m - k) * (T - q) / (q * T * (T - 1)) + (d - p) * (q - 1) / (q * (T - 1))) / 2,
+        says="and (Td-m)(T-q)/(2qT(T-1)) by ((m-k)(T-q)/(qT(T-1)) + (d-p)(q-1)/(q(T-1)))/2",
     ),
     Identity(
         "few",
         ((d - m) * largest + (T - 1) * d * other) / 2,
         few,
-        says="m <= d: the smallest loss equals (d/q - m/T)/2, half of d-m times lambda_1 and (T-1)d times lambda_2",
+        says="p = k = m, so m <= d: half the sum of the Td-m smallest eigenvalues of E uu' x I_d is (d/q - m/T)/2",
     ),
     Identity(
         "many",
         (T * d - m) * other / 2,
         many,
-        says="m >= d: the smallest loss equals (Td-m)(T-q)/(2qT(T-1)), half of Td-m times lambda_2",
+        says="p = d, k = m, so m >= d: half the sum of the Td-m smallest eigenvalues is (Td-m)(T-q)/(2qT(T-1))",
     ),
     Identity(
         "larger",
         few - many,
         (largest - other) * (d - m) / 2,
-        says="the first less the second is (lambda_1 - lambda_2)(d-m)/2: the smallest loss is the larger",
+        says="the first less the second is (lambda_1 - lambda_2)(d-m)/2: it is the larger where m <= d",
+    ),
+    Identity(
+        "few_falls",
+        few - few.subs(m, m + s),
+        s / (2 * T),
+        says="the first falls by s/(2T) as m rises by s",
+    ),
+    Identity(
+        "many_falls",
+        many - many.subs(m, m + s),
+        s * (T - q) / (2 * q * T * (T - 1)),
+        says="the second falls by s(T-q)/(2qT(T-1)): what m measurements are enough for, more are",
     ),
     Identity(
         "width_few",
@@ -182,7 +200,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
-    variables=(v, total, p, r, s),
+    variables=(v, total, p, k, s),
     clauses=CLAUSES,
 )
 
@@ -221,22 +239,24 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, changed: Identity | Inequality) -> Canary:
-    clauses = tuple(changed if clause.label == changed.label else clause for clause in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), changed.label)
+MANY_MEASURED, FEW_MEASURED = Hypothesis("many", sp.Ge(m, d)), Hypothesis("few", sp.Le(m, d))
 
 
-_BY_LABEL = {clause.label: clause for clause in CLAUSES}
-FEW, MANY, ORDERED = (_BY_LABEL[label] for label in ("few", "many", "ordered"))
+def _canary(label: str, clause: str, right: sp.Expr, *case: Hypothesis) -> Canary:
+    """Return the statement in a case of m, with another right-hand side of one clause."""
+    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
+    return Canary(label, replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case), clauses=clauses), clause)
+
 
 fcn_width = Theorem(
     id="wang2024.fcn_width",
-    title="The smallest loss of any function of y and of m linear measurements of X, hence of any fully-connected net",
+    title="A lower bound on the loss of fully-connected nets at every width: "
+    "the smallest over all functions of y and m linear measurements",
     source=Source(
         "Lower bound on the width of fully-connected nets, average case",
-        "recalled",
+        "derived here",
         WANG2024,
-        "the abstract has the order Ω̃(Td); the class, the formula and its constants are derived here",
+        "the paper's abstract has the order Ω̃(Td)",
     ),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "m": 500, "eps": "1/10"},
@@ -246,14 +266,11 @@ fcn_width = Theorem(
     },
     derivation=derivation,
     canaries=(
-        _canary("T(d - 1) for Td", replace(MANY, right=many.subs(T * d, T * (d - 1)), says="")),
-        _canary("without the half", replace(MANY, right=2 * many, says="")),
-        _canary("T for T - q", replace(MANY, right=many.subs(T - q, T), says="")),
-        _canary("the case m <= d forgotten", replace(FEW, right=many, says="")),
-        _canary("the sums measured last", replace(ORDERED, relation=sp.Le(largest, other, evaluate=False), says="")),
-        _canary(
-            "an overlap beyond m",
-            replace(_BY_LABEL["not_below_few"], relation=sp.Ge(loss_with(m + r), few, evaluate=False), says=""),
-        ),
+        _canary("T(d - 1) for Td", "many", many.subs(T * d, T * (d - 1)), MANY_MEASURED),
+        _canary("without the half", "many", 2 * many, MANY_MEASURED),
+        _canary("T for T - q", "many", many.subs(T - q, T), MANY_MEASURED),
+        _canary("the case m <= d forgotten", "few", many, FEW_MEASURED),
+        _canary("an overlap beyond the rank", "above_few", ((m - k) / T + (p - k) * (q - 1) / (q * (T - 1))) / 2),
+        _canary("no loss by a smaller rank", "above_many", (d - p) * (q - 1) / (2 * q * (T - 1))),
     ),
 )

@@ -1,6 +1,7 @@
 """Nets and first layers against plain loops over their weights; decoders that see a first layer's outputs alone."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from numerics.sparse_token_selection.fully_connected import (
     initialise,
     net_losses,
     read_off,
+    subset_code,
     train_net,
 )
 from numerics.sparse_token_selection.linear_measurements import all_subsets, conditional_variance, random_measurements
@@ -100,7 +102,7 @@ def test_training_that_diverges_is_said_to():
 
 
 MEASUREMENTS = torch.linalg.qr(random_measurements("gaussian", 3, T, D, generator(15)).T)[0].T
-MONOTONE = [name for name, activation in ACTIVATIONS.items() if activation.monotone]
+MONOTONE = ["linear", "leaky_relu", "tanh", "sigmoid", "softplus", "elu"]
 ODD = ["relu", "gelu", "silu", "square", "cubic", *MONOTONE]
 CASES = [
     *(("one_more", name) for name in MONOTONE),
@@ -112,10 +114,11 @@ CASES = [
 @pytest.mark.parametrize(("design", "activation"), CASES)
 def test_a_first_layer_is_read_off(design, activation):
     tokens, subsets = sample_batch(300, T, Q, D, generator(16))
-    on_X, on_y, bias = first_layer(design, activation, MEASUREMENTS, T, spacing=30)
+    spacing = 30.0 * (design == "none_more")
+    on_X, on_y, bias = first_layer(design, activation, MEASUREMENTS, T, Q, spacing=spacing)
     assert len(on_X) == len(on_y) == len(bias) == {"one_more": 4, "pairs": 7, "none_more": 3}[design]
     outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
-    read, place = read_off(design, activation, outputs, T, Q, spacing=30)
+    read, place = read_off(design, activation, outputs, T, Q, spacing=spacing)
     assert torch.equal(all_subsets(T, Q)[place], subsets)
     # Inverting loses what the activation's slope, at least 10⁻⁴ of its scale, makes of a rounding of 10⁻¹⁶.
     assert torch.allclose(read, tokens.flatten(1) @ MEASUREMENTS.T, rtol=0, atol=1e-8)
@@ -127,6 +130,42 @@ def test_an_activation_increases_where_it_is_said_to(activation):
     low, high = (-8, 8) if chosen.monotone else (chosen.low, chosen.high)
     values = chosen.function(torch.linspace(low, high, 1000, dtype=torch.float64))
     assert (values.diff() > 0).all()
+    if chosen.centre is not None:
+        x = torch.linspace(-8, 8, 1000, dtype=torch.float64)
+        assert ((chosen.function(chosen.centre + x) - chosen.function(chosen.centre - x)).diff() > 0).all()
+
+
+@pytest.mark.parametrize(("length", "q"), [(1, 1), (4, 2), (7, 7), (9, 1), (12, 2), (13, 3), (24, 2), (60, 2), (25, 4)])
+def test_codes_tell_subsets_apart(length, q):
+    code, below = subset_code(length, q)
+    sums = [sum(chosen) for chosen in combinations(code, q)]
+    assert len(set(sums)) == len(sums) == math.comb(length, q)
+    assert min(sums) >= 0 and max(sums) < below <= 2**length
+
+
+def test_codes_are_of_order_length_to_the_subset_size():
+    # (q (r - 1) + 1)^q, r = 61 and 101 the primes after 60 and 100.
+    assert subset_code(60, 1)[1] == 61 and subset_code(60, 2)[1] == 121**2 and subset_code(100, 3)[1] == 301**3
+    assert subset_code(4, 2) == ([1, 2, 4, 8], 16)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_the_widest_codes_are_read_off(activation):
+    # Codes below 2^25, 128 apart: up to 2^32.
+    A, (tokens, subsets) = torch.eye(25, dtype=torch.float64)[:2], sample_batch(50, 25, 5, 1, generator(18))
+    on_X, on_y, bias = first_layer("none_more", activation, A, 25, 5, spacing=128)
+    outputs = ACTIVATIONS[activation].function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
+    read, place = read_off("none_more", activation, outputs, 25, 5, spacing=128)
+    assert torch.equal(all_subsets(25, 5)[place], subsets)
+    assert torch.allclose(read, tokens.flatten(1) @ A.T, rtol=0, atol=1e-4)
+
+
+def test_long_sequences_are_read_off():
+    A = torch.linalg.qr(random_measurements("gaussian", 2, 60, 1, generator(19)).T)[0].T
+    tokens, subsets = sample_batch(20_000, 60, 2, 1, generator(20))
+    left = float(conditional_variance(A, all_subsets(60, 2)).mean())
+    losses = decoded_losses("none_more", "linear", A, tokens, subsets, spacing=30)
+    assert abs(float(losses.mean()) - left) < 6 * float(losses.std()) / math.sqrt(20_000)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -134,12 +173,16 @@ def test_a_decoder_has_the_loss_that_is_left(device):
     A = MEASUREMENTS.to(device)
     tokens, subsets = sample_batch(40_000, T, Q, D, generator(17, device))
     left = float(conditional_variance(A, all_subsets(T, Q, device=device)).mean())
-    for design, activation in (("one_more", "tanh"), ("pairs", "relu"), ("none_more", "sine")):
-        losses = decoded_losses(design, activation, A, tokens, subsets, spacing=30)
+    for design, activation, spacing in (("one_more", "tanh", 0), ("pairs", "relu", 0), ("none_more", "sine", 30)):
+        losses = decoded_losses(design, activation, A, tokens, subsets, spacing=spacing)
         assert abs(float(losses.mean()) - left) < 6 * float(losses.std()) / 200
     # Codes one apart, a standard deviation of the measurement: often read wrongly.
     near = decoded_losses("none_more", "linear", A, tokens, subsets, spacing=1)
     assert float(near.mean()) > left + 20 * float(near.std()) / 200
+
+
+def layer(design, activation, *, measurements=MEASUREMENTS, length=T, q=Q, **more):
+    return first_layer(design, activation, measurements, length, q, **more)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +195,27 @@ def test_a_decoder_has_the_loss_that_is_left(device):
         (lambda: made(activation="step"), "activation = step: must be one of linear"),
         (lambda: train_net(made(), T, Q, D, steps=0, batch=8, eta=0.1, generator=generator(0)), "steps = 0"),
         (lambda: train_net(made(), T, Q, D, steps=1, batch=0, eta=0.1, generator=generator(0)), "n = 0"),
-        (lambda: first_layer("two_more", "relu", MEASUREMENTS, T), "design = two_more: must be one of one_more"),
-        (lambda: first_layer("none_more", "relu", MEASUREMENTS, T), "spacing = 0.0: must be > 0"),
-        (lambda: first_layer("pairs", "relu", MEASUREMENTS[:0], T), "m = 0"),
+        (lambda: layer("two_more", "relu"), "design = two_more: must be one of one_more"),
+        (lambda: layer("none_more", "relu"), r"spacing = 0.0: must be > 0 \(design none_more\)"),
+        (lambda: layer("none_more", "relu", spacing=math.nan), "spacing = nan"),
+        (lambda: layer("pairs", "relu", spacing=30), r"spacing = 30: must be 0 \(design pairs\)"),
+        (lambda: layer("one_more", "tanh", spacing=30), r"spacing = 30: must be 0 \(design one_more\)"),
+        (lambda: layer("pairs", "sine"), r"activation = sine: must be one of linear, .*cubic \(design pairs\)"),
+        (lambda: layer("one_more", "relu"), r"activation = relu: must be one of linear, .*elu \(design one_more\)"),
+        (lambda: layer("one_more", "square"), "activation = square"),
+        (lambda: layer("pairs", "relu", measurements=MEASUREMENTS[:0]), "m = 0"),
+        (lambda: layer("pairs", "relu", q=5), "q = 5: must be an integer >= 1 and <= 4"),
+        (lambda: layer("pairs", "relu", q=0), "q = 0"),
+        (
+            lambda: layer("pairs", "relu", length=40, q=8),
+            r"T = 40: must be so small that codes .* here up to 2\^40, are",
+        ),
+        (lambda: layer("none_more", "relu", length=25, q=5, spacing=129), r"T = 25: .* here up to 2\^25 \* 129, are"),
+        (lambda: layer("pairs", "relu", length=4000, q=2000), r"T = 4000: .* up to 2\^4000, are"),
         (lambda: read_off("pairs", "step", MEASUREMENTS, T, Q), "activation = step"),
+        (lambda: read_off("pairs", "sine", MEASUREMENTS, T, Q), "activation = sine"),
         (lambda: read_off("none_more", "relu", MEASUREMENTS, T, Q), "spacing = 0.0: must be > 0"),
+        (lambda: read_off("none_more", "relu", MEASUREMENTS, 60, 30, spacing=1), "T = 60"),
         (lambda: read_off("two_more", "relu", MEASUREMENTS, T, Q), "design = two_more"),
     ],
 )

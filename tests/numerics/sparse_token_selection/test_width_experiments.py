@@ -45,7 +45,8 @@ def test_descent_reports_its_lowest_and_highest_end():
 
 @pytest.mark.parametrize("design", ["one_more", "pairs", "none_more"])
 def test_readings_by_design(design):
-    found = measured(first_layer_readings, design=design, activation="tanh", samples=500)["loss"]
+    settings = {"design": design, "spacing": 20 * (design == "none_more")}
+    found = measured(first_layer_readings, activation="tanh", samples=500, **settings)["loss"]
     assert found.samples == 500 and 0.1 < found.value < 0.4
 
 
@@ -67,7 +68,11 @@ def test_each_run_of_a_net_is_measured_on_all_samples():
         (optimised_first_layers, {"T": 3, "q": 4}, "q = 4"),
         (optimised_first_layers, {"m": -1}, "m = -1"),
         (first_layer_readings, {"m": 0}, "m = 0"),
-        (first_layer_readings, {"spacing": 0}, "spacing = 0"),
+        (first_layer_readings, {"design": "none_more"}, "spacing = 0.0: must be > 0"),
+        (first_layer_readings, {"spacing": 20}, "spacing = 20.0: must be 0"),
+        (first_layer_readings, {"spacing": -1}, "spacing = -1: "),
+        (first_layer_readings, {"activation": "sine"}, "activation = sine: must be one of"),
+        (first_layer_readings, {"design": "one_more"}, "activation = relu: must be one of"),
         (first_layer_readings, {"design": "two_more"}, "design = two_more"),
         (fully_connected_nets, {"T": 3, "q": 4}, "q = 4"),
         (fully_connected_nets, {"activation": "step"}, "activation = step"),
