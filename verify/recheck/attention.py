@@ -29,7 +29,7 @@ from math import comb
 
 from flint import acb_mat, arb, arb_mat, arb_poly, fmpq
 
-from verify.recheck.reading import Effort, Rejected
+from verify.recheck.reading import Effort
 
 BITS, ORDERS = 256, (5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""
@@ -136,7 +136,7 @@ class Attention:
                     for a, m in parts:
                         halves = ((self._exp(a * s, m * s) + self._exp(-a * s, -m * s)) / 2 for s in self.sums)
                         rows[-1] = [x * y for x, y in zip(rows[-1], halves, strict=True)]
-                self.effort.spend(2 * len(self.sums) * (1 + len(parts)) ** 2)
+                self.effort.spend(4 * len(self.sums) * (1 + len(parts)) ** 2)
             self._tables[factors, selected] = counts, rows
         return self._tables[factors, selected]
 
@@ -145,7 +145,7 @@ class Attention:
         (left, rows), (right, columns) = self._table(selected, True), self._table(others, False)
         if not left or not right:
             return arb(0)
-        self.effort.spend(len(left) * len(right) * (2 + 0.1 * self.D.bit_length() + 0.1 * len(self.sums)))
+        self.effort.spend(20 + len(left) * len(right) * (5 + 0.3 * self.D.bit_length() + 0.3 * len(self.sums)))
         scale = [(h * s * s / self.D).exp() for s in self.sums]
         scaled = arb_mat([[x * y for x, y in zip(row, scale, strict=True)] for row in rows])
         each = iter((scaled * arb_mat(columns).transpose()).entries())
@@ -183,14 +183,16 @@ class Attention:
         """Return a lower bound of E numerator/N^power."""
         if self.T == self.q and "B" in numerator:
             return arb(0)
+        self.effort.spend(40 * orders)
         return reciprocal(self.moments(numerator, power, self.tilt, orders), power)
 
     def above(self, numerator: str, power: int, orders: int) -> arb:
         """Return an upper bound of E numerator/N^power, at most 1 but for exponents with θ."""
-        best = None if numerator[0] in "ab" else arb(1)
-        most = self.C if self.query else self.C / self.q
-        for tilt in dict.fromkeys((self.tilt, (self.tilt + most) / 2, most)):
+        turned, most = numerator[0] in "ab", self.C if self.query else self.C / self.q
+        best = None if turned else arb(1)
+        for tilt in dict.fromkeys((self.tilt, *(() if turned else ((self.tilt + most) / 2, most)))):
             least = (self.q if tilt * self.q <= self.C else 0) + self.query
+            self.effort.spend(40 * orders)
             try:
                 bound = reciprocal(self.moments(numerator, power, tilt, orders), power, least)
             except Undecided:
@@ -214,7 +216,7 @@ class Attention:
         return (best - self.below("Q", 1, orders)).min(self.above("A", 1, orders)) if self.query else best
 
     def squares_below(self, orders: int) -> arb:
-        """Return a lower bound of R, which is at least P²/q as (Σ p_i)² ≤ q Σ p_i² over the selected tokens."""
+        """Return a lower bound of R."""
         if self.C == 0:
             return arb(self.T) / (self.T + self.query) ** 2
         return (self.below("A2", 2, orders) + self.below("B2", 2, orders)).max(arb(0))

@@ -3,8 +3,8 @@ r"""The most that attention by sign encodings can gain, sup G over C ≥ 0 with 
 *T = q.* G(0) = 1, and G ≤ 1 always.
 
 *q ≤ 2, tokens alone.* The selected v_i are equal and no other is larger. Let k be the number of others that are
-equal to them and S* = q/(q + k). S = Σ p_i ≤ S*, Σ p_i² ≥ (q + k)(S/q)² = S²/(qS*), so that by Cauchy and Schwarz
-P² ≤ E[S²/S*] E S* ≤ qR E S*, and G → E S* for C → ∞: the supremum is 1 − E k/(q + k). k is binomial, of T − q and
+equal to them, S* = q/(q + k), S = Σ p_i. Σ p_i² ≥ (q + k)(S/q)² = S²/(qS*), so that by Cauchy and Schwarz
+P² ≤ E[S²/S*] E S* ≤ qR E S* (with the query token too), and G → E S* for C → ∞: the supremum is 1 − E k/(q + k). k is binomial, of T − q and
 2^−m for m coordinates with u ≠ 0: m = D for q = 1, and for q = 2 binomial of D and ½. From E k(k−1)…(k−j) by
 
     k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1)
@@ -79,6 +79,9 @@ class Search:
 
     def __init__(self, effort: Effort, sizes: Sizes) -> None:
         self.effort, self.sizes, self.known = effort, sizes, dict[Fraction, Attention]()
+        self.variances: dict[Fraction, Fraction] = {}
+        alone = _closed((*sizes[:3], 0))
+        self.most = alone[1] if alone else Fraction(1)
         self.T, self.q, D, self.query = sizes
         q, signs = self.q, [(abs(self.q - 2 * j), Fraction(comb(self.q, j), 2**self.q)) for j in range(self.q + 1)]
         first = sum(s * w for s, w in signs)
@@ -103,21 +106,23 @@ class Search:
     def near(self) -> tuple[float, Fraction]:
         """Return about the largest G, and where it is."""
 
-        def value(C: Fraction) -> float:
+        def value(C: Fraction, trust: float = 0.5) -> float:
             try:
                 below, above = self.gain(C, ORDERS[0])
             except Undecided:
                 return 0.0
-            return float(below) ** 0.5 * float(above) ** 0.5
+            return float(below) ** (1 - trust) * float(above) ** trust
 
         best, C, missed = (0.0, Fraction(0)), Fraction(1, 2), 0
         while missed < 3 and C < _FURTHEST:
             found = value(C)
             best, missed = ((found, C), 0) if found > best[0] else (best, missed + 1)
             C = Fraction(round(C * 5 / 4 * _GRID), _GRID)
-        step = best[1] / 8
-        while step > max(best[1] / 100, Fraction(1, _GRID)):
-            tried = [(value(C), C) for C in (best[1] - step, best[1] + step)]
+        # Not far from there, tokens alone, the bound from above is much the closer one.
+        trust = 0.5 if self.query else 1.0
+        best, step = (value(best[1], trust), best[1]), best[1] / 8
+        while step > max(best[1] / 300, Fraction(1, _GRID)):
+            tried = [(value(C, trust), C) for C in (best[1] - step, best[1] + step)]
             best, step = max(best, *tried), Fraction(round(step * _GRID / 2), _GRID)
         return best
 
@@ -136,7 +141,7 @@ class Search:
 
     def exceeds(self, goal: Fraction, C: Fraction) -> bool:
         """Whether G ≤ goal was not shown for all C ≥ 0; at the given one it is largest, about."""
-        if goal >= 1:
+        if goal >= self.most:
             return False
         if not self._bounds(C, goal)[2] or (end := self._end(goal, C)) is None:
             return True
@@ -188,7 +193,9 @@ class Search:
     def _curvatures(self, C: Fraction, width: Fraction, rate: Fraction) -> tuple[Fraction, Fraction]:
         """Return K, K′ on [C, C + width], of P e^{rate (C′ − C)} and R e^{2 rate (C′ − C)}."""
         if not self.query:
-            K = self._variance(C) * high(number(2 * self.q * width).exp())
+            if C not in self.variances:
+                self.variances[C] = self._variance(C)
+            K = self.variances[C] * high(number(2 * self.q * width).exp())
             return K, 2 * K
         at, turn, bend = self.at(C), number(rate * width).exp(), number(rate * _THETA).exp()
         first, second = arb(0), arb(0)
@@ -269,5 +276,52 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
         for slack in _SLACKS:
             goal = best + (1 - best) * slack
             if not search.exceeds(goal, C):
-                return best, goal
-        return best, Fraction(1)
+                return best, min(goal, search.most)
+        return best, search.most
+
+
+def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, int]:
+    """Enclose a D ≥ 1 at which sup G ≥ goal, but not at D − 1; the D of the sizes is not used."""
+    T, q, _, query = sizes
+    if q == T or goal <= 0:
+        return 1, 1
+    if goal >= 1:
+        # sup G < 1: with a chance that does not depend on C all encodings are the same, and all tokens' p_i too.
+        raise Rejected("no dimension makes the loss so small")
+
+    def about(D: int) -> bool:
+        effort.spend(100)
+        if closed := _closed((T, q, D, query)):
+            return closed[0] >= goal
+        return Search(effort, (T, q, D, query)).near()[0] >= goal
+
+    with ctx.workprec(BITS):
+        under, D = 0, 1
+        while not about(D):
+            under, D = D, 2 * D
+            if D > 2 * MOST:
+                raise Rejected(f"the least dimension is above {MOST}")
+        while D - under > 1:
+            middle = (under + D) // 2
+            under, D = (under, middle) if about(middle) else (middle, D)
+        above, step = D, max(1, D // 400)
+        while _side(effort, (T, q, above, query), goal) < 1:
+            above, step = above + step, 2 * step
+            if above > 4 * MOST:
+                raise Rejected("the least dimension is undecided")
+        step = max(1, D // 200) if _closed((T, q, D, query)) is None else 1
+        below, step = D - step, 2 * step
+        while below > 0 and _side(effort, (T, q, below, query), goal) > -1:
+            below, step = below - step, 2 * step
+    return max(below, 0) + 1, above
+
+
+def _side(effort: Effort, sizes: Sizes, goal: Fraction) -> int:
+    """Return 1 where sup G ≥ goal, −1 where it is less, 0 where neither is shown."""
+    if closed := _closed(sizes):
+        return (closed[0] >= goal) - (closed[1] < goal)
+    search = Search(effort, sizes)
+    C = search.near()[1]
+    if search.below(C, lambda less, more: less >= goal or more < goal) >= goal:
+        return 1
+    return 0 if search.exceeds(goal - (1 - goal) / 2**40, C) else -1
