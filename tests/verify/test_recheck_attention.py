@@ -77,7 +77,6 @@ def test_gain(sizes):
     # The grid's best is below the supremum, by what G bends within 1/40 of the best C at most.
     assert float(lower) <= found + 1e-3
     assert found <= float(upper) + 1e-12
-    print(sizes, found, float(lower), float(upper))
     assert float(upper - lower) <= WIDEST.get(sizes, 0.65) * float(1 - lower)
 
 
@@ -170,22 +169,30 @@ def _symbol(name):
 
 
 def _certificate(relation, instance, margin, outcome="verified"):
-    parameters = [
-        {"name": n, "kind": kind, "words": [], "minimum": least, "above": above}
-        for n, kind, least, above in (("T", "integer", "1", None), ("q", "integer", "1", None))
-        + (("D", "integer", "1", None), ("eps", "rational", None, "0"))
-    ]
+    whole = {"kind": "integer", "words": [], "minimum": "1", "above": None}
+    parameters = [{"name": name, **whole} for name in "TqD"]
+    parameters.append({"name": "eps", "kind": "rational", "words": [], "minimum": None, "above": "0"})
     clause = {"kind": "inequality", "label": "floor", "says": "the floor is small", "relation": relation}
     statement = {
-        **{"parameters": parameters, "variables": [], "domain": [], "hypotheses": [], "definitions": []},
+        "parameters": parameters,
+        "variables": [],
+        "domain": [],
+        "hypotheses": [],
+        "definitions": [],
         "claim": [clause],
     }
     kind = {"kind": "exact", "margin": margin} if isinstance(margin, str) else None
     proof = kind or {"kind": "ball", "bits": 128, "margin": list(margin)}
     stated = {"label": "floor", "outcome": outcome, "evidence": "certified", "proof": proof}
     return {
-        **{"format": "lemmascope-certificate", "version": 1, "theorem": "user.mine", "statement": statement},
-        **{"statement_digest": digest(statement), "instance": instance, "in_scope": True, "uses": []},
+        "format": "lemmascope-certificate",
+        "version": 1,
+        "theorem": "user.mine",
+        "statement": statement,
+        "statement_digest": digest(statement),
+        "instance": instance,
+        "in_scope": True,
+        "uses": [],
         "clauses": [stated],
     }
 

@@ -18,13 +18,13 @@ on one that has none. Equal ones are counted together.
 
     1/x ≥ (1 − π)/x,    1/x² ≥ (1 − (1 + cx) π)/x²,
 
-polynomials on the right. With a factor 1 − x/x₀ in π they are upper bounds where x ≥ x₀ > 0. Here w = numerator·e^{−r t|u|²}
-and X = N e^{−t|u|²}, for any t; as Σ v_i = |u|² over the selected, A ≥ q e^{C|u|²/q}, so that X ≥ q for 0 ≤ t ≤ C/q, and
-X ≥ 1 with the query token for 0 ≤ t ≤ C.
-"""
+polynomials on the right. With a factor 1 − x/x₀ in π they are upper bounds where x ≥ x₀ > 0. Here w = numerator·e^{−r
+t|u|²} and X = N e^{−t|u|²}, for any t; as Σ v_i = |u|² over the selected, A ≥ q e^{C|u|²/q}, so that X ≥ q for 0 ≤ t
+≤ C/q, and X ≥ 1 with the query token for 0 ≤ t ≤ C."""
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import comb
 
 from flint import acb_mat, arb, arb_mat, arb_poly, fmpq
@@ -121,7 +121,7 @@ class Attention:
         return found[0] * found[1] if m else found[0]
 
     def _table(self, factors: tuple[Exponent, ...], selected: bool) -> tuple[list[int], list[list[arb]]]:
-        """Return numbers of monomials, and a coordinate's factors at each |s|: sums over signs, or hyperbolic cosines."""
+        """Return numbers of monomials, and a coordinate's factors at each |s|: sums over signs, or cosines."""
         if (factors, selected) not in self._tables:
             tokens, rows, counts = self.q if selected else self.T - self.q, [], []
             for parts, count in monomials(factors, tokens):
@@ -230,11 +230,11 @@ class Attention:
 
 
 def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
-    """Return a lower bound of E w/X^power, or an upper one where X ≥ least > 0, from E w X^k, k = 0, 1, …
+    """Return a lower bound of E w/X^power, or an upper one where X ≥ least > 0, from E w X^k, k = 0, 1 and on.
 
     Fewer nodes are taken where those of the most are so close together that the ball is wide.
     """
-    weighted = moments if least is None else [m - least * k for k, m in zip(moments, moments[1:], strict=False)]
+    weighted = moments if least is None else [m - least * k for k, m in pairwise(moments)]
     best: arb | None = None
     for count in range(len(weighted) // 2, 0, -1):
         if nodes := _nodes(weighted, count):

@@ -2,40 +2,39 @@ r"""The most that attention by sign encodings can gain, sup G over C ≥ 0 with 
 
 *T = q.* G(0) = 1, and G ≤ 1 always.
 
-*q ≤ 2, tokens alone.* The selected v_i are equal and no other is larger. Let k be the number of others that are
-equal to them, S* = q/(q + k), S = Σ p_i. Σ p_i² ≥ (q + k)(S/q)² = S²/(qS*), so that by Cauchy and Schwarz
-P² ≤ E[S²/S*] E S* ≤ qR E S* (with the query token too), and G → E S* for C → ∞: the supremum is 1 − E k/(q + k). k is binomial, of T − q and
-2^−m for m coordinates with u ≠ 0: m = D for q = 1, and for q = 2 binomial of D and ½. From E k(k−1)…(k−j) by
+*q ≤ 2, tokens alone.* The selected v_i are equal and no other is larger. Let k be the number of others that are equal
+to them, S* = q/(q + k), S = Σ p_i. Σ p_i² ≥ (q + k)(S/q)² = S²/(qS*), so that by Cauchy and Schwarz P² ≤ E[S²/S*] E
+S* ≤ qR E S* (with the query token too), and G → E S* for C → ∞: the supremum is 1 − E k/(q + k). k is binomial, of T
+− q and 2^−m for m coordinates with u ≠ 0: m = D for q = 1, and for q = 2 binomial of D and ½. From E k(k−1)…(k−j) by
 
     k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1)
 
 or, for few dimensions, by summation over m, as q/(q+k) = q ∫ t^(q+k−1) dt over [0, 1].
 
-*Cells.* Where −P'' ≤ K and R'' ≤ K' on [C₁, C₂], δ = C₂ − C₁, chords give P ≤ p + Kδ²/8, R ≥ r − K'δ²/8; (linear)² − g·linear
-is convex, so that G ≤ the larger of (P + Kδ²/8)²/(q(R − K'δ²/8)) at both ends, where the divisors are positive. Let p be the
-softmax, x_i the distance of a logit's factor of C from its mean, Var = Σ p_i x_i²:
+*Cells.* Where −P'' ≤ K and R'' ≤ K' on [C₁, C₂], δ = C₂ − C₁, chords give P ≤ p + Kδ²/8, R ≥ r − K'δ²/8; (linear)² −
+g·linear is convex, so that G ≤ the larger of (P + Kδ²/8)²/(q(R − K'δ²/8)) at both ends, where the divisors are
+positive. Let p be the softmax, x_i the distance of a logit's factor of C from its mean, Var = Σ p_i x_i²:
 
     P'' = E Σ_y p_i (x_i² − Var) ≥ −E Var,    R'' = E Σ p_i² (4x_i² − 2Var) ≤ 2E Var,
 
-the latter as p_i|x_i| ≤ ½ Σ p_j|x_j|. Tokens alone, |v_i| ≤ λ = Σ|s_k|/D ≤ q, so that Var ≤ λ²; and
-p_i(C) ≤ e^{2qδ} p_i(C₁), so that Var(C) ≤ e^{2qδ} Var(C₁), Var ≤ Σ p_i (2cosh(v_i − m) − 2) for any m, where
-E Var ≤ 2√(E Σ p_i e^{v_i} E Σ p_i e^{−v_i}) − 2. With the query token |v_i| ≤ λ ≤ |u|², so that Var ≤ |u|⁴. There also, for
-X_i = v_i − |u|² ≤ 0, y_i = X_i + μ, N = 1 + Σ e^{CX_j}, n = Σ X_j² e^{CX_j},
+the latter as p_i|x_i| ≤ ½ Σ p_j|x_j|. Tokens alone, |v_i| ≤ λ = Σ|s_k|/D ≤ q, so that Var ≤ λ²; and p_i(C) ≤ e^{2qδ}
+p_i(C₁), so that Var(C) ≤ e^{2qδ} Var(C₁), Var ≤ Σ p_i (2cosh(v_i − m) − 2) for any m, where E Var ≤ 2√(E Σ p_i
+e^{v_i} E Σ p_i e^{−v_i}) − 2. With the query token |v_i| ≤ λ ≤ |u|², so that Var ≤ |u|⁴. There also, for X_i = v_i −
+|u|² ≤ 0, y_i = X_i + μ, N = 1 + Σ e^{CX_j}, n = Σ X_j² e^{CX_j},
 
     −(e^{Cy}/N)'' ≤ e^{Cy} n,    (e^{2Cy}/N²)'' ≤ 8e^{2Cy} (y² + n):
 
 bounds for P e^{μC}, R e^{2μC}, whose G is the same. But for e^{μδ} they do not grow with C. X² ≤ (2cosh θX − 2)/θ².
 
 *Beyond the last cell.* Tokens alone, R' = 2E Σ p_i·p_i x_i ≥ 0 as p_i grows with x_i; P ≤ 1, so that G ≤ 1/(qR(C₁)).
-With the query token let M(C) = E Σ_y e^{CX_i}; 1 ≤ N ≤ 1 + T, so that G ≤ (1+T)² M(C)²/(qM(2C)), which does not grow as log M is
-convex. On u = 0, of probability ω (q even), p = 1/(1+T): P ≤ M − qω + qω/(1+T), R ≥ ωT/(1+T)². On X_i = 0, of probability
-ω (q odd: the other signs add up to 0 in each coordinate), N ≥ 2 and E N = 2 + (T−1)((1 + e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)².
-"""
+With the query token let M(C) = E Σ_y e^{CX_i}; 1 ≤ N ≤ 1 + T, so that G ≤ (1+T)² M(C)²/(qM(2C)), which does not grow
+as log M is convex. On u = 0, of probability ω (q even), p = 1/(1+T): P ≤ M − qω + qω/(1+T), R ≥ ωT/(1+T)². On X_i =
+0, of probability ω (q odd: the other signs add up to 0 in each coordinate), N ≥ 2 and E N = 2 + (T−1)((1 +
+e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)²."""
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
-from math import comb, exp, inf, log
+from math import comb, inf, log
 
 from flint import arb, ctx
 
@@ -210,7 +209,7 @@ class Search:
         return K, less
 
     def _power_sum(self, at: Attention, place: str, *exponents: tuple[int, int], other: bool = False) -> arb:
-        """Return E Σ_i e^{(aC + mθ)X_i} over a place, with the same sum over the other place or the same for a second."""
+        """Return E Σ_i e^{(aC + mθ)X_i} over a place, times another over it or over the other place."""
         own, more = exponents[:1], exponents[1:]
         h = -sum((a * at.C + m * _THETA for a, m in exponents), Fraction(0))
         pair = (own, more) if other else ((*own, *more), ())
