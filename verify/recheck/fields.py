@@ -1,7 +1,8 @@
 # ruff: noqa: D102 -- the methods of a field are said once, in fields.py
 """Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions.
 
-A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`.
+A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`, and `enclosed`
+where a number can be known by two bounds only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +11,9 @@ from typing import Any
 
 from flint import arb
 
+from verify.recheck.primitives import enclosure
 from verify.recheck.reading import Effort, Rejected, Undefined, shown
-from verify.recheck.terms import LARGEST_POWER, Node, Terms, order, square_root
+from verify.recheck.terms import LARGEST_POWER, Node, Terms, encloses, order, square_root
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 
@@ -39,6 +41,11 @@ class Exact:
 
     def symbol(self, node: Node) -> Fraction:
         raise Rejected(f"{shown(node.value)} has no value here")
+
+    def enclosed(self, lower: Fraction, upper: Fraction) -> Fraction:
+        if lower != upper:
+            raise NotExact("a primitive's value is not known exactly")
+        return lower
 
     def plus(self, left: Fraction, right: Fraction) -> Fraction:
         return self._kept(left + right)
@@ -106,6 +113,9 @@ class Balls:
 
     def symbol(self, node: Node) -> arb:
         raise Rejected(f"{shown(node.value)} has no value here")
+
+    def enclosed(self, lower: Fraction, upper: Fraction) -> arb:
+        return self._kept(ball(lower).union(ball(upper)))
 
     def plus(self, left: arb, right: arb) -> arb:
         return self._kept(left + right)
@@ -178,6 +188,10 @@ def value_of(terms: Terms, node: Node, field: Any, found: Mapping[Node, Any]) ->
             return field.log(found[node.args[0]])
         case "Limit":
             return _limit(terms, node, field)
+    if encloses(node) and hasattr(field, "enclosed"):
+        if any(argument.head != "number" for argument in node.args):
+            raise Rejected(f"{node.head}: an argument is no exact rational number here")
+        return field.enclosed(*enclosure(terms.effort, node.head, tuple(argument.value for argument in node.args)))
     raise Rejected(f"{node.head} has no value here")
 
 

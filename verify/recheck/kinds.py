@@ -8,11 +8,12 @@ from typing import Any
 from flint import ctx
 
 from verify.recheck import algebra, boxes, roots, runs
+from verify.recheck.attention import high, low
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
-from verify.recheck.terms import Node, order
+from verify.recheck.terms import Node, encloses, order
 
 
 def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
@@ -29,12 +30,25 @@ def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
 
 
 def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
-    """`inequality`: the margin recomputed in balls lies in the stated interval, which decides."""
+    """`inequality`: the margin recomputed in balls lies in the stated interval, which decides.
+
+    With a primitive whose value is known by an enclosure only, the two enclosures of the margin are made in different
+    ways, and neither need lie in the other: then they overlap, and each decides as the other does.
+    """
     relation = given.relation(clause["relation"], "clause.relation")
     bits, interval = whole(proof["bits"], f"{where}.bits", *runs.BITS), _interval(proof["margin"], f"{where}.margin")
     with ctx.workprec(bits):
-        _enclosed(given.margins(relation, bits), interval, f"{where}.margin")
-    return decides(relation, *interval, f"{where}.margin")
+        margin = given.margins(relation, bits)
+        if not any(map(encloses, order([relation]))):
+            _enclosed(margin, interval, f"{where}.margin")
+            return decides(relation, *interval, f"{where}.margin")
+        least, most = low(margin), high(margin)
+    if least > interval[1] or most < interval[0]:
+        raise Rejected(f"{where}.margin: does not meet the enclosure that is computed here")
+    holds = decides(relation, *interval, f"{where}.margin")
+    if decides(relation, least, most, f"{where}: the enclosure that is computed here") != holds:
+        raise Rejected(f"{where}.margin: the enclosure that is computed here decides otherwise")
+    return holds
 
 
 def _interval(data: Any, where: str) -> tuple[Fraction, Fraction]:

@@ -217,8 +217,9 @@ class Terms:
                 return self.exp(*args)
             case "log":
                 return self.log(*args)
-        if head in PRIMITIVES and all(argument.head == "number" for argument in args):
-            return self.number(PRIMITIVES[head].value(self.effort, *(argument.value for argument in args)))
+        value = PRIMITIVES[head].value if head in PRIMITIVES else None
+        if value and all(argument.head == "number" for argument in args):
+            return self.number(value(self.effort, *(argument.value for argument in args)))
         return self._node(head, tuple(args))
 
     def expression(self, data: Any, where: str) -> Node:
@@ -422,6 +423,11 @@ def known_primitive(rest: list[Any], where: str) -> str:
     if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
         raise Rejected(f"{where}: the primitive {shown(name)} is not known to this program")
     return name
+
+
+def encloses(node: Node) -> bool:
+    """Whether a node is a primitive whose value is known by an enclosure only."""
+    return node.head in PRIMITIVES and PRIMITIVES[node.head].encloses is not None
 
 
 def _is_limit(node: Node) -> bool:
