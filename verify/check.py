@@ -2,12 +2,13 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.certificates import refused
 from verify.claims import Context, Inequality, evaluate_rising, sign_of
@@ -95,9 +96,11 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
     if isinstance(value, ClauseValue):
         return found[value.clause].get(value.name)
     try:
-        if isinstance(value, ValueWhere):
-            holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
-            return context.value(value.expression) if all(holds) else None
+        if isinstance(value, ValueWhere | tuple):
+            cases = value if isinstance(value, tuple) else (value,)
+            return next((context.value(c.expression) for c in cases if _all_hold(c.relations, context)), None)
+        if isinstance(value, Relational):
+            return _holds(value, context)
         if isinstance(value, ValueLargest):
             return max(map(context.exact, value.expressions))
         if isinstance(value, ValueLeast):
@@ -107,6 +110,22 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
         return context.value(value)
     except (UndefinedError, UndecidedError):
         return None
+
+
+def _holds(relation: Relational, context: Context) -> bool | None:
+    """Return whether a relation holds at the instance, None where that is not decided."""
+    return Inequality("holds", relation).evaluate(context).holds
+
+
+def _all_hold(relations: Iterable[Relational], context: Context) -> bool:
+    """Whether all relations hold. Raises UndefinedError where one is not decided: no other case may then count."""
+    for relation in relations:
+        found = _holds(relation, context)
+        if found is None:
+            raise UndefinedError(f"{relation}: not decided here")
+        if not found:
+            return False
+    return True
 
 
 def _least(value: ValueLeast, context: Context) -> int | None:
