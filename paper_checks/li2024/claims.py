@@ -1,0 +1,324 @@
+"""What Li et al. 2024 claim, held against softmax regression and trained layers simulated from the definitions."""
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from theorems.softmax_regression import gradient as closed
+from theorems.softmax_regression.data_shift import data_shift
+from theorems.softmax_regression.opposite_moves import opposite_moves
+from theorems.softmax_regression.weight_shift import weight_shift
+from verify import Comparison, Evidence, Measurement, Verdict, all_of, load_experiment, over_drawn
+from verify.outcomes import as_float
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+INSTANCES = 2500
+"""Moves at each drawn size: 40 sizes are 10⁵ instances for the weights, and as many for the data."""
+QUICK, FULL = 40, 800
+EPS = 2.0**-52
+
+
+class Drawn(NamedTuple):
+    """Sizes, the logarithms to base 10 of R and of the largest move over R, and a seed."""
+
+    n: int
+    d: int
+    log_radius: int
+    log_move: int
+    seed: int
+
+
+SIZES = st.builds(Drawn, *(st.integers(*ends) for ends in ((1, 8), (1, 4), (-3, 6), (-12, 0), (0, 2**31))))
+
+
+def moves(drawn: Drawn, device: str) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
+    """Return A, A', x, x', of norm at most R, of many instances: small and large logits, and saturated ones."""
+    import torch
+
+    radius = 10.0**drawn.log_radius * (1 - 1e-12)
+    generator = torch.Generator(device).manual_seed(drawn.seed)
+    like: dict[str, Any] = {"generator": generator, "device": device, "dtype": torch.float64}
+
+    def inside(*shape: int) -> "Tensor":
+        """A direction, with a norm from 0 to R of which half are R itself; of x as a matrix of one row."""
+        each = torch.randn(INSTANCES, *shape, **like)
+        size = radius * (2 * torch.rand(INSTANCES, 1, 1, **like)).clamp(max=1)
+        return size * each / torch.linalg.matrix_norm(each, ord=2, keepdim=True)
+
+    # From a point of the ball towards another one: convex.
+    share = 10.0**drawn.log_move
+    A, x = inside(drawn.n, drawn.d), inside(1, drawn.d)
+    A_to, x_to = (1 - share) * A + share * inside(drawn.n, drawn.d), (1 - share) * x + share * inside(1, drawn.d)
+    return A, A_to, x[:, 0], x_to[:, 0]
+
+
+def _within(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    from numerics.softmax_regression.reference import new_target, prediction
+
+    def compare(drawn: Drawn) -> Verdict:
+        A, A_to, x, x_to = moves(drawn, device)
+        radius, before = 10.0**drawn.log_radius, prediction(A, x)
+        b = torch.zeros_like(before)
+        # Logits of size R² are off by (d + 1) EPS R², probabilities by half of their norm, beside a few EPS of 1.
+        allowed = 4 * EPS + math.sqrt(drawn.n) * (drawn.d + 2) * EPS * radius**2
+        verdicts = []
+        for theorem, after, moved in (
+            (weight_shift, prediction(A, x_to), (x_to - x).norm(dim=1)),
+            (data_shift, prediction(A_to, x), torch.linalg.matrix_norm(A_to - A, ord=2)),
+        ):
+            shift = (new_target(b, before, after) - b).norm(dim=1)
+            sharp = as_float(theorem.check(n=drawn.n, d=drawn.d, R=f"1e{drawn.log_radius}").values["sharp_factor"])
+            # x' − x is off by EPS R.
+            worst = float((shift - sharp * (moved + 2 * EPS * radius) - allowed).max())
+            detail = f"shift at most {worst:.2e} above {sharp:g} of the move"
+            verdicts.append((theorem.id, Verdict.of(worst <= 0, detail, Evidence.COMPUTED)))
+        return all_of(verdicts)
+
+    return over_drawn(SIZES, compare, examples=FULL if full else QUICK, seed=seed)
+
+
+shifts_within_half_the_radius = Comparison(
+    id="li2024.shifts_within_half_the_radius",
+    title="Both shifts are at most R/2 times the move, at 10^5 moves each, R from 10^-3 to 10^6, saturated logits too",
+    theorem="li2024.weight_shift",
+    experiment=None,
+    compare=_within,
+)
+
+
+def _reached(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    from numerics.softmax_regression.reference import prediction
+
+    def slope(A: "Tensor", x: "Tensor") -> float:
+        """Return the largest factor of a move of x: the norm of autograd's Jacobian."""
+        jacobian = torch.autograd.functional.jacobian(lambda point: prediction(A, point), x)
+        return float(torch.linalg.matrix_norm(jacobian, ord=2))
+
+    verdicts = []
+    for n, d, R in ((2, 1, 4), (3, 2, 4), (50, 20, 4), (200, 5, 4), (5, 2, 1), (3, 1, 4), (200, 1, 4), (8, 1, 1000)):
+        # Two equal logits above the others, of mean 0 and norm R², and a row's own direction; or one row in one column.
+        if d == 1:
+            a = torch.full((n,), -1 / n, dtype=torch.float64, device=device)
+            a[0] += 1
+            A = (R * a / a.norm())[:, None]
+            x = A.new_tensor([math.log(max(n - 1, 1)) / float(A[0] - A[1])])
+        else:
+            pair = torch.full((n,), -2 / n, dtype=torch.float64, device=device)
+            pair[:2] += 1
+            across = torch.zeros_like(pair)
+            across[0], across[1] = 1, -1
+            A = torch.zeros(n, d, dtype=torch.float64, device=device)
+            A[:, 0], A[:, 1] = R * pair / pair.norm(), R * across / across.norm()
+            x = torch.zeros(d, dtype=torch.float64, device=device)
+            x[0] = R
+        assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
+        found, claimed = slope(A, x), as_float(weight_shift.check(n=n, d=d, R=R).values["reached_factor"])
+        # Some n roundings of numbers below R².
+        allowed = n * EPS * (R + 1) ** 3
+        detail = f"{found:.15g} against {claimed:.15g}"
+        verdicts.append((f"n={n} d={d} R={R}", Verdict.of(abs(found - claimed) <= allowed, detail, Evidence.COMPUTED)))
+    return all_of(verdicts)
+
+
+reached_by_a_family = Comparison(
+    id="li2024.reached_by_a_family",
+    title="Matrices and weights of norm R at which the slope of the prediction is the factor said to be reached",
+    theorem="li2024.weight_shift",
+    experiment=None,
+    compare=_reached,
+)
+
+
+def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    from numerics.softmax_regression.reference import loss
+
+    generator = torch.Generator(device).manual_seed(seed)
+    verdicts = []
+    for n in (2, 3, 5, 8):
+        z, b = torch.randn(2, n, generator=generator, dtype=torch.float64, device=device)
+        identity = torch.eye(n, dtype=torch.float64, device=device)
+
+        def in_logits(logits: "Tensor", A: "Tensor" = identity, b: "Tensor" = b) -> "Tensor":
+            return loss(A, logits, b)
+
+        slopes = torch.autograd.functional.jacobian(in_logits, z)
+        hessian = torch.autograd.functional.hessian(in_logits, z)
+        values = _symbols(z.tolist(), b.tolist())
+        for name, form, found in (
+            ("gradient", closed.slope, slopes[0]),
+            ("Hessian (i, i)", closed.own, hessian[0, 0]),
+            ("Hessian (i, j)", closed.other, hessian[0, 1]),
+        ):
+            expression = closed.expanded(form)
+            theory = float(expression.subs({s: values[s.name] for s in expression.free_symbols}))
+            # Sums of some n products of numbers of size 1 to 10.
+            holds = abs(theory - float(found)) <= 1e-13 * n
+            verdicts.append(
+                (f"{name}, n={n}", Verdict.of(holds, f"{theory:.12g}, {float(found):.12g}", Evidence.COMPUTED))
+            )
+    return all_of(verdicts)
+
+
+def _symbols(z: list[float], b: list[float]) -> dict[str, float]:
+    """Return what the closed forms need of all rows."""
+    others = [(math.exp(logit), entry) for logit, entry in zip(z[2:], b[2:], strict=True)]
+    sums = {
+        "S": sum(e for e, _ in others),
+        "Q": sum(e * e for e, _ in others),
+        "C": sum(e * c for e, c in others),
+        "B": sum(c * c for _, c in others),
+    }
+    return {"x": z[0], "y": z[1], "b_i": b[0], "b_j": b[1], **sums}
+
+
+gradient_by_autograd = Comparison(
+    id="li2024.gradient_by_autograd",
+    title="Gradient and Hessian in closed form against autograd's, at random logits and targets",
+    theorem="li2024.gradient",
+    experiment=None,
+    compare=_gradients,
+)
+
+
+def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    from numerics.softmax_regression.reference import data_after_attention, gradient, prediction
+
+    verdicts = []
+    for a, x, eta, w, v in (
+        ("1", "1/2", "1", "1", "1"),
+        ("4/5", "3/5", "1/100", "7/10", "1/100"),
+        ("2", "1", "2", "1", "3"),
+    ):
+        values = opposite_moves.check(a=a, x=x, eta=eta, w=w, v=v, R=4).values
+        numbers = [_decimal(text) for text in (a, x, eta, w, v)]
+        like = {"dtype": torch.float64, "device": device}
+        A, b = torch.tensor([[numbers[0]], [-numbers[0]]], **like), torch.tensor([1.0, 0.0], **like)
+        at = torch.tensor([numbers[1]], **like)
+        W, V = torch.tensor([[numbers[3]]], **like), torch.tensor([[-numbers[4]]], **like)
+        here = prediction(A, at)
+        step = prediction(A, at - numbers[2] * gradient(A, at, b)).detach()
+        layer = prediction(data_after_attention(A, W, V), at)
+        found = {
+            "gradient_shift": float((step - here).norm()),
+            "layer_shift": float((layer - here).norm()),
+            "difference": float((step - layer).norm()),
+        }
+        for name, value in found.items():
+            # Some ten roundings of numbers of size 1.
+            holds = abs(value - as_float(values[name])) <= 20 * EPS
+            verdicts.append((f"{name} at a={a}", Verdict.of(holds, f"{value:.15g}", Evidence.COMPUTED)))
+    return all_of(verdicts)
+
+
+def _decimal(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return int(top) / int(bottom or 1)
+
+
+opposite_moves_by_the_definitions = Comparison(
+    id="li2024.opposite_moves_by_the_definitions",
+    title="A gradient step by autograd and a self-attention layer, each carried out: shifts and distance as stated",
+    theorem="li2024.opposite_moves",
+    experiment=None,
+    compare=_opposite,
+)
+
+
+@cache
+def measured(
+    tasks: str, n: int, d: int, steps: int, *, device: str, full: bool, seed: int
+) -> Mapping[str, Measurement]:
+    """Return what the experiment measures, once for all readings."""
+    settings = {"tasks": tasks, "n": n, "d": d, "steps": steps}
+    return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
+
+
+def _reading(read: Any, tasks: str = "teacher", quick_steps: int = 1000) -> Any:
+    """Return the comparison of one reading: at one small size, or under `full` at the paper's n and at other d."""
+
+    def compare(*, device: str, full: bool, seed: int) -> Verdict:
+        sizes = [(n, 20) for n in (25, 50, 100, 200)] + [(50, d) for d in (5, 10)] if full else [(25, 5)]
+        steps = 5000 if full else quick_steps
+        given = {"device": device, "full": full, "seed": seed}
+        return all_of((f"{tasks} n={n} d={d}", read(measured(tasks, n, d, steps, **given))) for n, d in sizes)
+
+    return compare
+
+
+def losses_close(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the layer's loss at least half of the way from where it starts to the gradient step's."""
+    start, end, step = (found[name].value for name in ("layer_loss_start", "layer_loss_end", "gradient_loss"))
+    left = (end - step) / (start - step)
+    detail = (
+        f"losses {end:.3g} (layer), {step:.3g} (gradient step), {start:.3g} untrained: {left:.0%} of the gap is left"
+    )
+    return Verdict.of(abs(left) <= 0.5, detail, Evidence.SIMULATED)
+
+
+def predictions_close(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the predictions' distance to three quarters or less."""
+    start, end = (found[f"prediction_difference_{when}"].value for when in ("start", "end"))
+    return Verdict.of(end <= 0.75 * start, f"distance {end:.3g} after training, {start:.3g} before", Evidence.SIMULATED)
+
+
+def cosine_rises(found: Mapping[str, Measurement]) -> Verdict:
+    """The sensitivities' cosine rises from about 0 to more than a half."""
+    start, end = found["cosine_start"], found["cosine_end"]
+    holds = abs(start.value) < 0.25 and end.value > 0.5
+    detail = f"cosine {start.value:.2f} before training, {end.value:.2f} ± {end.standard_error:.2f} after"
+    return Verdict.of(holds, detail, Evidence.SIMULATED)
+
+
+def overtakes(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the layer's loss a tenth below the gradient step's or more, and leaves the two models apart."""
+    end, step, cosine = (found[name] for name in ("layer_loss_end", "gradient_loss", "cosine_end"))
+    before, after = (found[f"prediction_difference_{when}"].value for when in ("start", "end"))
+    holds = end.value < 0.9 * step.value and cosine.value < 0.6 and after > 0.75 * before
+    detail = (
+        f"losses {end.value:.3g} (layer), {step.value:.3g} (gradient step); cosine {cosine.value:.2f}; "
+        f"distance of the predictions {after:.3g} after training, {before:.3g} before"
+    )
+    return Verdict.of(holds, detail, Evidence.SIMULATED)
+
+
+losses_come_close = Comparison(
+    id="li2024.losses_come_close",
+    title="Reading: over training the layer's loss nears the gradient step's (half of the gap or less is left)",
+    theorem="li2024.opposite_moves",
+    experiment="li2024.closeness",
+    compare=_reading(losses_close),
+)
+predictions_come_close = Comparison(
+    id="li2024.predictions_come_close",
+    title="Reading: over training the two predictions near each other (three quarters of the distance or less is left)",
+    theorem="li2024.opposite_moves",
+    experiment="li2024.closeness",
+    compare=_reading(predictions_close),
+)
+sensitivities_align = Comparison(
+    id="li2024.sensitivities_align",
+    title="Reading: over training the cosine of the two sensitivities rises, from about 0 to above 1/2",
+    theorem="li2024.opposite_moves",
+    experiment="li2024.closeness",
+    compare=_reading(cosine_rises),
+)
+readings_need_a_teacher = Comparison(
+    id="li2024.readings_need_a_teacher",
+    title="On targets that no weights explain the layer overtakes the gradient step, and the two stay apart",
+    theorem="li2024.opposite_moves",
+    experiment="li2024.closeness",
+    compare=_reading(overtakes, "simplex", 3000),
+)

@@ -1,0 +1,93 @@
+"""What the checks found about Li et al. 2024.
+
+Where the expected numbers are from: `test_findings.py` derives them a second time.
+"""
+
+from fractions import Fraction
+
+from theorems.papers import LI2024
+from verify import Enclosure, Finding, Premise
+
+REGRESSION = Premise("softmax regression: f(x) = softmax(Ax), loss ½‖f(x) − b‖²", "printed")
+CLAIM = Premise(
+    "the main theorem: M = n^1.5 exp(10 R²), for ‖A‖ ≤ R, ‖x‖ ≤ R, R ≥ 4 and moves of the logits below 0.01", "recalled"
+)
+SHIFT = Premise("the new target b̃ leaves the residual as it is: f(x') − b = f(x) − b̃", "recalled")
+EIGENVALUE = Premise(
+    "the eigenvalue bound of the softmax Jacobian, proved entry by entry in the clause `eigenvalue`, and that slopes "
+    "bound the move (in the docstrings of the theorems)",
+    "derived here",
+)
+CLOSENESS = Premise("closeness as the abstract has it: both shifts are bounded, so the models are close", "our reading")
+LAYER = Premise("a self-attention layer moves the data: A' = A + softmax(A W Aᵀ) A V", "our reading")
+
+constant_is_half_the_radius = Finding(
+    id="li2024.constant_is_half_the_radius",
+    paper=LI2024,
+    title="Both shifts are at most R/2 times the move, for every n, where the paper has n^1.5 exp(10 R²)",
+    text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
+    "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 is enough, and 1.99953… is reached by an "
+    "explicit matrix. Uniformly in n nothing below R/2 is true (n = 2 reaches it); for n ≥ 3 it is not attained.",
+    command="verify check li2024.weight_shift n=50 d=20 R=4",
+    expect={
+        "outcome": "verified",
+        "clauses.eigenvalue.evidence": "proved",
+        "clauses.bound_for_all.evidence": "proved",
+        "values.sharp_factor": 2,
+        "values.reached_factor": Enclosure(Fraction("1.99953"), Fraction("1.99954")),
+        "values.best_factor_at_most": Enclosure(None, Fraction("1.9999999998")),
+        "values.claimed_factor_log10": Enclosure(Fraction("72.035"), Fraction("72.036")),
+    },
+    rests_on=(REGRESSION, CLAIM, SHIFT, EIGENVALUE),
+)
+
+claimed_bound_is_vacuous = Finding(
+    id="li2024.claimed_bound_is_vacuous",
+    paper=LI2024,
+    title="The claimed bound says something only of moves below 10^-69: any two predictions are within √2",
+    text="Two softmax outputs differ by less than √2, and by at most √2 tanh(1/200) where no logit moves by 0.01. "
+    "The claimed bound is below the first for moves shorter than 10^−69.33… at n = 1 and R = 4, the smallest case in "
+    "scope, and below the second for moves shorter than 10^−71.63….",
+    command="verify check li2024.data_shift n=1 d=1 R=4",
+    expect={
+        "outcome": "verified",
+        "values.vacuous": True,
+        "values.bites_below_log10": Enclosure(Fraction("-69.337"), Fraction("-69.336")),
+        "values.bites_below_small_move_log10": Enclosure(Fraction("-71.638"), Fraction("-71.637")),
+    },
+    rests_on=(REGRESSION, CLAIM, SHIFT),
+)
+
+one_column = Finding(
+    id="li2024.one_column",
+    paper=LI2024,
+    title="With one column a move of the data can shift the target more than a move of the weight",
+    text="For d = 1 the direction in which a move of the weight moves the logits is that of the logits themselves. One "
+    "row at probability ½ reaches R n/(4(n−1)), at n = 200 and R = 4 200/199 = 1.005…, and descent found nothing "
+    "better. A move of the data is not tied: 1.998… is reached there (`verify check li2024.data_shift n=200 d=1 R=4`).",
+    command="verify check li2024.weight_shift n=200 d=1 R=4",
+    expect={"outcome": "verified", "values.reached_factor": Fraction(200, 199), "values.sharp_factor": 2},
+    rests_on=(REGRESSION, EIGENVALUE),
+)
+
+bounded_shifts_are_not_closeness = Finding(
+    id="li2024.bounded_shifts_are_not_closeness",
+    paper=LI2024,
+    title="Bounded shifts do not make the two models close: a gradient step and a layer may move apart",
+    text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1 moves the prediction towards the "
+    "target by 0.1057…, a self-attention layer with query-key weight 1 and value weight −1 moves it away by 0.2428…; "
+    "their distance 0.3485… is the sum, and it is so for all step sizes and value weights of these signs, however "
+    "small. The claimed bounds on the two are 10^69 and more. What bounds the distance is half that of the logits' "
+    "moves, at most (R/2)(‖x' − x‖ + ‖A' − A‖).",
+    command="verify check li2024.opposite_moves a=1 x=1/2 eta=1 w=1 v=1 R=4",
+    expect={
+        "outcome": "verified",
+        "evidence": "proved",
+        "values.gradient_shift": Enclosure(Fraction("0.1057"), Fraction("0.1058")),
+        "values.layer_shift": Enclosure(Fraction("0.2428"), Fraction("0.2429")),
+        "values.difference": Enclosure(Fraction("0.3485"), Fraction("0.3486")),
+        "values.gradient_shift_claimed_log10": Enclosure(69, None),
+        "values.layer_shift_claimed_log10": Enclosure(69, None),
+    },
+    rests_on=(REGRESSION, SHIFT, LAYER, CLOSENESS),
+)
