@@ -149,6 +149,35 @@ def explore_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
+@app.command("simulate")
+def simulate_experiment(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
+    given: Assignments = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
+    seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="the paper's own settings")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="write the measurements to EXPERIMENT.json", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment: settings to measurements with standard errors."""
+    from verify.experiments import write_measurements
+    from verify.parameters import read_assignments
+    from verify.registry import load_experiment
+    from verify.text import experiment_text
+
+    loaded, assignments = load_experiment(experiment), read_assignments(given or [])
+    loaded.refuse_options(assignments)
+    result = loaded.run(seed=seed, device=device, full=full, **assignments)
+    if out is not None:
+        write_measurements(result, out)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(experiment_text(result))
+
+
 @app.command("recheck")
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False

@@ -1,13 +1,16 @@
 """Experiments: simulations from the definitions, from settings to measurements with standard errors."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.devices import device_named
 from verify.errors import InputError, TheoremError
+from verify.outcomes import SCHEMA, json_numbers
 from verify.parameters import Instance, Parameter, Value
 
 if TYPE_CHECKING:
@@ -55,6 +58,17 @@ class ExperimentResult:
     measurements: Mapping[str, Measurement]
     seconds: float
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify simulate --json`, without `schema` and `version`."""
+        return {
+            "experiment": self.experiment,
+            "settings": json_numbers(self.settings),
+            "seed": self.seed,
+            "device": self.device,
+            "measurements": {name: asdict(measured) for name, measured in self.measurements.items()},
+            "seconds": round(self.seconds, 3),
+        }
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -86,6 +100,12 @@ class Experiment:
             for value in (setting.quick, setting.full):
                 setting.parameter.parse(value)
 
+    def refuse_options(self, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a seed, a device or `full` among the settings."""
+        for name in _TAKEN:
+            if name in given:
+                raise InputError(name, given[name], f"is no setting of {self.id}, but the option --{name}")
+
     def run(
         self, /, *, seed: int = 0, device: str = "auto", full: bool = False, **settings: object
     ) -> ExperimentResult:
@@ -108,3 +128,19 @@ class Experiment:
             s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
             for s in self.settings
         }
+
+
+def write_measurements(result: ExperimentResult, folder: Path) -> Path:
+    """Write a run to EXPERIMENT.json in a folder, whole or not at all. Raises InputError where it cannot be written."""
+    from verify.version import version
+
+    path = folder / f"{result.experiment}.json"
+    body = {"schema": SCHEMA, "version": version(), **result.to_json()}
+    part = path.with_name(path.name + ".part")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(body, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
+    return path

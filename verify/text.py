@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 
 from verify.conditions import ConditionsResult
+from verify.experiments import ExperimentResult
 from verify.explore import ExploreResult
 from verify.outcomes import CheckResult, HypothesisResult, number_text
 from verify.sharpness import Sharpness
@@ -32,6 +33,15 @@ def conditions_text(result: ConditionsResult) -> str:
     if result.ranges:
         lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
     return "\n".join([*lines, scope])
+
+
+def experiment_text(result: ExperimentResult) -> str:
+    """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
+    lines = [f"{result.experiment}  {_assignments(result.settings)}", "measurements"]
+    for name, m in result.measurements.items():
+        spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
+        lines.append(f"  {name} = {m.value:.{_SHORT}g}{spread}")
+    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}"])
 
 
 def check_text(result: CheckResult) -> str:
