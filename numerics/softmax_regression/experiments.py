@@ -58,9 +58,10 @@ def line_search(A: Tensor, b: Tensor) -> float:
 def trained_layer(
     kind: str, n: int, d: int, *, eta: float, steps: int, batch: int, generator: torch.Generator
 ) -> list[tuple[Tensor, Tensor]]:
-    """Return (W, v) before and after a training by Adam on fresh tasks, from small random weights."""
+    """Return (W, v) before and after a training by Adam on fresh tasks, from small random weights W and v = 1/10."""
     W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
-    v = 0.1 * torch.randn((), generator=generator, dtype=torch.float64, device=generator.device)
+    # From the other sign training first has to pass v = 0, where W has no slope, and stays there for long.
+    v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
     start = W.clone(), v.clone()
     optimizer = torch.optim.Adam([W.requires_grad_(), v.requires_grad_()], lr=eta)
     for step in range(steps):

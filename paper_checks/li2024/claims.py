@@ -320,5 +320,5 @@ readings_need_a_teacher = Comparison(
     title="On targets that no weights explain the layer overtakes the gradient step, and the two stay apart",
     theorem="li2024.opposite_moves",
     experiment="li2024.closeness",
-    compare=_reading(overtakes, "simplex", 3000),
+    compare=_reading(overtakes, "simplex", 2000),
 )

@@ -44,6 +44,8 @@ def test_one_column():
     p = softmax(a * math.log(199) / (a[0] - a[1]))
     slope = 4 * np.linalg.norm(p * a - p * (p @ a)) / np.linalg.norm(a)
     assert math.isclose(slope, findings.one_column.expect["values.reached_factor"], rel_tol=1e-12)
+    # The text's 1.9977, for the data: two logits above 198, of norm 16 when shifted to mean 0.
+    assert 1.9977 < 4 / (2 + 198 * math.exp(-16 * math.sqrt(200 / 396))) < 1.9978
 
 
 def test_opposite_moves():
@@ -52,3 +54,13 @@ def test_opposite_moves():
     step, layer = (1 / (1 + math.exp(-t)) for t in (1 + 8 * p * (1 - p) ** 2, 1 - math.tanh(1)))
     for name, value in (("gradient_shift", step - p), ("layer_shift", p - layer), ("difference", step - layer)):
         assert within(finding, f"values.{name}", math.sqrt(2) * value)
+
+
+def test_the_tasks_at_another_seed():
+    from verify import load_experiment
+
+    finding = findings.readings_depend_on_the_tasks
+    settings = dict(word.split("=") for word in finding.command.split() if "=" in word)
+    found = load_experiment("li2024.closeness").run(device="cpu", seed=5, **settings).measurements
+    for path in finding.expect:
+        assert within(finding, path, found[path.split(".")[1]].value)
