@@ -15,6 +15,7 @@ from verify import Comparison, Evidence, Measurement, Verdict, all_of, load_expe
 from verify.outcomes import as_float
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 INSTANCES = 2500
@@ -93,35 +94,54 @@ shifts_within_half_the_radius = Comparison(
 )
 
 
-def _reached(*, device: str, full: bool, seed: int) -> Verdict:
+def _pair(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
+    """Two equal logits above the others, of mean 0 and norm R², and beside them the direction between the two."""
+    import torch
+
+    A = torch.zeros(n, d, dtype=torch.float64, device=device)
+    A[:, 0], A[:2, 0] = -2 / n, 1 - 2 / n
+    A[0, 1], A[1, 1] = 1, -1
+    x = torch.zeros(d, dtype=torch.float64, device=device)
+    x[0] = R
+    return R * A / A.norm(dim=0).clamp(min=1e-300), x
+
+
+def _row(n: int, d: int, R: float, device: str) -> "tuple[Tensor, Tensor]":
+    """One logit above the others, at probability 1/2 where x of norm R takes it so far."""
+    import torch
+
+    A = torch.zeros(n, d, dtype=torch.float64, device=device)
+    A[:, 0], A[0, 0] = -1 / n, 1 - 1 / n
+    A = R * A / A.norm()
+    x = torch.zeros(d, dtype=torch.float64, device=device)
+    x[0] = min(R, math.log(n - 1) / float(A[0, 0] - A[1, 0]))
+    return A, x
+
+
+def _slope(A: "Tensor", x: "Tensor") -> "Tensor":
+    """Return the largest factor of a move of x: the norm of autograd's Jacobian, (...) for A (..., n, d)."""
     import torch
 
     from numerics.softmax_regression.reference import prediction
 
-    def slope(A: "Tensor", x: "Tensor") -> float:
-        """Return the largest factor of a move of x: the norm of autograd's Jacobian."""
-        jacobian = torch.autograd.functional.jacobian(lambda point: prediction(A, point), x)
-        return float(torch.linalg.matrix_norm(jacobian, ord=2))
+    jacobian = torch.func.jacrev(prediction, argnums=1)
+    return torch.linalg.matrix_norm(torch.func.vmap(jacobian)(A, x) if A.ndim > 2 else jacobian(A, x), ord=2)
+
+
+def _reached(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
 
     verdicts = []
-    for n, d, R in ((2, 1, 4), (3, 2, 4), (50, 20, 4), (200, 5, 4), (5, 2, 1), (3, 1, 4), (200, 1, 4), (8, 1, 1000)):
-        # Two equal logits above the others, of mean 0 and norm R², and a row's own direction; or one row in one column.
-        if d == 1:
-            a = torch.full((n,), -1 / n, dtype=torch.float64, device=device)
-            a[0] += 1
-            A = (R * a / a.norm())[:, None]
-            x = A.new_tensor([math.log(max(n - 1, 1)) / float(A[0] - A[1])])
-        else:
-            pair = torch.full((n,), -2 / n, dtype=torch.float64, device=device)
-            pair[:2] += 1
-            across = torch.zeros_like(pair)
-            across[0], across[1] = 1, -1
-            A = torch.zeros(n, d, dtype=torch.float64, device=device)
-            A[:, 0], A[:, 1] = R * pair / pair.norm(), R * across / across.norm()
-            x = torch.zeros(d, dtype=torch.float64, device=device)
-            x[0] = R
-        assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
-        found, claimed = slope(A, x), as_float(weight_shift.check(n=n, d=d, R=R).values["reached_factor"])
+    for n, d, R in (
+        *((2, 1, 4), (3, 2, 4), (50, 20, 4), (200, 5, 4), (5, 2, 1), (3, 1, 4), (200, 1, 4), (8, 1, 1000)),
+        # One row is better than a pair, or below 1/2, or both.
+        *((10, 2, 1), (1000, 3, 2), (5, 1, 1), (1000, 2, 1)),
+    ):
+        families = [_row(n, d, R, device), *([_pair(n, d, R, device)] if d > 1 else [])]
+        for A, x in families:
+            assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
+        found = max(float(_slope(A, x)) for A, x in families)
+        claimed = as_float(weight_shift.check(n=n, d=d, R=R).values["reached_factor"])
         # Some n roundings of numbers below R².
         allowed = n * EPS * (R + 1) ** 3
         detail = f"{found:.15g} against {claimed:.15g}"
@@ -135,6 +155,53 @@ reached_by_a_family = Comparison(
     theorem="li2024.weight_shift",
     experiment=None,
     compare=_reached,
+)
+
+ASCENTS = ((2, 1, 4), (2, 3, 4), (3, 1, 4), (3, 2, 4), (3, 3, 1), (4, 1, 1), (4, 2, 4), (4, 3, 0.5))
+STARTS, STEPS = 20, 150
+
+
+def _ascent(n: int, d: int, R: float, generator: "torch.Generator") -> float:
+    """Return the largest slope found by Adam from random A of norm R and x of norm up to R."""
+    import torch
+
+    like: dict[str, Any] = {"generator": generator, "device": generator.device, "dtype": torch.float64}
+    free = torch.randn(STARTS, n, d, **like).requires_grad_(), torch.randn(STARTS, d, **like).requires_grad_()
+    optimizer = torch.optim.Adam(free, lr=0.05)
+    best = 0.0
+    for _ in range(STEPS):
+        # ‖A‖ < R gains from a longer A and a shorter x, whose logits are the same.
+        A = R * free[0] / torch.linalg.matrix_norm(free[0], ord=2, keepdim=True)
+        x = R * free[1] / free[1].norm(dim=1, keepdim=True).clamp(min=1)
+        slopes = _slope(A, x)
+        best = max(best, float(slopes.detach().max()))
+        optimizer.zero_grad()
+        (-slopes.sum()).backward()
+        optimizer.step()
+    return best
+
+
+def _ascended(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    generator = torch.Generator(device).manual_seed(seed)
+    verdicts = []
+    for n, d, R in ASCENTS:
+        found, values = _ascent(n, d, R, generator), weight_shift.check(n=n, d=d, R=str(R)).values
+        most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
+        # Above, roundings; below, an ascent that has not ended.
+        holds = found <= most * (1 + 1e-9) and reached * (1 - 1e-3) <= found <= reached * (1 + 1e-6)
+        detail = f"{found:.9g} found, {reached:.9g} reached, {most:.9g} at most"
+        verdicts.append((f"n={n} d={d} R={R}", Verdict.of(holds, detail, Evidence.COMPUTED)))
+    return all_of(verdicts)
+
+
+reached_by_ascent = Comparison(
+    id="li2024.reached_by_ascent",
+    title="An ascent over A and x, n = 2 to 4 and d = 1 to 3, finds the factor said to be reached, and nothing better",
+    theorem="li2024.weight_shift",
+    experiment=None,
+    compare=_ascended,
 )
 
 
@@ -198,7 +265,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
 
     verdicts = []
     for a, x, eta, w, v in (
-        ("1", "1/2", "1", "1", "1"),
+        ("1", "1/2", "1/50", "1", "1/100"),
         ("4/5", "3/5", "1/100", "7/10", "1/100"),
         ("2", "1", "2", "1", "3"),
     ):
@@ -262,6 +329,10 @@ def _reading(
         return all_of((f"{tasks} n={n} d={d}", read(measured(tasks, n, d, steps, **given))) for n, d in sizes)
 
     return compare
+
+
+# The paper states its readings in words, without numbers. The levels below, what counts as close, aligned or apart, are
+# ours, and were set after runs of this experiment had been seen: they pin what it shows and were not predicted.
 
 
 def losses_close(found: Mapping[str, Measurement]) -> Verdict:

@@ -15,6 +15,7 @@ from verify import Measurement, Outcome
 COMPARISONS = [
     claims.shifts_within_half_the_radius,
     claims.reached_by_a_family,
+    claims.reached_by_ascent,
     claims.gradient_by_autograd,
     claims.opposite_moves_by_the_definitions,
     claims.losses_come_close,

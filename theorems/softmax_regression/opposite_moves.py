@@ -13,7 +13,8 @@ Two rows (a, −a)ᵀ, d = 1, target b = (1, 0), and a layer whose row i attends
 
 p = 1/(1 + e^{−D}). For x, v, w > 0 the step moves the prediction towards the target and the layer away from it, however
 small η and v are: p' > p > p'', so that the distance √2 (p' − p'') of the two predictions is the sum of the two shifts.
-By the bound above it is at most (√2/4)(D' − D'').
+By the bound above it is at most (√2/4)(D' − D''). The hypotheses are those of both shifts, small moves included; the
+clauses need none of them.
 
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
@@ -38,9 +39,6 @@ PARAMETERS = (
     Parameter("v", "rational", "minus the layer's value weight", above=0),
     Parameter("R", "rational", "bound on the norms", above=0),
 )
-LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
-DATA = Hypothesis("data_norm", sp.Ge(R, sp.sqrt(2) * a), "|A| = sqrt(2) a <= R")
-WEIGHTS = Hypothesis("weight_norm", sp.Ge(R, x))
 
 
 def probability(difference: sp.Expr) -> sp.Expr:
@@ -51,6 +49,17 @@ def probability(difference: sp.Expr) -> sp.Expr:
 D = 2 * a * x
 STEP = 8 * eta * a**2 * probability(D) * (1 - probability(D)) ** 2
 LAYER = D * v * (1 - sp.exp(-2 * w * a**2)) / (1 + sp.exp(-2 * w * a**2))
+
+SHRINKS = LAYER / D
+HYPOTHESES = (
+    Hypothesis("large_radius", sp.Ge(R, 4)),
+    Hypothesis("data_norm", sp.Ge(R, sp.sqrt(2) * a), "|A| = sqrt(2) a <= R"),
+    Hypothesis("moved_data_norm", sp.Ge(R, sp.sqrt(2) * a * (SHRINKS - 1)), "|A'| <= R where v tanh(wa^2) > 1"),
+    Hypothesis("weight_norm", sp.Ge(R, x + STEP / (2 * a)), "|x| < |x'| <= R"),
+    # Of two logits ±t/2 each moves by half of what their difference does.
+    Hypothesis("small_step", sp.Lt(STEP / 2, sp.Rational(1, 100)), "the step moves no logit by 0.01"),
+    Hypothesis("small_layer", sp.Lt(LAYER / 2, sp.Rational(1, 100)), "the layer moves no logit by 0.01"),
+)
 
 # L = (1 − p)² with p = s/(1 + s) at e^D = s, whose slope in x is 2a s dL/ds.
 SLOPE = Identity(
@@ -81,7 +90,7 @@ DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluat
 first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
 STATEMENT = Statement(
     parameters=PARAMETERS,
-    hypotheses=(LARGE_RADIUS, DATA, WEIGHTS),
+    hypotheses=HYPOTHESES,
     variables=(u, s, rise, fall),
     clauses=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
 )
@@ -120,7 +129,7 @@ opposite_moves = Theorem(
     title="A gradient step and an attention layer may move the prediction apart: bounded shifts are not closeness",
     source=Source("closeness of the two shifts", "derived here", LI2024),
     statement=STATEMENT,
-    example={"a": 1, "x": "1/2", "eta": 1, "w": 1, "v": 1, "R": 4},
+    example={"a": 1, "x": "1/2", "eta": "1/50", "w": 1, "v": "1/100", "R": 4},
     values={
         "gradient_shift": sp.sqrt(2) * (step - first),
         "layer_shift": sp.sqrt(2) * (first - layer),

@@ -41,11 +41,26 @@ from verify.claims import Clause
 SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""
 
-# The pair with its logits at mean 0, so that R² is all difference; the best at two rows; what no choice exceeds.
+# Two equal logits above the others, at mean 0, so that R² is all difference; their odds against each other are 1.
 gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
-PAIR_FACTOR = R / (2 + (n - 2) * sp.exp(-gap))
+pair = 2 + (n - 2) * sp.exp(-gap)
+# One logit above the others, at probability ½ where R² reaches so far, else as near to it as it does.
+highest = R**2 * sp.sqrt(n / (n - 1))
+largest = 1 / (1 + (n - 1) * sp.exp(-highest))
+row_at_half, row_below = R * n / (4 * (n - 1)), R * largest * (1 - largest) * n / (n - 1)
+HALF_IN_REACH = sp.Le(sp.log(n - 1), highest)
 ONE_ROW = ValueWhere(sp.Integer(0), (sp.Eq(n, 1),))
 TWO_ROWS = ValueWhere(HALF, (sp.Eq(n, 2),))
+ROW_CASES = (ONE_ROW, TWO_ROWS, ValueWhere(row_at_half, (HALF_IN_REACH,)), ValueWhere(row_below, ()))
+"""What one row reaches."""
+BETTER_CASES = (
+    ONE_ROW,
+    TWO_ROWS,
+    ValueWhere(row_at_half, (HALF_IN_REACH, sp.Ge(n * pair, 4 * (n - 1)))),
+    ValueWhere(row_below, (sp.Gt(sp.log(n - 1), highest), sp.Ge(largest * (1 - largest) * n * pair, n - 1))),
+    ValueWhere(R / pair, ()),
+)
+"""The better of what one row and what a pair reach."""
 least_probability = 1 / (1 + (n - 1) * sp.exp(sp.sqrt(2) * R**2))
 AT_MOST = (
     ONE_ROW,
@@ -83,9 +98,7 @@ def canaries(of: Statement) -> tuple[Canary, ...]:
         clauses = tuple(clause if k.label == clause.label else k for k in of.clauses)
         return Canary(name, replace(of, clauses=clauses, hypotheses=(*of.hypotheses, *more)), clause.label)
 
-    # At this n and R: logits R²/√2 on two rows and 0 on the others have norm R².
-    pair = R / (2 + (n - 2) * sp.exp(-(R**2) / sp.sqrt(2)))
-    less = sp.Le(pair, sp.Rational(99, 100) * HALF)
+    less = sp.Le(R / pair, sp.Rational(99, 100) * HALF)
     sizes = (
         Hypothesis("three_rows", sp.Ge(n, 3)),
         Hypothesis("moderate_length", sp.Le(n, 200)),

@@ -11,12 +11,15 @@ never moves: f = 1.
 - n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
 - d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and an eigenvector u,
   let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v. For
-  n ≥ 3 it is therefore below R/2 (`best_factor_at_most`): bounded logits leave every p_i some probability. Equal
-  logits on two rows, as far above the others as R² allows, reach `reached_factor` (v = (1, −1, 0 …)/√2). That no logits
-  do better was found by descent at many n and R, and is not proved.
-- d = 1: A is one column a, which is both the direction and, times x, the logits. For a = e_1 − 1/n of norm R, with
-  probability ½ on its row, the factor is R n/(4(n−1)): between R/4 and, at n = 3, 3R/8. The row reaches ½ where
-  log(n−1) ≤ R²; else x as large as R is what is reported. Descent found nothing better, which is not proved either.
+  n ≥ 3 it is therefore below R/2 (`best_factor_at_most`): bounded logits leave every p_i some probability.
+  `reached_factor` is the better of two families: two equal logits as far above the others as R² allows, v = (1, −1, 0
+  …)/√2; or one logit above the others at probability ½, v = e_1 − 1/n, which is R n/(4(n−1)) and wins where R² is small
+  beside log n (at R = 4 from n = 163 886 on). Neither is proved to be best, and between the two neither is: at
+  n = 50, R = 2 an unequal pair has 0.511 where they reach 0.5102.
+- d = 1: A is one column a, which is both the direction and, times x, the logits. `reached_factor` is the one row's,
+  a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is what
+  is reported. It is not proved to be best either.
+`paper_checks/li2024` holds both against an ascent over A and x of norm R by autograd.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
 """
@@ -24,23 +27,15 @@ Source: Li et al. 2024, main theorem (its constant as recalled); the constants a
 import sympy as sp
 
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import DEFINITIONS, R, d, derivation_steps, n
-from theorems.softmax_regression.shifts import ONE_ROW, PAIR_FACTOR, TWO_ROWS, VALUES, canaries, statement
+from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
+from theorems.softmax_regression.shifts import BETTER_CASES, ROW_CASES, VALUES, canaries, statement
 from verify import Derivation, Hypothesis, Source, Theorem, ValueWhere
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral), |x_t| <= R and |x_{t+1}| <= R")
 SMALL_MOVE = Hypothesis("small_move", text="no logit moves by 0.01: |A(x_{t+1} - x_t)|_inf < 0.01")
 STATEMENT = statement(NORMS, SMALL_MOVE)
 
-# One row's probability, its logit R² √(n/(n−1)) above the others'.
-largest = 1 / (1 + (n - 1) * sp.exp(-(R**2) * sp.sqrt(n / (n - 1))))
-REACHED = (
-    ONE_ROW,
-    TWO_ROWS,
-    ValueWhere(PAIR_FACTOR, (sp.Ge(d, 2),)),
-    ValueWhere(R * n / (4 * (n - 1)), (sp.Le(sp.log(n - 1), R**2),)),
-    ValueWhere(R * largest * (1 - largest) * n / (n - 1), ()),
-)
+REACHED = tuple(ValueWhere(case.expression, (sp.Eq(d, 1), *case.relations)) for case in ROW_CASES) + BETTER_CASES
 
 weight_shift = Theorem(
     id="li2024.weight_shift",

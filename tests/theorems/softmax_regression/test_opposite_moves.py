@@ -34,6 +34,26 @@ def test_a_step_and_a_layer_by_numpy():
 
 
 def test_moves_outside_the_norms_are_out_of_scope():
-    given = {"x": 1, "eta": 1, "w": 1, "v": 1}
-    assert opposite_moves.check(a=3, R=4, **given).outcome is Outcome.OUT_OF_SCOPE
-    assert opposite_moves.check(a=1, R=4, **given).evidence is Evidence.PROVED
+    given = opposite_moves.example
+    assert opposite_moves.check(**given).evidence is Evidence.PROVED
+    for changed, label in (
+        ({"R": 3}, "large_radius"),
+        ({"a": 3, "eta": "1/1000", "v": "1/1000"}, "data_norm"),
+        ({"v": 7, "x": "1/10000"}, "moved_data_norm"),
+        ({"x": "399/100", "a": "1/1000", "eta": 100}, "weight_norm"),
+        ({"eta": "1/20"}, "small_step"),
+        ({"v": "1/30"}, "small_layer"),
+    ):
+        result = opposite_moves.check(**given | changed)
+        assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.VERIFIED
+        assert [h.label for h in result.hypotheses if not h.holds] == [label]
+
+
+def test_no_logit_moves_by_a_hundredth_where_the_small_moves_hold():
+    slack = {h.label: h.slack for h in opposite_moves.check(**opposite_moves.example).hypotheses}
+    A, b, x = np.array([1.0, -1.0]), np.array([1.0, 0.0]), 0.5
+    p = softmax(A * x)
+    step = A * (x - 0.02 * A @ (np.diag(p) - np.outer(p, p)) @ (p - b))
+    layer = (A - 0.01 * np.stack([softmax(row) for row in np.outer(A, A)]) @ A) * x
+    for label, moved in (("small_step", step), ("small_layer", layer)):
+        assert math.isclose(slack[label].midpoint, 0.01 - np.abs(moved - A * x).max(), rel_tol=1e-9)
