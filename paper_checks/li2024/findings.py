@@ -107,7 +107,7 @@ readings_depend_on_the_tasks = Finding(
     "--device cpu --seed 0",
     expect={
         # Means over runs whose spread over seeds is a third of these intervals.
-        "measurements.gradient_loss.value": Enclosure(Fraction("0.0135"), Fraction("0.0175")),
+        "measurements.gradient_loss_end.value": Enclosure(Fraction("0.0135"), Fraction("0.0175")),
         "measurements.layer_loss_end.value": Enclosure(Fraction("0.009"), Fraction("0.0132")),
         "measurements.cosine_end.value": Enclosure(Fraction("0.3"), Fraction("0.55")),
         "measurements.prediction_difference_end.value": Enclosure(Fraction("0.06"), Fraction("0.09")),

@@ -83,7 +83,7 @@ def test_a_wrong_hessian_is_refuted(monkeypatch):
 CLOSE = {
     "layer_loss_start": 1.0,
     "layer_loss_end": 0.2,
-    "gradient_loss": 0.1,
+    "gradient_loss_end": 0.1,
     "prediction_difference_start": 1.0,
     "prediction_difference_end": 0.5,
     "cosine_start": 0.0,
@@ -103,5 +103,27 @@ CLOSE = {
 )
 def test_a_reading_that_is_not_there_is_refuted(read, change):
     as_measured = lambda values: {name: Measurement(value) for name, value in values.items()}  # noqa: E731
-    assert read(as_measured(CLOSE)).holds and not read(as_measured(CLOSE | change)).holds
+    assert read(as_measured(CLOSE)).holds
+    assert read(as_measured(CLOSE | change)).outcome is Outcome.REFUTED
     assert not claims.overtakes(as_measured(CLOSE)).holds
+
+
+APART = CLOSE | {"layer_loss_end": 0.05, "cosine_end": 0.3, "prediction_difference_end": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("read", "values", "name"),
+    [
+        (claims.losses_close, CLOSE, "layer_loss_end"),
+        (claims.predictions_close, CLOSE, "prediction_difference_end"),
+        (claims.cosine_rises, CLOSE, "cosine_start"),
+        (claims.cosine_rises, CLOSE, "cosine_end"),
+        (claims.overtakes, APART, "gradient_loss_end"),
+        (claims.overtakes, APART, "prediction_difference_end"),
+    ],
+)
+def test_a_reading_that_the_spread_does_not_decide_is_inconclusive(read, values, name):
+    measured = {key: Measurement(value) for key, value in values.items()}
+    assert read(measured).outcome is Outcome.VERIFIED
+    measured[name] = Measurement(values[name], 1.0, 3)
+    assert read(measured).outcome is Outcome.INCONCLUSIVE

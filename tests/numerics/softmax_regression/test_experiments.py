@@ -69,7 +69,9 @@ def test_a_model_beside_itself_has_cosine_one_and_no_difference(monkeypatch):
 
 
 def test_training_lowers_the_loss():
-    start, end = experiments.trained_layer("teacher", 6, 2, eta=0.02, steps=300, batch=32, generator=generator())
+    start, _, end = experiments.trained_layer(
+        "teacher", 6, 2, eta=0.02, read=[0, 10, 300], batch=32, generator=generator()
+    )
     A, b = experiments.sample_tasks("teacher", 200, 6, 2, generator(1))
     before, after = (float((attention_layer(A, b, *layer) - b).square().sum(dim=1).mean()) for layer in (start, end))
     assert after < 0.7 * before
@@ -80,7 +82,28 @@ def test_it_measures_everything_at_start_and_end_and_repeats_itself():
     names = ("layer_loss", "prediction_difference", "sensitivity_difference", "cosine")
     assert {f"{name}_{when}" for name in names for when in ("start", "end")} < set(found[0])
     assert found[0] == found[1] and all(m.samples == 2 for m in found[0].values())
+    assert found[0]["eta_GD"].value > 0
     assert all(-1 - 1e-12 <= found[0][f"cosine_{when}"].value <= 1 + 1e-12 for when in ("start", "end"))
+
+
+def test_more_readings_change_no_other_number():
+    few, many = (experiments.closeness.run(device="cpu", seed=3, **TINY, readings=count) for count in (2, 4))
+    assert few.measurements == many.measurements
+    assert few.curves["cosine"].at == (0, 3) and many.curves["cosine"].at == (0, 1, 2, 3)
+    # The layer after one step is that of a training of one step.
+    one = experiments.closeness.run(device="cpu", seed=3, **TINY | {"steps": 1, "repetitions": 2})
+    assert one.curves["layer_loss"].at == (0, 1)
+    layers = [
+        experiments.trained_layer("teacher", 4, 2, eta=0.1, read=read, batch=4, generator=generator())
+        for read in ([1], [0, 1, 3])
+    ]
+    assert bool((layers[0][0][0] == layers[1][1][0]).all()) and not bool((layers[1][1][0] == layers[1][2][0]).all())
+
+
+def test_without_training_there_is_one_reading():
+    found = experiments.closeness.run(device="cpu", **TINY | {"steps": 0})
+    assert found.curves["layer_loss"].at == (0,)
+    assert found.measurements["layer_loss_start"] == found.measurements["layer_loss_end"]
 
 
 @pytest.mark.parametrize(
