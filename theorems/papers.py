@@ -34,3 +34,11 @@ AHN2023 = Paper(
         *(f"Lemma {k}" for k in range(1, 7)),
     ),
 )
+
+LI2024 = Paper(
+    key="li2024",
+    citation="Li, Song, Xia, Yu, Zhou, The Closeness of In-Context Learning and Weight Shifting for Softmax "
+    "Regression, NeurIPS 2024",
+    arxiv="2304.13276",
+    disclosed=("Main theorem, weight shift", "Main theorem, data shift"),
+)

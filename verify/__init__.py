@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from verify.dynamics import Dynamics as Dynamics
     from verify.errors import InputError as InputError
     from verify.errors import TheoremError as TheoremError
+    from verify.experiments import Curve as Curve
     from verify.experiments import Experiment as Experiment
     from verify.experiments import ExperimentResult as ExperimentResult
     from verify.experiments import Measurement as Measurement
@@ -80,7 +81,7 @@ _HOMES = {
     "descent": ("Coordinate", "Descent"),
     "dynamics": ("Dynamics",),
     "errors": ("InputError", "TheoremError"),
-    "experiments": ("Experiment", "ExperimentResult", "Measurement", "Setting"),
+    "experiments": ("Curve", "Experiment", "ExperimentResult", "Measurement", "Setting"),
     "findings": ("Finding", "Premise", "Reproduction", "findings_text"),
     "language": ("Case", "enclosed", "primitive"),
     "matrices": ("MatrixIdentity", "matrix"),

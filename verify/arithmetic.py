@@ -20,6 +20,8 @@ from verify.outcomes import Enclosure, Evidence
 FIRST_BITS = 128
 LAST_BITS = 4096
 _LARGEST_POWER = 10_000
+_LARGEST_EXPONENT = 2**22
+"""Ends of balls beyond 2^±this are not written out: exp(−10^9) would fill the memory with zeros."""
 
 
 class Arithmetic(Protocol):
@@ -213,13 +215,15 @@ def self_test() -> None:
 
 
 def enclosure_of_ball(raw: flint.arb) -> Enclosure:
-    """Return the rational end points of a ball, exactly."""
+    """Return the rational end points of a ball, exactly. Raises UndefinedError for one too large or small to write."""
     return Enclosure(_fraction(raw.lower()), _fraction(raw.upper()))
 
 
 def _fraction(point: flint.arb) -> Fraction:
     mantissa, exponent = point.man_exp()
     mantissa, exponent = int(mantissa), int(exponent)
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise UndefinedError(f"a number of size 2^{exponent} is not written out")
     return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
 
 

@@ -2,12 +2,13 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.certificates import refused
 from verify.claims import Context, Inequality, evaluate_rising, sign_of
@@ -102,9 +103,11 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
     """Return a reported value, None where it means nothing. UndefinedError or UndecidedError where there is none."""
     if isinstance(value, ClauseValue):
         return found[value.clause].get(value.name)
-    if isinstance(value, ValueWhere):
-        holds = (Inequality("where", relation).evaluate(context).holds for relation in value.relations)
-        return context.value(value.expression) if all(holds) else None
+    if isinstance(value, ValueWhere | tuple):
+        cases = value if isinstance(value, tuple) else (value,)
+        return next((context.value(c.expression) for c in cases if _all_hold(c.relations, context)), None)
+    if isinstance(value, Relational):
+        return _holds(value, context)
     if isinstance(value, ValueLargest):
         return max(map(context.exact, value.expressions))
     if isinstance(value, ValueLeast):
@@ -112,6 +115,19 @@ def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Conte
     if isinstance(value, ValueOver):
         return _over(value, context)
     return context.value(value)
+
+
+def _holds(relation: Relational, context: Context) -> bool:
+    """Return whether a relation holds at the instance. Raises UndecidedError where that is not decided."""
+    found = Inequality("holds", relation).evaluate(context).holds
+    if found is None:
+        raise UndecidedError(f"{relation}: not decided here")
+    return found
+
+
+def _all_hold(relations: Iterable[Relational], context: Context) -> bool:
+    """Whether all relations hold. Raises UndecidedError where one is not decided: no other case may then count."""
+    return all(_holds(relation, context) for relation in relations)
 
 
 def _least(value: ValueLeast, context: Context) -> int:

@@ -149,6 +149,42 @@ def explore_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
+@app.command("simulate")
+def simulate_experiment(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
+    given: Assignments = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
+    seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="the paper's own settings")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="write EXPERIMENT.json, and curves to EXPERIMENT.png", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment: settings to measurements with standard errors. NAME=V1,V2,... measures along a setting."""
+    from verify.experiments import make_folder, write_run
+    from verify.parameters import read_assignments
+    from verify.registry import load_experiment
+    from verify.text import experiment_text
+
+    loaded, assignments = load_experiment(experiment), read_assignments(given or [])
+    loaded.refuse_options(assignments)
+    if out is not None:
+        make_folder(out)
+    if varied := loaded.varied(assignments):
+        values = assignments.pop(varied).split(",")
+        result = loaded.along(varied, values, seed=seed, device=device, full=full, **assignments)
+    else:
+        result = loaded.run(seed=seed, device=device, full=full, **assignments)
+    if out is not None:
+        write_run(result, out)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(experiment_text(result))
+
+
 @app.command("recheck")
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False

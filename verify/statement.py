@@ -372,7 +372,7 @@ class Theorem:
     example
         An instance in scope that is checked in about a second.
     values
-        Names of reported values and what they are: an expression, or one of the kinds of `verify.values`.
+        Names of reported values and what they are: an expression, a relation, or one of the kinds of `verify.values`.
     derivation
         Function that returns the `Derivation`; called when it is asked for.
     proofs

@@ -1,11 +1,12 @@
 """Results as text for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import sympy as sp
 
 from verify.conditions import ConditionsResult
+from verify.experiments import ExperimentResult, Measurement
 from verify.explore import ExploreResult
 from verify.outcomes import CheckResult, HypothesisResult, number_text
 from verify.sharpness import Sharpness
@@ -21,29 +22,56 @@ def _hypothesis(result: HypothesisResult) -> str:
     return f"  {result.status:5}  {result.label}: {result.statement}{slack}{needs}{detail}"
 
 
-def _assignments(values: Any) -> str:
+def assignments_text(values: Any) -> str:
+    """Return names and values as they are typed."""
     return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
 
 
 def conditions_text(result: ConditionsResult) -> str:
     """Return the conditions at a partial instance."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
-    lines = [f"{result.theorem}  {_assignments(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
+    lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
     if result.ranges:
         lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
     return "\n".join([*lines, scope])
 
 
+def _measured(m: Measurement) -> str:
+    spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
+    return f"{m.value:.{_SHORT}g}{spread}"
+
+
+def _row(numbers: Iterable[float]) -> str:
+    return ", ".join(f"{number:.4g}" for number in numbers)
+
+
+def experiment_text(result: ExperimentResult) -> str:
+    """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
+    lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
+    lines += ["measurements"] if result.measurements else []
+    lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
+    over = None
+    for name, curve in result.curves.items():
+        if over != (over := (curve.over, curve.at)):
+            lines += [f"over {curve.over}: {_row(curve.at)}"]
+        lines += [f"  {name} = {_row(m.value for m in curve.measured)}"]
+    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}"])
+
+
 def check_text(result: CheckResult) -> str:
     """Return a check, its headline last."""
-    lines = [f"{result.theorem}  {_assignments(result.instance)}", "hypotheses", *map(_hypothesis, result.hypotheses)]
+    lines = [
+        f"{result.theorem}  {assignments_text(result.instance)}",
+        "hypotheses",
+        *map(_hypothesis, result.hypotheses),
+    ]
     lines.append("claim")
     for clause in result.clauses:
         evidence = f" ({clause.evidence})" if clause.evidence else ""
         margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
         lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
         lines += [f"      {clause.detail}"] if clause.detail else []
-        lines += [f"      witness {_assignments(clause.witness)}"] if clause.witness else []
+        lines += [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
     for name, known in result.rests_on.items():
         lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
     if result.values:
@@ -69,15 +97,15 @@ def explore_text(result: ExploreResult) -> str:
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
     if result.counterexample is not None and result.clause is not None:
-        lines.append(f"counterexample  {_assignments(result.counterexample)}")
+        lines.append(f"counterexample  {assignments_text(result.counterexample)}")
         lines.append(f"  {result.clause.label}: {result.clause.claim}")
         lines.append(
-            f"  refuted ({result.clause.evidence}): {result.clause.detail or _assignments(result.clause.witness)}"
+            f"  refuted ({result.clause.evidence}): {result.clause.detail or assignments_text(result.clause.witness)}"
         )
     else:
         lines.append("no counterexample found")
         if result.smallest_margin is not None:
-            lines.append(f"smallest margin {result.smallest_margin:.3g} at {_assignments(result.nearest)}")
+            lines.append(f"smallest margin {result.smallest_margin:.3g} at {assignments_text(result.nearest)}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
@@ -87,7 +115,7 @@ def explore_text(result: ExploreResult) -> str:
 
 
 def _sharpness(bound: Sharpness) -> Iterator[str]:
-    yield f"sharpness of {bound.clause} at {_assignments(bound.instance)}"
+    yield f"sharpness of {bound.clause} at {assignments_text(bound.instance)}"
     yield f"  found {number_text(bound.found, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
     yield f"  ratio {number_text(bound.ratio, _SHORT)}"
     if bound.best_proved is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,10 @@ class ClauseValue:
 
 @dataclass(frozen=True)
 class ValueWhere:
-    """A reported value that means something only where some relations hold; null elsewhere."""
+    """A reported value that means something only where some relations hold; null elsewhere, and where undecided."""
 
     expression: sp.Expr
-    relations: tuple[sp.core.relational.Relational, ...]
+    relations: tuple[Relational, ...]
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,11 @@ class ValueOver:
     total: bool = False
 
 
-Value = sp.Expr | ClauseValue | ValueWhere | ValueLargest | ValueLeast | ValueOver
+Value = sp.Expr | Relational | ClauseValue | ValueWhere | tuple[ValueWhere, ...] | ValueLargest | ValueLeast | ValueOver
+"""A relation is reported by whether it holds; of several `ValueWhere` the first that applies counts."""
 
 
-def expressions_of(value: Value) -> tuple[sp.Expr, ...]:
+def expressions_of(value: Value) -> tuple[sp.Basic, ...]:
     """Return what is evaluated for a value, in the statement's language."""
     match value:
         case ClauseValue():
@@ -76,6 +78,10 @@ def expressions_of(value: Value) -> tuple[sp.Expr, ...]:
             return value.expressions
         case ValueLeast():
             return (*value.expressions, *value.ends())
-        case ValueWhere() | ValueOver():
+        case ValueOver():
             return (value.expression,)
+        case ValueWhere():
+            return (value.expression, *value.relations)
+        case tuple():
+            return tuple(part for case in value for part in expressions_of(case))
     return (value,)

@@ -169,3 +169,13 @@ def test_the_self_test_accepts_this_backend_and_refuses_wrong_ones(monkeypatch):
         monkeypatch.setattr(module, "flint", SimpleNamespace(arb=arb, fmpq=flint.fmpq, __version__="0.0"))
         with pytest.raises(RuntimeError, match="fails its self-test"):
             self_test.__wrapped__()
+
+
+def test_ends_that_would_fill_the_memory_are_refused():
+    with balls(64) as ball:
+        # 2^(10^9/log 2) has some 1.4·10^9 bits.
+        for exponent in (10**9, -(10**9)):
+            with pytest.raises(UndefinedError, match="not written out"):
+                enclosure_of_ball(ball.exp(ball.number(exponent)))
+        small = enclosure_of_ball(ball.exp(ball.number(-(10**6))))
+    assert 0 < small.lower <= small.upper < Fraction(1, 2**1_000_000)

@@ -18,6 +18,7 @@ from verify import (
     Outcome,
     Parameter,
     Reaches,
+    ValueWhere,
     load_theorem,
 )
 from verify.certificates import certificate_text, write_certificate
@@ -87,6 +88,31 @@ def test_a_value_that_does_not_exist_here_does_not_hide_the_outcome(make_theorem
     theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), values={"inverse": 1 / x})
     result = check(theorem, {"x": 0})
     assert result.outcome is Outcome.VERIFIED and result.values["inverse"] is None
+
+
+CASES = (ValueWhere(-x, (sp.Lt(x, 0),)), ValueWhere(sp.Integer(7), (sp.Le(x, 1), sp.Eq(y, 1))), ValueWhere(y, ()))
+
+
+@pytest.mark.parametrize(("given", "shown"), [((-2, 1), 2), ((1, 1), 7), ((1, 5), 5), ((3, 1), 1)])
+def test_of_several_cases_the_first_that_applies_is_reported(make_theorem, given, shown):
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), names="x y", values={"v": CASES, "none": CASES[:2]})
+    values = check(theorem, dict(zip("xy", given, strict=True))).values
+    assert values["v"] == shown and values["none"] == (shown if shown in (2, 7) else None)
+
+
+def test_a_case_that_is_not_decided_lets_no_later_one_speak(make_theorem):
+    cases = (ValueWhere(x, (sp.Gt(1 / x, 0),)), ValueWhere(y, ()))
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), names="x y", values={"v": cases})
+    assert check(theorem, {"x": 0, "y": 1}).values["v"] is None
+
+
+def test_a_relation_among_the_values_says_whether_it_holds(make_theorem):
+    values = {"small": sp.Lt(x, 1), "root": sp.Le(sp.sqrt(x), 2), "inverse": sp.Gt(1 / x, 0)}
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), values=values)
+    assert check(theorem, {"x": "1/2"}).values == {"small": True, "root": True, "inverse": True}
+    assert check(theorem, {"x": 5}).values == {"small": False, "root": False, "inverse": True}
+    shown = check(theorem, {"x": 0}).to_json()["values"]
+    assert shown == {"small": True, "root": True, "inverse": None}
 
 
 def test_a_float_among_the_values_is_refused(make_theorem):

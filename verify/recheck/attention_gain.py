@@ -30,7 +30,8 @@ bounds for P e^{μC}, R e^{2μC}, whose G is the same. But for e^{μδ} they do 
 With the query token let M(C) = E Σ_y e^{CX_i}; 1 ≤ N ≤ 1 + T, so that G ≤ (1+T)² M(C)²/(qM(2C)), which does not grow
 as log M is convex. On u = 0, of probability ω (q even), p = 1/(1+T): P ≤ M − qω + qω/(1+T), R ≥ ωT/(1+T)². On X_i =
 0, of probability ω (q odd: the other signs add up to 0 in each coordinate), N ≥ 2 and E N = 2 + (T−1)((1 +
-e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)²."""
+e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)².
+"""
 
 from collections.abc import Callable
 from fractions import Fraction

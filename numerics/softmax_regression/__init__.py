@@ -1,0 +1,1 @@
+"""Softmax regression, one gradient step on it, and one softmax self-attention layer, from the definitions."""

@@ -1,0 +1,181 @@
+"""One trained self-attention layer beside one gradient step on softmax regression (see `reference`).
+
+Tasks, ours: A with independent entries N(0, 1/d), and
+- `teacher`: b = softmax(A x*), x* ~ N(0, d I), so that logits have variance d;
+- `simplex`: b uniform on the simplex, whatever A is;
+- `outliers`: as `teacher`, with half of the target's mass moved to a row drawn uniformly.
+The layer is trained by Adam on fresh tasks; eta_GD has the least mean loss on search tasks, on a grid refined once.
+Both are then held against each other on the same test tasks, at readings from before training to after it.
+A run with the full settings takes some 4 minutes of one core at n = 25 and d = 20, 8 at 50 and 25 at 100, and more than
+an hour at 200. eta_GD is on a grid: repetitions that agree in it have standard error 0.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from numerics.softmax_regression.reference import attention_layer, gradient_step
+from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
+from verify.parameters import Instance
+
+TASKS = ("teacher", "simplex", "outliers")
+_CHUNK = 50
+"""Tasks whose Jacobians, n × n d numbers each, are held at once."""
+
+
+def sample_tasks(kind: str, count: int, n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return `count` tasks of a kind: A (count, n, d) and b (count, n), on the generator's device, float64."""
+    if kind not in TASKS:
+        raise InputError("tasks", kind, f"must be one of {', '.join(TASKS)}")
+    like = {"generator": generator, "device": generator.device, "dtype": torch.float64}
+    A = torch.randn(count, n, d, **like) / math.sqrt(d)
+    if kind == "simplex":
+        waits = -torch.log1p(-torch.rand(count, n, **like))
+        return A, waits / waits.sum(dim=1, keepdim=True)
+    teacher = torch.randn(count, d, **like) * math.sqrt(d)
+    b = torch.softmax((A @ teacher[..., None])[..., 0], dim=1)
+    if kind == "outliers":
+        place = torch.randint(n, (count, 1), generator=generator, device=generator.device)
+        b = b / 2 + torch.zeros_like(b).scatter_(1, place, 0.5)
+    return A, b
+
+
+def _losses(output: Tensor, b: Tensor) -> Tensor:
+    return (output - b).square().sum(dim=1) / 2
+
+
+def line_search(A: Tensor, b: Tensor) -> float:
+    """Return the step size of least mean loss on some tasks: on a grid of quarter decades, refined by tenths of it."""
+    n = A.shape[1]
+
+    def best(candidates: Tensor) -> float:
+        return min(candidates.tolist(), key=lambda eta: float(_losses(gradient_step(A, b, eta).detach(), b).mean()))
+
+    coarse = best(n * torch.logspace(-1, 4, 21, dtype=torch.float64))
+    return best(coarse * torch.logspace(-0.25, 0.25, 21, dtype=torch.float64))
+
+
+def trained_layer(
+    kind: str, n: int, d: int, *, eta: float, read: Sequence[int], batch: int, generator: torch.Generator
+) -> list[tuple[Tensor, Tensor]]:
+    """Return (W, v) after some numbers of steps of Adam, ascending, on fresh tasks, from small W and v = 1/10."""
+    W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
+    # From the other sign training first has to pass v = 0, where W has no slope, and stays there for long.
+    v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
+    layers = []
+    optimizer = torch.optim.Adam([W.requires_grad_(), v.requires_grad_()], lr=eta)
+    for step in range(read[-1] + 1):
+        if step in read:
+            layers.append((W.detach().clone(), v.detach().clone()))
+        if step == read[-1]:
+            break
+        A, b = sample_tasks(kind, batch, n, d, generator)
+        value = _losses(attention_layer(A, b, W, v), b).mean()
+        if not bool(value.isfinite()):
+            raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
+        optimizer.zero_grad()
+        # A loss is some 1/n: Adam's epsilon must stay small beside its slopes.
+        (n * value).backward()
+        optimizer.step()
+    return layers
+
+
+def sensitivities(A: Tensor, b: Tensor, eta: float, W: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Return for each task the Frobenius norm of the difference of both models' Jacobians in A, and their cosine."""
+    # n^2 d numbers a task: one output's slopes at a time, summed over the tasks, which do not touch each other.
+    inner, first, second = (A.new_zeros(len(A)) for _ in range(3))
+    leaf = A.detach().requires_grad_()
+    outputs = gradient_step(leaf, b, eta), attention_layer(leaf, b, W, v)
+    for i in range(A.shape[1]):
+        step, layer = (torch.autograd.grad(out[:, i].sum(), leaf, retain_graph=True)[0] for out in outputs)
+        inner += (step * layer).sum(dim=(1, 2))
+        first += step.square().sum(dim=(1, 2))
+        second += layer.square().sum(dim=(1, 2))
+    difference = (first + second - 2 * inner).clamp(min=0).sqrt()
+    return difference, inner / (first * second).sqrt().clamp(min=1e-300)
+
+
+def _read_at(settings: Instance) -> list[int]:
+    """Return the numbers of steps at which the models are compared: equally spaced, 0 and the last included."""
+    steps, readings = int(settings["steps"]), int(settings["readings"])
+    return sorted({round(steps * i / (readings - 1)) for i in range(readings)})
+
+
+def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, list[float]]:
+    """Return what is measured in one repetition: a number, or one at each reading."""
+    kind, n, d = str(settings["tasks"]), int(settings["n"]), int(settings["d"])
+    eta = line_search(*sample_tasks(kind, int(settings["search"]), n, d, generator))
+    batch, eta_layer = int(settings["batch"]), float(settings["eta_SA"])
+    layers = trained_layer(kind, n, d, eta=eta_layer, read=_read_at(settings), batch=batch, generator=generator)
+    A, b = sample_tasks(kind, int(settings["test"]), n, d, generator)
+    step = gradient_step(A, b, eta).detach()
+    found: dict[str, list[float]] = {name: [] for name in _ALONG}
+    found["uniform_loss"] = [float(_losses(torch.full_like(b, 1 / n), b).mean())] * len(layers)
+    found["gradient_loss"] = [float(_losses(step, b).mean())] * len(layers)
+    some = int(settings["sensitivity"])
+    for W, v in layers:
+        output = attention_layer(A, b, W, v)
+        found["layer_loss"].append(float(_losses(output, b).mean()))
+        found["prediction_difference"].append(float((output - step).norm(dim=1).mean()))
+        parts = [sensitivities(A[i : i + _CHUNK], b[i : i + _CHUNK], eta, W, v) for i in range(0, some, _CHUNK)]
+        difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
+        found["sensitivity_difference"].append(float(difference.mean()))
+        found["cosine"].append(float(cosine.mean()))
+    return found | {"eta_GD": [eta]}
+
+
+_LOSS = "mean loss ½‖prediction − b‖²"
+_ALONG = {
+    "layer_loss": _LOSS,
+    "gradient_loss": _LOSS,
+    "uniform_loss": _LOSS,
+    "prediction_difference": "mean ‖layer − gradient step‖₂\nof the predictions",
+    "sensitivity_difference": "mean Frobenius norm of\nthe difference of the Jacobians in A",
+    "cosine": "mean cosine of the Jacobians in A",
+}
+"""What is read over training, and the label of its axis; nothing here has a unit."""
+
+
+def _closeness(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement | Curve]:
+    if int(settings["sensitivity"]) > int(settings["test"]):
+        raise InputError("sensitivity", settings["sensitivity"], f"must be at most test = {settings['test']}")
+    generator = torch.Generator(device).manual_seed(seed)
+    rows = [_repetition(settings, generator) for _ in range(int(settings["repetitions"]))]
+
+    def measured(name: str) -> tuple[Measurement, ...]:
+        """Return the mean over repetitions at each reading."""
+        table = torch.tensor([row[name] for row in rows], dtype=torch.float64)
+        error = table.std(dim=0, correction=1) / math.sqrt(len(rows))
+        means = table.mean(dim=0).tolist()
+        return tuple(Measurement(value, spread, len(rows)) for value, spread in zip(means, error.tolist(), strict=True))
+
+    at = tuple(float(step) for step in _read_at(settings))
+    curves = {name: Curve("steps of training", label, at, measured(name)) for name, label in _ALONG.items()}
+    return {"eta_GD": measured("eta_GD")[0], **curves}
+
+
+def _integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
+    return Parameter(name, "integer", meaning, minimum=minimum)
+
+
+closeness = Experiment(
+    id="li2024.closeness",
+    title="A trained self-attention layer beside one gradient step: losses, predictions and sensitivities",
+    source=Source("Experiments", "recalled", None, "arXiv 2304.13276; the tasks, the layer's form and Adam are ours"),
+    settings=(
+        Setting(Parameter("tasks", "word", "how A and b are drawn", words=TASKS), "teacher", "teacher"),
+        Setting(_integer("n", "rows of A: length of the document", 2), 25, 25),
+        Setting(_integer("d", "columns of A"), 20, 20),
+        Setting(Parameter("eta_SA", "rational", "the layer's step size", above=0), "1/200", "1/200"),
+        Setting(_integer("steps", "steps of training", 0), 1000, 5000),
+        Setting(_integer("readings", "readings over training, the first and the last step included", 2), 5, 6),
+        Setting(_integer("batch", "tasks in a batch"), 32, 64),
+        Setting(_integer("search", "tasks of the line search"), 100, 1000),
+        Setting(_integer("test", "test tasks"), 200, 1000),
+        Setting(_integer("sensitivity", "test tasks whose Jacobians are compared"), 20, 1000),
+        Setting(_integer("repetitions", "independent repetitions", 2), 3, 10),
+    ),
+    measure=_closeness,
+)

@@ -1,0 +1,69 @@
+"""Softmax regression and one softmax self-attention layer, from the definitions alone (arXiv 2304.13276).
+
+Regression: A (n, d) and a target b (n); f(x) = exp(Ax)/<exp(Ax), 1> (n); loss 1/2 ||f(x) - b||^2. Shifts: where x or A
+moves, the target that leaves the residual as it is. All gradients and Jacobians are autograd's. Leading axes are
+batches: A (..., n, d), x (..., d), b (..., n); one dtype and device. What does not fit raises InputError.
+
+In context, both models read (A, b) and predict a point of the simplex. *Gradient step*: f(x_1), x_1 one step of size
+eta on the loss from x = 0. *Layer*: row i attends to all rows with logits a_i^T W a_j, to values n b_j, and the
+prediction is the softmax over the rows of v times what they read, (n). The paper's own parameterisation is not known
+to us: this one is ours. It holds the gradient step's form, whose logits are sums of a_i^T a_j b_j.
+"""
+
+import torch
+from torch import Tensor
+
+from verify.errors import InputError
+
+
+def prediction(A: Tensor, x: Tensor) -> Tensor:
+    """Return f(x), (..., n)."""
+    if A.ndim < 2 or 0 in A.shape:
+        raise InputError("A", tuple(A.shape), "must have the shape (..., n, d) with n, d >= 1")
+    if x.ndim < 1 or x.shape[-1] != A.shape[-1]:
+        raise InputError("x", tuple(x.shape), f"must have the shape (..., {A.shape[-1]}) that A implies")
+    return torch.softmax((A @ x[..., None])[..., 0], dim=-1)
+
+
+def loss(A: Tensor, x: Tensor, b: Tensor) -> Tensor:
+    """Return 1/2 ||f(x) - b||^2, (...)."""
+    output = prediction(A, x)
+    if b.shape[-1:] != output.shape[-1:]:
+        raise InputError("b", tuple(b.shape), f"must have the shape (..., {A.shape[-2]}) that A implies")
+    return (output - b).square().sum(dim=-1) / 2
+
+
+def gradient(A: Tensor, x: Tensor, b: Tensor) -> Tensor:
+    """Return the loss's gradient in x, (..., d); differentiable in A and b."""
+    with torch.enable_grad():
+        leaf = x if x.requires_grad else x.detach().requires_grad_()
+        return torch.autograd.grad(loss(A, leaf, b).sum(), leaf, create_graph=True)[0]
+
+
+def new_target(b: Tensor, before: Tensor, after: Tensor) -> Tensor:
+    """Return the target at which the residual before a move of the prediction is what it is after, with b."""
+    return b - after + before
+
+
+def gradient_step(A: Tensor, b: Tensor, eta: float) -> Tensor:
+    """Return f(x_1), (..., n), x_1 one gradient step of size eta from x = 0."""
+    start = A.new_zeros((*A.shape[:-2], A.shape[-1]))
+    return prediction(A, start - eta * gradient(A, start, b))
+
+
+def attention_layer(A: Tensor, b: Tensor, W: Tensor, v: Tensor) -> Tensor:
+    """Return the layer's prediction, (..., n), for W (d, d) and v ()."""
+    n, d = A.shape[-2:]
+    if W.shape != (d, d):
+        raise InputError("W", tuple(W.shape), f"must have the shape ({d}, {d})")
+    weights = torch.softmax(A @ W @ A.mT, dim=-1)
+    return torch.softmax(v * (weights @ (n * b)[..., None])[..., 0], dim=-1)
+
+
+def data_after_attention(A: Tensor, W: Tensor, V: Tensor) -> Tensor:
+    """Return A + softmax(A W A^T) A V, (..., n, d): the data after one self-attention layer, W and V (d, d)."""
+    d = A.shape[-1]
+    for name, matrix in (("W", W), ("V", V)):
+        if matrix.shape != (d, d):
+            raise InputError(name, tuple(matrix.shape), f"must have the shape ({d}, {d})")
+    return A + torch.softmax(A @ W @ A.mT, dim=-1) @ A @ V

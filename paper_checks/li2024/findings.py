@@ -1,0 +1,121 @@
+"""What the checks found about Li et al. 2024.
+
+Where the expected numbers are from: `test_findings.py` derives them a second time.
+"""
+
+from fractions import Fraction
+
+from theorems.papers import LI2024
+from verify import Enclosure, Finding, Premise
+
+REGRESSION = Premise("softmax regression: f(x) = softmax(Ax), loss ½‖f(x) − b‖²", "printed")
+CLAIM = Premise(
+    "the main theorem: M = n^1.5 exp(10 R²), for ‖A‖ ≤ R, ‖x‖ ≤ R, R ≥ 4 and moves of the logits below 0.01", "recalled"
+)
+SHIFT = Premise("the new target b̃ leaves the residual as it is: f(x') − b = f(x) − b̃", "recalled")
+EIGENVALUE = Premise(
+    "the eigenvalue bound of the softmax Jacobian, proved entry by entry in the clause `eigenvalue`, and that slopes "
+    "bound the move (in the docstrings of the theorems)",
+    "derived here",
+)
+CLOSENESS = Premise("closeness as the abstract has it: both shifts are bounded, so the models are close", "our reading")
+LAYER = Premise("a self-attention layer moves the data: A' = A + softmax(A W Aᵀ) A V", "our reading")
+
+constant_is_half_the_radius = Finding(
+    id="li2024.constant_is_half_the_radius",
+    paper=LI2024,
+    title="Both shifts are at most R/2 times the move, for every n, where the paper has n^1.5 exp(10 R²)",
+    text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
+    "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 is enough, and 1.99953… is reached by an "
+    "explicit matrix. Uniformly in n nothing below R/2 is true (n = 2 reaches it); for n ≥ 3 it is not attained.",
+    command="verify check li2024.weight_shift n=50 d=20 R=4",
+    expect={
+        "outcome": "verified",
+        "clauses.eigenvalue.evidence": "proved",
+        "clauses.bound_for_all.evidence": "proved",
+        "values.sharp_factor": 2,
+        "values.reached_factor": Enclosure(Fraction("1.99953"), Fraction("1.99954")),
+        "values.best_factor_at_most": Enclosure(None, Fraction("1.9999999998")),
+        "values.claimed_factor_log10": Enclosure(Fraction("72.035"), Fraction("72.036")),
+    },
+    rests_on=(REGRESSION, CLAIM, SHIFT, EIGENVALUE),
+)
+
+claimed_bound_is_vacuous = Finding(
+    id="li2024.claimed_bound_is_vacuous",
+    paper=LI2024,
+    title="The claimed bound says something only of moves below 10^-69: any two predictions are within √2",
+    text="Two softmax outputs differ by less than √2, and by at most √2 tanh(1/200) where no logit moves by 0.01. "
+    "The claimed bound is below the first for moves shorter than 10^−69.78… at n = 2 and R = 4, the smallest case in "
+    "scope in which anything moves, and below the second for moves shorter than 10^−72.08….",
+    command="verify check li2024.data_shift n=2 d=1 R=4",
+    expect={
+        "outcome": "verified",
+        "values.vacuous": True,
+        "values.bites_below_log10": Enclosure(Fraction("-69.789"), Fraction("-69.788")),
+        "values.bites_below_small_move_log10": Enclosure(Fraction("-72.090"), Fraction("-72.089")),
+    },
+    rests_on=(REGRESSION, CLAIM, SHIFT),
+)
+
+one_column = Finding(
+    id="li2024.one_column",
+    paper=LI2024,
+    title="With one column a move of the data shifts the target by more than a move of the weight is seen to",
+    text="For d = 1 the direction in which a move of the weight moves the logits is that of the logits themselves. One "
+    "row at probability ½ reaches R n/(4(n−1)), at n = 200 and R = 4 200/199 = 1.005…; an ascent finds nothing better "
+    "at small n (`li2024.reached_by_ascent`), which is no proof. A move of the data is not tied: `li2024.data_shift` "
+    "reaches 1.9977… there.",
+    command="verify check li2024.weight_shift n=200 d=1 R=4",
+    expect={"outcome": "verified", "values.reached_factor": Fraction(200, 199), "values.sharp_factor": 2},
+    rests_on=(REGRESSION, EIGENVALUE),
+)
+
+bounded_shifts_are_not_closeness = Finding(
+    id="li2024.bounded_shifts_are_not_closeness",
+    paper=LI2024,
+    title="Bounded shifts do not make the two models close: a gradient step and a layer may move apart",
+    text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/50 moves the prediction towards the "
+    "target by 0.00234…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
+    "0.00212…; their distance is the sum, within all the hypotheses, small moves included. It is so for all step sizes "
+    "and value weights of these signs, however small. The claimed bounds on the two are 10^67 and more. What bounds "
+    "the distance is half that of the logits' moves, at most (R/2)(‖x' − x‖ + ‖A' − A‖).",
+    command="verify check li2024.opposite_moves a=1 x=1/2 eta=1/50 w=1 v=1/100 R=4",
+    expect={
+        "outcome": "verified",
+        "evidence": "proved",
+        "values.gradient_shift": Enclosure(Fraction("0.00234"), Fraction("0.00235")),
+        "values.layer_shift": Enclosure(Fraction("0.00212"), Fraction("0.00213")),
+        "values.difference": Enclosure(Fraction("0.00446"), Fraction("0.00447")),
+        "values.gradient_shift_claimed_log10": Enclosure(67, None),
+        "values.layer_shift_claimed_log10": Enclosure(67, None),
+    },
+    rests_on=(REGRESSION, SHIFT, LAYER, CLOSENESS),
+)
+
+readings_depend_on_the_tasks = Finding(
+    id="li2024.readings_depend_on_the_tasks",
+    paper=LI2024,
+    title="Whether the trained layer comes close to the gradient step depends on the tasks",
+    text="The paper reads off its figures that losses and predictions come close and that the sensitivities' cosine "
+    "rises towards 1, in words; the levels that count as close here were set after runs had been seen. On targets "
+    "softmax(A x*) that is what training does here (`li2024.losses_come_close`, `.predictions_come_close`, "
+    "`.sensitivities_align`). On targets drawn uniformly from the simplex, which no weights explain, the layer "
+    "overtakes the gradient step: after 2000 steps at n = 25 and d = 5 its loss is some 0.012 where the gradient "
+    "step's is 0.015, the cosine is 0.4, and the predictions are about as far apart as before training.",
+    command="verify simulate li2024.closeness tasks=simplex n=25 d=5 steps=2000 repetitions=2 search=50 test=50 "
+    "--device cpu --seed 0",
+    expect={
+        # Means over runs whose spread over seeds is a third of these intervals.
+        "measurements.gradient_loss_end.value": Enclosure(Fraction("0.0135"), Fraction("0.0175")),
+        "measurements.layer_loss_end.value": Enclosure(Fraction("0.009"), Fraction("0.0132")),
+        "measurements.cosine_end.value": Enclosure(Fraction("0.3"), Fraction("0.55")),
+        "measurements.prediction_difference_end.value": Enclosure(Fraction("0.06"), Fraction("0.09")),
+        "measurements.prediction_difference_start.value": Enclosure(Fraction("0.065"), Fraction("0.095")),
+    },
+    rests_on=(
+        REGRESSION,
+        Premise("the figures' readings, in the abstract's words", "recalled"),
+        Premise("the tasks, the layer's parameterisation and Adam: the paper's are not known to us", "our reading"),
+    ),
+)

@@ -1,0 +1,66 @@
+"""The findings' numbers, derived a second time in floating point."""
+
+import math
+
+import numpy as np
+
+from paper_checks.li2024 import findings
+
+
+def within(finding, path, value):
+    expected = finding.expect[path]
+    low, high = getattr(expected, "lower", expected), getattr(expected, "upper", expected)
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
+def softmax(z):
+    weights = np.exp(z - z.max())
+    return weights / weights.sum()
+
+
+def test_the_constant():
+    finding, n, R = findings.constant_is_half_the_radius, 50, 4
+    z = np.r_[1, 1, np.full(n - 2, -2 / (n - 2))]
+    p = softmax(R**2 * z / np.linalg.norm(z))
+    assert within(finding, "values.reached_factor", R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1])
+    assert within(finding, "values.claimed_factor_log10", 1.5 * math.log10(n) + 10 * R**2 / math.log(10))
+    # The least probability of logits of norm 16 is at least that of 49 others √2·16 above.
+    least = 1 / (1 + 49 * math.exp(16 * math.sqrt(2)))
+    assert within(finding, "values.best_factor_at_most", R / 2 * (1 - 48 * least))
+
+
+def test_the_claimed_bound():
+    finding = findings.claimed_bound_is_vacuous
+    claimed = 1.5 * math.log10(2) + 160 / math.log(10)
+    assert within(finding, "values.bites_below_log10", math.log10(math.sqrt(2)) - claimed)
+    small = math.log10(math.sqrt(2) * math.tanh(1 / 200)) - claimed
+    assert within(finding, "values.bites_below_small_move_log10", small)
+    # The factor grows with n and R, and one row never moves; the title's 10⁻⁶⁹.
+    assert math.log10(math.sqrt(2)) - claimed < -69
+
+
+def test_one_column():
+    a = np.eye(200)[0] - 1 / 200
+    p = softmax(a * math.log(199) / (a[0] - a[1]))
+    slope = 4 * np.linalg.norm(p * a - p * (p @ a)) / np.linalg.norm(a)
+    assert math.isclose(slope, findings.one_column.expect["values.reached_factor"], rel_tol=1e-12)
+    # The text's 1.9977, for the data: two logits above 198, of norm 16 when shifted to mean 0.
+    assert 1.9977 < 4 / (2 + 198 * math.exp(-16 * math.sqrt(200 / 396))) < 1.9978
+
+
+def test_opposite_moves():
+    finding = findings.bounded_shifts_are_not_closeness
+    p = 1 / (1 + math.exp(-1))
+    step, layer = (1 / (1 + math.exp(-t)) for t in (1 + 8 * p * (1 - p) ** 2 / 50, 1 - math.tanh(1) / 100))
+    for name, value in (("gradient_shift", step - p), ("layer_shift", p - layer), ("difference", step - layer)):
+        assert within(finding, f"values.{name}", math.sqrt(2) * value)
+
+
+def test_the_tasks_at_another_seed():
+    from verify import load_experiment
+
+    finding = findings.readings_depend_on_the_tasks
+    settings = dict(word.split("=") for word in finding.command.split() if "=" in word)
+    found = load_experiment("li2024.closeness").run(device="cpu", seed=5, **settings).measurements
+    for path in finding.expect:
+        assert within(finding, path, found[path.split(".")[1]].value)

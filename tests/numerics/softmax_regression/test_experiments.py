@@ -1,0 +1,121 @@
+"""Tasks, the line search and sensitivities by other means, and the experiment's settings."""
+
+import math
+
+import pytest
+import torch
+
+from numerics.softmax_regression import experiments
+from numerics.softmax_regression.reference import attention_layer, gradient_step
+from verify import InputError
+
+TINY = {"n": 4, "d": 2, "steps": 3, "batch": 4, "search": 8, "test": 8, "sensitivity": 4, "repetitions": 2}
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("kind", experiments.TASKS)
+def test_targets_lie_on_the_simplex_and_entries_have_variance_1_over_d(kind):
+    A, b = experiments.sample_tasks(kind, 4000, 5, 4, generator())
+    assert A.shape == (4000, 5, 4) and b.shape == (4000, 5)
+    assert bool((b >= 0).all()) and torch.allclose(b.sum(dim=1), torch.ones(4000, dtype=torch.float64))
+    # 80 000 squares of mean 1/4 and standard deviation √2/4: six standard errors.
+    assert abs(float(A.square().mean()) - 0.25) < 6 * math.sqrt(2) / 4 / math.sqrt(80_000)
+
+
+def test_the_kinds_differ_as_they_say():
+    teacher, simplex, outliers = (
+        experiments.sample_tasks(kind, 4000, 5, 4, generator())[1] for kind in experiments.TASKS
+    )
+    # Uniform on the simplex: E b_i² = 2/(n(n+1)) = 1/15; 20 000 values in (0, 1), of standard deviation below 0.12.
+    assert abs(float(simplex.square().mean()) - 1 / 15) < 6 * 0.12 / math.sqrt(20_000)
+    assert bool((outliers.max(dim=1).values >= 0.5).all()) and not bool((teacher.max(dim=1).values >= 0.5).all())
+    with pytest.raises(InputError, match="tasks = other: must be one of teacher, simplex, outliers"):
+        experiments.sample_tasks("other", 1, 2, 2, generator())
+
+
+def test_the_line_search_is_no_worse_than_a_grid():
+    A, b = experiments.sample_tasks("teacher", 50, 6, 3, generator())
+
+    def loss(eta):
+        return float((gradient_step(A, b, eta).detach() - b).square().sum(dim=1).mean()) / 2
+
+    found = experiments.line_search(A, b)
+    # Off by half of a factor 10^0.025, 3 %, at a smooth minimum: some 0.03² of it, with a curvature of a few.
+    assert loss(found) <= min(loss(6 * 10 ** (k / 50)) for k in range(-50, 200)) * 1.005
+
+
+def test_sensitivities_by_full_jacobians():
+    A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
+    W, v = torch.randn(2, 2, generator=generator(), dtype=torch.float64), torch.tensor(0.5, dtype=torch.float64)
+    difference, cosine = experiments.sensitivities(A, b, 5.0, W, v)
+    for i in range(3):
+        step, layer = (
+            torch.autograd.functional.jacobian(model, A[i]).ravel()
+            for model in (lambda a, i=i: gradient_step(a, b[i], 5.0), lambda a, i=i: attention_layer(a, b[i], W, v))
+        )
+        assert math.isclose(difference[i], (step - layer).norm(), rel_tol=1e-9)
+        assert math.isclose(cosine[i], step @ layer / (step.norm() * layer.norm()), rel_tol=1e-9)
+
+
+def test_a_model_beside_itself_has_cosine_one_and_no_difference(monkeypatch):
+    A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
+    monkeypatch.setattr(experiments, "attention_layer", lambda A, b, W, v: gradient_step(A, b, 5.0))
+    difference, cosine = experiments.sensitivities(A, b, 5.0, torch.eye(2), torch.tensor(1.0))
+    # Differences of squares of size 1 at 10⁻¹⁶, under a root.
+    assert float(difference.max()) < 1e-6 and torch.allclose(cosine, torch.ones(3, dtype=torch.float64))
+
+
+def test_training_lowers_the_loss():
+    start, _, end = experiments.trained_layer(
+        "teacher", 6, 2, eta=0.02, read=[0, 10, 300], batch=32, generator=generator()
+    )
+    A, b = experiments.sample_tasks("teacher", 200, 6, 2, generator(1))
+    before, after = (float((attention_layer(A, b, *layer) - b).square().sum(dim=1).mean()) for layer in (start, end))
+    assert after < 0.7 * before
+
+
+def test_it_measures_everything_at_start_and_end_and_repeats_itself():
+    found = [experiments.closeness.run(device="cpu", seed=3, **TINY).measurements for _ in range(2)]
+    names = ("layer_loss", "prediction_difference", "sensitivity_difference", "cosine")
+    assert {f"{name}_{when}" for name in names for when in ("start", "end")} < set(found[0])
+    assert found[0] == found[1] and all(m.samples == 2 for m in found[0].values())
+    assert found[0]["eta_GD"].value > 0
+    assert all(-1 - 1e-12 <= found[0][f"cosine_{when}"].value <= 1 + 1e-12 for when in ("start", "end"))
+
+
+def test_more_readings_change_no_other_number():
+    few, many = (experiments.closeness.run(device="cpu", seed=3, **TINY, readings=count) for count in (2, 4))
+    assert few.measurements == many.measurements
+    assert few.curves["cosine"].at == (0, 3) and many.curves["cosine"].at == (0, 1, 2, 3)
+    # The layer after one step is that of a training of one step.
+    one = experiments.closeness.run(device="cpu", seed=3, **TINY | {"steps": 1, "repetitions": 2})
+    assert one.curves["layer_loss"].at == (0, 1)
+    layers = [
+        experiments.trained_layer("teacher", 4, 2, eta=0.1, read=read, batch=4, generator=generator())
+        for read in ([1], [0, 1, 3])
+    ]
+    assert bool((layers[0][0][0] == layers[1][1][0]).all()) and not bool((layers[1][1][0] == layers[1][2][0]).all())
+
+
+def test_without_training_there_is_one_reading():
+    found = experiments.closeness.run(device="cpu", **TINY | {"steps": 0})
+    assert found.curves["layer_loss"].at == (0,)
+    assert found.measurements["layer_loss_start"] == found.measurements["layer_loss_end"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 1}, "n = 1: must be an integer >= 2"),
+        ({"tasks": "mine"}, "tasks = mine: must be one of"),
+        ({"sensitivity": 9}, "sensitivity = 9: must be at most test = 8"),
+        ({"eta_SA": 0}, "eta_SA = 0: must be a number"),
+        ({"eta_SA": "1e308"}, "diverges"),
+    ],
+)
+def test_settings_that_do_not_fit(given, message):
+    with pytest.raises(InputError, match=message):
+        experiments.closeness.run(device="cpu", **(TINY | given))

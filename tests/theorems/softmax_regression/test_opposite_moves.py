@@ -1,0 +1,59 @@
+"""A gradient step and an attention layer carried out in NumPy, and the norms that bound the scope."""
+
+import math
+
+import numpy as np
+
+from theorems.softmax_regression.opposite_moves import opposite_moves
+from verify import Evidence, Outcome
+
+
+def softmax(z):
+    weights = np.exp(z - z.max())
+    return weights / weights.sum()
+
+
+def test_a_step_and_a_layer_by_numpy():
+    a, x, eta, w, v = 0.8, 0.6, 0.5, 0.7, 0.4
+    A, b = np.array([a, -a]), np.array([1.0, 0.0])
+    p = softmax(A * x)
+    step = softmax(A * (x - eta * A @ (np.diag(p) - np.outer(p, p)) @ (p - b)))
+    attention = np.stack([softmax(row) for row in np.outer(A * w, A)])
+    layer = softmax((A + attention @ A * -v) * x)
+    found = opposite_moves.check(a="4/5", x="3/5", eta="1/2", w="7/10", v="2/5", R=4)
+    expected = {
+        "gradient_shift": np.linalg.norm(step - p),
+        "layer_shift": np.linalg.norm(layer - p),
+        "difference": np.linalg.norm(step - layer),
+    }
+    for name, value in expected.items():
+        assert math.isclose(found.values[name].midpoint, value, rel_tol=1e-12)
+    assert math.isclose(expected["difference"], expected["gradient_shift"] + expected["layer_shift"], rel_tol=1e-12)
+    for name in ("gradient_shift", "layer_shift"):
+        assert found.values[name].upper <= found.values[f"{name}_at_most"].lower
+
+
+def test_moves_outside_the_norms_are_out_of_scope():
+    given = opposite_moves.example
+    assert opposite_moves.check(**given).evidence is Evidence.PROVED
+    for changed, label in (
+        ({"R": 3}, "large_radius"),
+        ({"a": 3, "eta": "1/1000", "v": "1/1000"}, "data_norm"),
+        ({"v": 7, "x": "1/10000"}, "moved_data_norm"),
+        ({"x": "399/100", "a": "1/1000", "eta": 100}, "weight_norm"),
+        ({"eta": "1/20"}, "small_step"),
+        ({"v": "1/30"}, "small_layer"),
+    ):
+        result = opposite_moves.check(**given | changed)
+        assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.VERIFIED
+        assert [h.label for h in result.hypotheses if not h.holds] == [label]
+
+
+def test_no_logit_moves_by_a_hundredth_where_the_small_moves_hold():
+    slack = {h.label: h.slack for h in opposite_moves.check(**opposite_moves.example).hypotheses}
+    A, b, x = np.array([1.0, -1.0]), np.array([1.0, 0.0]), 0.5
+    p = softmax(A * x)
+    step = A * (x - 0.02 * A @ (np.diag(p) - np.outer(p, p)) @ (p - b))
+    layer = (A - 0.01 * np.stack([softmax(row) for row in np.outer(A, A)]) @ A) * x
+    for label, moved in (("small_step", step), ("small_layer", layer)):
+        assert math.isclose(slack[label].midpoint, 0.01 - np.abs(moved - A * x).max(), rel_tol=1e-9)

@@ -1,0 +1,106 @@
+"""`verify simulate`: an experiment from the command line, its JSON, its file, and what it does not understand."""
+
+import json
+
+import pytest
+
+from verify import Experiment, load_experiment
+
+TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
+ON_CPU = ("simulate", "li2024.closeness", *TINY, "--device", "cpu", "--seed", "3")
+
+
+def test_it_reports_what_the_experiment_measures(cli):
+    code, out, err = cli(*ON_CPU, "--json")
+    body = json.loads(out)
+    assert (code, err, body["schema"], body["experiment"]) == (0, "", 1, "li2024.closeness")
+    assert (body["seed"], body["device"], body["settings"]["n"], body["settings"]["tasks"]) == (3, "cpu", 4, "teacher")
+    again = load_experiment("li2024.closeness").run(device="cpu", seed=3, **dict(word.split("=") for word in TINY))
+    assert body["settings"]["eta_SA"] == "1/200" and set(body["measurements"]) == set(again.measurements)
+    for name, measured in again.measurements.items():
+        found = body["measurements"][name]
+        assert (found["value"], found["standard_error"], found["samples"]) == (
+            measured.value,
+            measured.standard_error,
+            measured.samples,
+        )
+
+
+def test_it_prints_a_line_a_measurement(cli):
+    code, out, _ = cli(*ON_CPU)
+    lines = out.splitlines()
+    assert code == 0 and lines[0].startswith("li2024.closeness  tasks=teacher n=4 d=2 eta_SA=1/200 steps=2")
+    assert any(line.startswith("  cosine_end = ") and " ± " in line and "(2 samples)" in line for line in lines)
+    assert lines[-1].startswith("cpu, ") and lines[-1].endswith("seed 3")
+
+
+def test_a_deterministic_measurement_has_no_spread(cli):
+    code, out, _ = cli("simulate", "wang2024.one_hot_training", "T=4", "q=1", "steps=5", "window=2", "--device", "cpu")
+    assert code == 0 and "  loss = " in out and "±" not in out
+
+
+def test_the_file_holds_what_is_printed(cli, tmp_path):
+    code, out, _ = cli(*ON_CPU, "--json", "--out", str(tmp_path / "deep" / "er"))
+    files = {path.name for path in (tmp_path / "deep" / "er").iterdir()}
+    assert code == 0 and files == {"li2024.closeness.json", "li2024.closeness.png"}
+    assert json.loads((tmp_path / "deep" / "er" / "li2024.closeness.json").read_text()) == json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("li2024.nothing",), "experiment = li2024.nothing"),
+        (("li2024.closeness", "rows=3"), "rows = 3: is no setting of li2024.closeness"),
+        (("li2024.closeness", "n=1"), "n = 1: must be an integer >= 2"),
+        (("li2024.closeness", "n"), "must have the form name=value"),
+        (("li2024.closeness", "seed=1"), "seed = 1: is no setting of li2024.closeness, but the option --seed"),
+        (("li2024.closeness", "device=cpu"), "but the option --device"),
+        (("li2024.closeness", "--device", "abacus"), "device = abacus: must be one of auto, cpu, cuda"),
+        (("li2024.closeness", "--seed", "-1"), "--seed = -1"),
+        (("li2024.closeness", "--seed", "one"), "--seed = one"),
+        (("li2024.closeness", "n=4,5", "d=2,3"), "d = 2,3: must be one value, where n has several"),
+        (("li2024.closeness", "n=4,0"), "n = 0: must be an integer >= 2"),
+        (("li2024.closeness", "n=4,4"), "n = 4,4: must have two values or more, all different"),
+        (("li2024.closeness", "n=4,"), "n: is empty; must be an integer >= 2"),
+        (("li2024.closeness", "tasks=teacher,simplex"), "must be a setting that is one number"),
+        (("li2024.closeness", "rows=1,2"), "must be a setting that is one number"),
+    ],
+)
+def test_what_is_not_understood_is_one_line(cli, arguments, message):
+    code, out, err = cli("simulate", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1) and message in err
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = cli(*ON_CPU, "--out", str(tmp_path / "file"))
+    assert code == 2 and err.count("\n") == 1 and "--out" in err and "cannot be written" in err
+
+
+def test_a_folder_is_refused_before_the_run(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(Experiment, "run", lambda *_, **__: pytest.fail("it ran"))
+    (tmp_path / "file").write_text("")
+    assert cli(*ON_CPU, "--out", str(tmp_path / "file"))[0] == 2
+    assert cli(*ON_CPU, "--out", str(tmp_path / "file" / "below"))[0] == 2
+
+
+def test_along_a_setting_there_are_the_runs_ends(cli, tmp_path):
+    varied = [word for word in ON_CPU if not word.startswith("d=")]
+    code, out, _ = cli(*varied, "d=3,1", "--json", "--out", str(tmp_path))
+    body = json.loads(out)
+    assert code == 0 and body["settings"]["d"] == [3, 1] and body["measurements"] == {}
+    assert (tmp_path / "li2024.closeness.png").exists()
+    for place, d in enumerate((3, 1)):
+        single = json.loads(cli(*varied, f"d={d}", "--json")[1])
+        for name in ("layer_loss", "cosine"):
+            curve = body["curves"][name]
+            assert curve["at"] == [3, 1] and curve["value"][place] == single["measurements"][f"{name}_end"]["value"]
+            assert curve["quantity"] == single["curves"][name]["quantity"] and curve["over"] == "d: columns of A"
+        assert body["curves"]["eta_GD"]["value"][place] == single["measurements"]["eta_GD"]["value"]
+    assert set(body["curves"]) == {*single["curves"], "eta_GD"}
+
+
+def test_an_experiment_without_curves_has_no_plot(cli, tmp_path):
+    words = ("wang2024.one_hot_training", "T=4", "q=1", "steps=5", "window=2", "--device", "cpu")
+    code, _, _ = cli("simulate", *words, "--out", str(tmp_path))
+    assert code == 0 and [path.name for path in tmp_path.iterdir()] == ["wang2024.one_hot_training.json"]

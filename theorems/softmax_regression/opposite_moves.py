@@ -1,0 +1,151 @@
+r"""A gradient step and an attention layer may move the prediction apart, by the sum of their shifts.
+
+Both shifts are bounded: a step x' = x − η AᵀJ(p − b) has ‖x' − x‖ ≤ η ‖A‖ ‖J(p − b)‖ ≤ η R/√2, and one self-attention
+layer with values A V moves A by at most √n ‖A‖ ‖V‖ (its weights have rows of sum 1). Of the two predictions the same
+slope bound says no more than
+
+    ‖f(x'; A) − f(x; A')‖ ≤ ½ ‖A(x' − x) − (A' − A)x‖ ≤ (R/2)(‖x' − x‖ + ‖A' − A‖):
+
+they are close where the two moves of the logits are, which no bound on each gives. Here both ends of that are reached.
+Two rows (a, −a)ᵀ, d = 1, target b = (1, 0), and a layer whose row i attends with logits a_i w a_j to values −v a_j:
+
+    logits' difference D = 2ax;   gradient step: D' = D + 8ηa² p(1−p)²;   layer: D'' = D (1 − v tanh(wa²)),
+
+p = 1/(1 + e^{−D}). For x, v, w > 0 the step moves the prediction towards the target and the layer away from it, however
+small η and v are: p' > p > p'', so that the distance √2 (p' − p'') of the two predictions is the sum of the two shifts.
+By the bound above it is at most (√2/4)(D' − D''). The hypotheses are those of both shifts, small moves included; the
+clauses need none of them.
+
+Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import LI2024
+from theorems.softmax_regression.setting import R
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Parameter, Source, Statement, Step, Theorem
+
+a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
+# The odds p/(1 − p) = e^D, exp(wa²), and by what the odds grow and shrink.
+s, u, rise, fall = sp.symbols("s u rise fall", positive=True)
+
+PARAMETERS = (
+    Parameter("a", "rational", "the two rows of A are a and -a", above=0),
+    Parameter("x", "rational", "the weight before the moves", above=0),
+    Parameter("eta", "rational", "step size of the gradient step", above=0),
+    Parameter("w", "rational", "the layer's query-key weight", above=0),
+    Parameter("v", "rational", "minus the layer's value weight", above=0),
+    Parameter("R", "rational", "bound on the norms", above=0),
+)
+
+
+def probability(difference: sp.Expr) -> sp.Expr:
+    """Return the first row's probability at a difference of the logits."""
+    return 1 / (1 + sp.exp(-difference))
+
+
+D = 2 * a * x
+STEP = 8 * eta * a**2 * probability(D) * (1 - probability(D)) ** 2
+LAYER = D * v * (1 - sp.exp(-2 * w * a**2)) / (1 + sp.exp(-2 * w * a**2))
+
+SHRINKS = LAYER / D
+HYPOTHESES = (
+    Hypothesis("large_radius", sp.Ge(R, 4)),
+    Hypothesis("data_norm", sp.Ge(R, sp.sqrt(2) * a), "|A| = sqrt(2) a <= R"),
+    Hypothesis("moved_data_norm", sp.Ge(R, sp.sqrt(2) * a * (SHRINKS - 1)), "|A'| <= R where v tanh(wa^2) > 1"),
+    Hypothesis("weight_norm", sp.Ge(R, x + STEP / (2 * a)), "|x| < |x'| <= R"),
+    # Of two logits ±t/2 each moves by half of what their difference does.
+    Hypothesis("small_step", sp.Lt(STEP / 2, sp.Rational(1, 100)), "the step moves no logit by 0.01"),
+    Hypothesis("small_layer", sp.Lt(LAYER / 2, sp.Rational(1, 100)), "the layer moves no logit by 0.01"),
+)
+
+# L = (1 − p)² with p = s/(1 + s) at e^D = s, whose slope in x is 2a s dL/ds.
+SLOPE = Identity(
+    "gradient",
+    2 * a * s * sp.Derivative((1 - s / (1 + s)) ** 2, s),
+    -4 * a * s / (1 + s) ** 3,
+    "dL/dx = -4 a p (1 - p)^2",
+)
+ATTENTION = Identity(
+    "attention",
+    (u * (-v * a) + (-v * (-a)) / u) / (u + 1 / u),
+    -v * a * (u**2 - 1) / (u**2 + 1),
+    "the layer adds -v a tanh(w a^2) to the first row, and its negative to the second; u = exp(w a^2)",
+)
+ALWAYS = Inequality(
+    "step_moves_up", sp.Gt(8 * eta * a**2 * s / (1 + s) ** 3, 0, evaluate=False), "D' > D at all odds s"
+)
+ALWAYS_DOWN = Inequality(
+    "layer_moves_down", sp.Gt(D * v * s / (s + 2), 0, evaluate=False), "D'' < D at all u^2 = 1 + s > 1"
+)
+# Odds s before the moves, s(1 + rise) after the step and s/(1 + fall) after the layer.
+UP = Inequality(
+    "towards_the_target",
+    sp.Gt(s * (1 + rise) / (1 + s * (1 + rise)), s / (1 + s), evaluate=False),
+    "D' > D: the step raises p",
+)
+DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluate=False), "D'' < D: the layer lowers p")
+first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
+STATEMENT = Statement(
+    parameters=PARAMETERS,
+    hypotheses=HYPOTHESES,
+    variables=(u, s, rise, fall),
+    clauses=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the gradient at two rows, the step, the layer, the sum of the shifts."""
+    t = sp.Symbol("t", real=True)
+    q = sp.exp(t) / (1 + sp.exp(t))
+    return Derivation(
+        (
+            Step("L = ½‖p − b‖² with b = (1, 0), two rows", ((q - 1) ** 2 + (1 - q) ** 2) / 2, (1 - q) ** 2),
+            Step("its slope in the difference t of the logits", sp.Derivative((1 - q) ** 2, t), -2 * q * (1 - q) ** 2),
+            Step(
+                "t = 2ax, so that a step in x moves t by −2aη times the slope in x",
+                -2 * a * eta * sp.Derivative((1 - q.subs(t, 2 * a * x)) ** 2, x),
+                8 * eta * a**2 * (q * (1 - q) ** 2).subs(t, 2 * a * x),
+            ),
+            Step("the layer's row, u = exp(wa²)", ATTENTION.left, ATTENTION.right),
+            Step(
+                "odds grow by 1 + rise: p' − p",
+                UP.relation.lhs - UP.relation.rhs,
+                rise * s / ((1 + s) * (1 + s + s * rise)),
+            ),
+        )
+    )
+
+
+def _canary(name: str, label: str, **changes: sp.Basic) -> Canary:
+    clauses = tuple(replace(c, says="", **changes) if c.label == label else c for c in STATEMENT.clauses)
+    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+
+
+opposite_moves = Theorem(
+    id="li2024.opposite_moves",
+    title="A gradient step and an attention layer may move the prediction apart: bounded shifts are not closeness",
+    source=Source("closeness of the two shifts", "derived here", LI2024),
+    statement=STATEMENT,
+    example={"a": 1, "x": "1/2", "eta": "1/50", "w": 1, "v": "1/100", "R": 4},
+    values={
+        "gradient_shift": sp.sqrt(2) * (step - first),
+        "layer_shift": sp.sqrt(2) * (first - layer),
+        "difference": sp.sqrt(2) * (step - layer),
+        # ½ ‖A‖ ‖x' − x‖ and ½ ‖A' − A‖ |x|, ‖(a, −a)‖ = √2 a.
+        "gradient_shift_at_most": sp.sqrt(2) * STEP / 4,
+        "layer_shift_at_most": sp.sqrt(2) * LAYER / 4,
+        "gradient_shift_claimed_log10": (sp.log(STEP / (2 * a)) + 3 * sp.log(2) / 2 + 10 * R**2) / sp.log(10),
+        "layer_shift_claimed_log10": (sp.log(LAYER / (sp.sqrt(2) * x)) + 3 * sp.log(2) / 2 + 10 * R**2) / sp.log(10),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "both move the same way", "away_from_it", relation=sp.Gt(s / (1 + fall + s), s / (1 + s), evaluate=False)
+        ),
+        _canary("the gradient without p", "gradient", right=-4 * a / (1 + s) ** 2),
+        _canary("the layer's plain mean", "attention", right=sp.Integer(0)),
+    ),
+)

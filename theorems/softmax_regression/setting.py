@@ -1,0 +1,142 @@
+r"""Softmax regression, its shifts, and the largest eigenvalue of the softmax Jacobian.
+
+Regression. A ∈ R^{n×d}, b ∈ R^n, f(x) = softmax(Ax) ∈ R^n; minimise ½‖f(x) − b‖². *Weight shift*: where x moves to x',
+the target b̃ = b − f(x') + f(x) leaves the residual as it is, f(x') − b = f(x) − b̃. *Data shift*: the same where A
+moves to A'. So ‖b̃ − b‖ is how far the prediction moves.
+
+Jacobian. With p = softmax(z), the Jacobian in the logits is J = diag(p) − ppᵀ, J1 = 0 and vᵀJv is the variance of v
+under p. Let M, m be the largest and the least entry of v (n ≥ 2), μ its mean under p, and τ ≤ p_i for all i. For
+v ⟂ 1 the sum of (p_i − τ)(M − v_i)(v_i − m) ≥ 0 says that
+
+    Var_p(v) = (M − μ)(μ − m) + τ(‖v‖² + n M m) − c,    c ≥ 0,
+
+and ‖v‖² = M² + m² + k with k ≥ 0. So, with q = (M + m)²,
+
+    ½‖v‖² (1 − (n−2)τ) − Var_p(v) = k (1 − nτ)/2 + q (1 − 2nτ)/4 + (μ − (M + m)/2)² + c,
+
+and the largest eigenvalue of J is at most (1 − (n−2)τ)/2 where τ ≤ 1/(2n): at most 1/2 always (τ = 0), reached for
+p = (½, ½, 0 …), and for p = (s, s, τ … τ) reached at every τ. In the clause the mean is in the lower half of the range
+(else take −v): μ − m = b, M − μ = b + e with b, e ≥ 0, and h = 1 − 2nτ.
+
+Logits in a ball of radius ρ differ by √2 ρ at most, so that p_i ≥ τ = 1/(1 + (n−1) e^{√2 ρ}), and nτ ≤ 1/2 from
+√2 ρ ≥ log 3 on.
+
+Free bounds. ‖f − f'‖ < √2 for any two softmax outputs. If no logit moves by more than ε, e^Δ lies between 1/B and B,
+B = e^ε; with y = e^Δ, E y = g and the chord of the convex (1 − y/g)₊ on [1/B, B], the total variation is at most
+(B − g)(g − 1/B)/(g (B − 1/B)) ≤ (B − 1)/(B + 1) = tanh(ε/2), and ‖w‖ ≤ ‖w‖₁/√2 where the entries of w sum to 0: the
+prediction moves by √2 tanh(ε/2) at most, which n = 2 approaches from logits ∓ε/2 to ±ε/2.
+
+Source: Li et al. 2024 for the regression and the shifts; the rest is derived here.
+"""
+
+import sympy as sp
+
+from verify import Hypothesis, Identity, Inequality, Parameter, Step
+
+n, d = sp.symbols("n d", integer=True, positive=True)
+R = sp.Symbol("R", positive=True)
+
+ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=1)
+DIMENSION = Parameter("d", "integer", "columns of A", minimum=1)
+RADIUS = Parameter("R", "rational", "bound on the spectral norm of A and on the norm of x", above=0)
+LARGE_RADIUS = Hypothesis("large_radius", sp.Ge(R, 4))
+
+# One entry of the prediction before and after a move, and of the target.
+before, after, target, new_target = sp.symbols("before after target new_target", real=True)
+
+# The largest eigenvalue: see above. c, k, q, h and the two parts of the range are what they are there.
+b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
+# The exponentials of the others in units of a pair's: its probability s has 1/s = 2 + rest.
+rest = sp.Symbol("rest", nonnegative=True)
+tau, norm, variance = sp.symbols("tau norm variance", real=True)
+
+VARIABLES = (before, after, target, b, e, c, k, q, h, rest)
+DEFINITIONS = {
+    new_target: target - after + before,
+    tau: (1 - h) / (2 * n),
+    # M² + m² = ((M + m)² + (M − m)²)/2 and M m = ((M + m)² − (M − m)²)/4.
+    norm: k + q / 2 + (2 * b + e) ** 2 / 2,
+    variance: b * (b + e) - c + tau * (norm + n * (q - (2 * b + e) ** 2) / 4),
+}
+
+RESIDUAL = Identity(
+    "residual", after - target, before - new_target, "the new target b - f' + f leaves the residual as it is"
+)
+EIGENVALUE = Inequality(
+    "eigenvalue",
+    sp.Le(variance, norm * (1 - (n - 2) * tau) / 2),
+    "v'(diag(p) - pp')v <= (1 - (n-2) tau)/2 |v|^2 for all v orthogonal to 1, where tau <= p_i and tau <= 1/(2n)",
+)
+
+HALF = R / 2
+"""What a move of length 1 moves the prediction by at most: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
+log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
+BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
+ELEMENTARY = Inequality(
+    "bound_for_all",
+    sp.Le(HALF, 1 + 10 * R**2),
+    "R/2 <= 1 + 10 R^2, which is at most exp(10 R^2) and the claimed factor",
+)
+PAIR = Inequality(
+    "pair",
+    sp.Le(R / (2 + rest), HALF),
+    "a pair of equal probability s has the factor R s, and s <= 1/2 whatever the rest",
+)
+
+
+def derivation_steps() -> tuple[Step, ...]:
+    """Return the steps that both shifts share: the Jacobian, its largest eigenvalue, families, free bounds."""
+    M, m, v, p, mu, total, B, g = sp.symbols("M m v p mu total B g", real=True)
+    p1, p2, v1, v2, v3 = sp.symbols("p1 p2 v1 v2 v3", real=True)
+    z, w, t, K, S = *sp.symbols("z w t K", real=True), sp.Symbol("S", positive=True)
+    p3, own = 1 - p1 - p2, sp.exp(z) / (sp.exp(z) + S)
+    s, spike = sp.exp(t) / (2 * sp.exp(t) + n - 2), sp.exp(t) / (sp.exp(t) + n - 1)
+    # Moments under p: E v² is `second`, and Σ v_i = 0, so that Σ (M − v_i)(v_i − m) = −‖v‖² − n M m.
+    second = (M + m) * mu - M * m - K + tau * (total + n * M * m)
+    slack = (
+        (total - M**2 - m**2) * (1 - n * tau) / 2 + (M + m) ** 2 * (1 - 2 * n * tau) / 4 + (mu - (M + m) / 2) ** 2 + K
+    )
+    return (
+        Step("softmax: an entry's slope in its own logit is p(1 − p)", sp.Derivative(own, z), own * (1 - own)),
+        Step(
+            "and in another logit, whose exponential is part of S, −p p'",
+            sp.Subs(sp.Derivative(sp.exp(z) / (sp.exp(z) + S + sp.exp(t)), t), t, w),
+            -sp.exp(z) * sp.exp(w) / (sp.exp(z) + S + sp.exp(w)) ** 2,
+        ),
+        Step(
+            "vᵀ(diag(p) − ppᵀ)v is a variance; three entries, p_1 + p_2 + p_3 = 1",
+            p1 * v1**2 + p2 * v2**2 + p3 * v3**2 - (p1 * v1 + p2 * v2 + p3 * v3) ** 2,
+            p1 * p2 * (v1 - v2) ** 2 + p1 * p3 * (v1 - v3) ** 2 + p2 * p3 * (v2 - v3) ** 2,
+        ),
+        Step(
+            "an entry's part of c, which is not negative; Σ p_i = 1 and Σ v_i = 0 give c as a whole",
+            (p - tau) * (M - v) * (v - m),
+            (M + m) * p * v - p * v**2 - M * m * p - tau * (M + m) * v + tau * v**2 + tau * M * m,
+        ),
+        Step(
+            "so the eigenvalue's margin, c being K here, is a sum of terms that are not negative where 2nτ ≤ 1",
+            total * (1 - (n - 2) * tau) / 2 - (second - mu**2),
+            slack,
+        ),
+        Step(
+            "a pair with logits t above the n − 2 others: 1/s = 2 + (n−2)e^{−t}; v = (1, −1, 0 …)/√2 has Jv = s v",
+            1 / s,
+            2 + (n - 2) * sp.exp(-t),
+        ),
+        Step(
+            "shifted to mean 0 the pair's logits have norm² t²·2(n−2)/n",
+            2 * (t * (n - 2) / n) ** 2 + (n - 2) * (2 * t / n) ** 2,
+            2 * t**2 * (n - 2) / n,
+        ),
+        Step(
+            "one logit t above the n − 1 others, P its probability: J v = P(1−P) n/(n−1) v for v = e_1 − 1/n",
+            spike * (1 - 1 / n) - spike * (spike - 1 / n),
+            spike * (1 - spike) * n / (n - 1) * (1 - 1 / n),
+        ),
+        Step(
+            "small moves: (B−1)/(B+1) is the largest total variation",
+            (B - 1) / (B + 1) - (B - g) * (g - 1 / B) / (g * (B - 1 / B)),
+            B * (g - 1) ** 2 / (g * (B**2 - 1)),
+        ),
+        Step("the residual is as it was", after - target, before - new_target),
+    )

@@ -1,0 +1,116 @@
+r"""What the weight shift and the data shift have in common: their statement, their constants, their canaries.
+
+Both are best constants of the same function. A move of x by a unit vector v moves the prediction by J A v, one of A by
+E with ‖E‖ = 1 by J E x; with ‖A‖, ‖x‖ ≤ R both are at most R times the largest eigenvalue of J at logits of norm R² or
+less. The claimed factor is M = n^{3/2} e^{10R²}.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.softmax_regression.setting import (
+    BOUND,
+    DEFINITIONS,
+    DIMENSION,
+    EIGENVALUE,
+    ELEMENTARY,
+    HALF,
+    LARGE_RADIUS,
+    PAIR,
+    RADIUS,
+    RESIDUAL,
+    ROWS,
+    VARIABLES,
+    R,
+    after,
+    b,
+    before,
+    d,
+    e,
+    log_claimed,
+    n,
+    norm,
+    target,
+    tau,
+    variance,
+)
+from verify import Canary, Hypothesis, Statement, ValueWhere
+from verify.claims import Clause
+
+SMALL_MOVE = sp.Rational(1, 100)
+"""What no logit moves by in the small-move hypothesis."""
+
+# Two equal logits above the others, at mean 0, so that R² is all difference; their odds against each other are 1.
+gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
+pair = 2 + (n - 2) * sp.exp(-gap)
+# One logit above the others, at probability ½ where R² reaches so far, else as near to it as it does.
+highest = R**2 * sp.sqrt(n / (n - 1))
+largest = 1 / (1 + (n - 1) * sp.exp(-highest))
+row_at_half, row_below = R * n / (4 * (n - 1)), R * largest * (1 - largest) * n / (n - 1)
+HALF_IN_REACH = sp.Le(sp.log(n - 1), highest)
+ONE_ROW = ValueWhere(sp.Integer(0), (sp.Eq(n, 1),))
+TWO_ROWS = ValueWhere(HALF, (sp.Eq(n, 2),))
+ROW_CASES = (ONE_ROW, TWO_ROWS, ValueWhere(row_at_half, (HALF_IN_REACH,)), ValueWhere(row_below, ()))
+"""What one row reaches."""
+BETTER_CASES = (
+    ONE_ROW,
+    TWO_ROWS,
+    ValueWhere(row_at_half, (HALF_IN_REACH, sp.Ge(n * pair, 4 * (n - 1)))),
+    ValueWhere(row_below, (sp.Gt(sp.log(n - 1), highest), sp.Ge(largest * (1 - largest) * n * pair, n - 1))),
+    ValueWhere(R / pair, ()),
+)
+"""The better of what one row and what a pair reach."""
+least_probability = 1 / (1 + (n - 1) * sp.exp(sp.sqrt(2) * R**2))
+AT_MOST = (
+    ONE_ROW,
+    ValueWhere(HALF * (1 - (n - 2) * least_probability), (sp.Ge(sp.sqrt(2) * R**2, sp.log(3)),)),
+    ValueWhere(HALF, ()),
+)
+
+log_bites = sp.log(2) / 2 - log_claimed
+log_bites_small_move = log_bites + sp.log((sp.exp(SMALL_MOVE) - 1) / (sp.exp(SMALL_MOVE) + 1))
+VALUES = {
+    "claimed_factor_log10": log_claimed / sp.log(10),
+    "sharp_factor": (ONE_ROW, ValueWhere(HALF, ())),
+    "best_factor_at_most": AT_MOST,
+    "bites_below_log10": log_bites / sp.log(10),
+    "bites_below_small_move_log10": log_bites_small_move / sp.log(10),
+    "vacuous": sp.Lt(log_bites, sp.log(R) - 12 * sp.log(10)),
+}
+
+
+def statement(*hypotheses: Hypothesis) -> Statement:
+    """Return the statement of a shift under its structural hypotheses."""
+    return Statement(
+        parameters=(ROWS, DIMENSION, RADIUS),
+        hypotheses=(LARGE_RADIUS, *hypotheses),
+        variables=VARIABLES,
+        definitions=DEFINITIONS,
+        clauses=(RESIDUAL, EIGENVALUE, ELEMENTARY, BOUND, PAIR),
+    )
+
+
+def canaries(of: Statement) -> tuple[Canary, ...]:
+    """Return the statement's false variants."""
+
+    def variant(name: str, clause: Clause, *more: Hypothesis) -> Canary:
+        clauses = tuple(clause if k.label == clause.label else k for k in of.clauses)
+        return Canary(name, replace(of, clauses=clauses, hypotheses=(*of.hypotheses, *more)), clause.label)
+
+    less = sp.Le(R / pair, sp.Rational(99, 100) * HALF)
+    sizes = (
+        Hypothesis("three_rows", sp.Ge(n, 3)),
+        Hypothesis("moderate_length", sp.Le(n, 200)),
+        Hypothesis("two_columns", sp.Ge(d, 2)),
+    )
+    range_for_norm = sp.Le(variance, ((2 * b + e) / 2) ** 2 / 2)
+    one_more = sp.Le(variance, norm * (1 - (n - 1) * tau) / 2)
+    return (
+        variant("the constant times 0.99", replace(PAIR, relation=less, says=""), *sizes),
+        variant("half the range of v for its norm", replace(EIGENVALUE, relation=range_for_norm, says="")),
+        variant("n - 1 for n - 2 in the eigenvalue", replace(EIGENVALUE, relation=one_more, says="")),
+        variant(
+            "the residual with the wrong sign", replace(RESIDUAL, right=before - (target + after - before), says="")
+        ),
+    )

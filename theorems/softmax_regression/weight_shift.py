@@ -1,0 +1,49 @@
+r"""Moving the weights: the target shifts by at most R/2 for each unit of the move, and M is far from that.
+
+For ‖A‖ ≤ R and any x, x' of norm at most R,
+
+    ‖b̃ − b‖ = ‖f(x') − f(x)‖ ≤ ½ ‖A(x' − x)‖ ≤ (R/2) ‖x' − x‖,
+
+which is the claimed bound with R/2 for M = n^{3/2} e^{10R²}; neither R ≥ 4 nor small moves are needed. One row (n = 1)
+never moves: f = 1.
+
+*The best constant* at given n, d, R is the largest ‖J A‖ (the ball is convex, so that slopes decide).
+- n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
+- d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and an eigenvector u,
+  let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v. For
+  n ≥ 3 it is therefore below R/2 (`best_factor_at_most`): bounded logits leave every p_i some probability.
+  `reached_factor` is the better of two families: two equal logits as far above the others as R² allows, v = (1, −1, 0
+  …)/√2; or one logit above the others at probability ½, v = e_1 − 1/n, which is R n/(4(n−1)) and wins where R² is small
+  beside log n (at R = 4 from n = 163 886 on). Neither is proved to be best, and between the two neither is: at
+  n = 50, R = 2 an unequal pair has 0.511 where they reach 0.5102.
+- d = 1: A is one column a, which is both the direction and, times x, the logits. `reached_factor` is the one row's,
+  a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is what
+  is reported. It is not proved to be best either.
+`paper_checks/li2024` holds both against an ascent over A and x of norm R by autograd.
+
+Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
+"""
+
+import sympy as sp
+
+from theorems.papers import LI2024
+from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
+from theorems.softmax_regression.shifts import BETTER_CASES, ROW_CASES, VALUES, canaries, statement
+from verify import Derivation, Hypothesis, Source, Theorem, ValueWhere
+
+NORMS = Hypothesis("norms", text="|A| <= R (spectral), |x_t| <= R and |x_{t+1}| <= R")
+SMALL_MOVE = Hypothesis("small_move", text="no logit moves by 0.01: |A(x_{t+1} - x_t)|_inf < 0.01")
+STATEMENT = statement(NORMS, SMALL_MOVE)
+
+REACHED = tuple(ValueWhere(case.expression, (sp.Eq(d, 1), *case.relations)) for case in ROW_CASES) + BETTER_CASES
+
+weight_shift = Theorem(
+    id="li2024.weight_shift",
+    title="Moving the weights shifts the target by at most R/2 for each unit: how far the claimed factor is from that",
+    source=Source("Main theorem, weight shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
+    statement=STATEMENT,
+    example={"n": 50, "d": 20, "R": 4},
+    values=VALUES | {"reached_factor": REACHED},
+    derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
+    canaries=canaries(STATEMENT),
+)
