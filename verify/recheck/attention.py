@@ -20,7 +20,8 @@ on one that has none. Equal ones are counted together.
 
 polynomials on the right. With a factor 1 − x/x₀ in π they are upper bounds where x ≥ x₀ > 0. Here w = numerator·e^{−r
 t|u|²} and X = N e^{−t|u|²}, for any t; as Σ v_i = |u|² over the selected, A ≥ q e^{C|u|²/q}, so that X ≥ q for 0 ≤ t
-≤ C/q, and X ≥ 1 with the query token for 0 ≤ t ≤ C."""
+≤ C/q, and X ≥ 1 with the query token for 0 ≤ t ≤ C.
+"""
 
 from fractions import Fraction
 from functools import lru_cache
