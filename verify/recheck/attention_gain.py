@@ -103,14 +103,15 @@ class Search:
         bound = high(most) ** 2 / (self.q * least) if least > 0 else Fraction(1)
         return max(low(p), Fraction(0)) ** 2 / (self.q * high(above)), min(bound, Fraction(1))
 
-    def near(self) -> tuple[float, Fraction]:
-        """Return about the largest G, and where it is."""
+    def near(self) -> Fraction:
+        """Return about where G is largest."""
 
         def value(C: Fraction, trust: float = 0.5) -> float:
             try:
                 below, above = self.gain(C, ORDERS[0])
             except Undecided:
                 return 0.0
+            trust = trust if 2 * below >= above else 0.5
             return float(below) ** (1 - trust) * float(above) ** trust
 
         best, C, missed = (0.0, Fraction(0)), Fraction(1, 2), 0
@@ -124,7 +125,7 @@ class Search:
         while step > max(best[1] / 300, Fraction(1, _GRID)):
             tried = [(value(C, trust), C) for C in (best[1] - step, best[1] + step)]
             best, step = max(best, *tried), Fraction(round(step * _GRID / 2), _GRID)
-        return best
+        return best[1]
 
     def below(self, C: Fraction, enough: Callable[[Fraction, Fraction], bool]) -> Fraction:
         """Return a lower bound of sup G, from G at C with as many moments as are needed."""
@@ -271,7 +272,7 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
         return closed
     with ctx.workprec(BITS):
         search = Search(effort, sizes)
-        C = search.near()[1]
+        C = search.near()
         best = search.below(C, lambda less, more: more - less <= (1 - less) / 1000)
         for slack in _SLACKS:
             goal = best + (1 - best) * slack
@@ -289,39 +290,32 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
         # sup G < 1: with a chance that does not depend on C all encodings are the same, and all tokens' p_i too.
         raise Rejected("no dimension makes the loss so small")
 
-    def about(D: int) -> bool:
+    def reached(D: int) -> bool:
         effort.spend(100)
         if closed := _closed((T, q, D, query)):
             return closed[0] >= goal
-        return Search(effort, (T, q, D, query)).near()[0] >= goal
+        search = Search(effort, (T, q, D, query))
+        return search.below(search.near(), lambda less, more: less >= goal or more < goal) >= goal
 
     with ctx.workprec(BITS):
         under, D = 0, 1
-        while not about(D):
+        while not reached(D):
             under, D = D, 2 * D
             if D > 2 * MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
         while D - under > 1:
             middle = (under + D) // 2
-            under, D = (under, middle) if about(middle) else (middle, D)
-        above, step = D, max(1, D // 400)
-        while _side(effort, (T, q, above, query), goal) < 1:
-            above, step = above + step, 2 * step
-            if above > 4 * MOST:
-                raise Rejected("the least dimension is undecided")
+            under, D = (under, middle) if reached(middle) else (middle, D)
         step = max(1, D // 200) if _closed((T, q, D, query)) is None else 1
         below, step = D - step, 2 * step
-        while below > 0 and _side(effort, (T, q, below, query), goal) > -1:
+        while below > 0 and not _missed(effort, (T, q, below, query), goal):
             below, step = below - step, 2 * step
-    return max(below, 0) + 1, above
+    return max(below, 0) + 1, D
 
 
-def _side(effort: Effort, sizes: Sizes, goal: Fraction) -> int:
-    """Return 1 where sup G ≥ goal, −1 where it is less, 0 where neither is shown."""
+def _missed(effort: Effort, sizes: Sizes, goal: Fraction) -> bool:
+    """Whether sup G < goal is shown."""
     if closed := _closed(sizes):
-        return (closed[0] >= goal) - (closed[1] < goal)
+        return closed[1] < goal
     search = Search(effort, sizes)
-    C = search.near()[1]
-    if search.below(C, lambda less, more: less >= goal or more < goal) >= goal:
-        return 1
-    return 0 if search.exceeds(goal - (1 - goal) / 2**40, C) else -1
+    return not search.exceeds(goal - (1 - goal) / 2**40, search.near())
