@@ -60,6 +60,7 @@ _ROUNDED = 128
 _TURN = Fraction(1, 2)
 _ASIDE = 0.003
 _GUESS = 64
+_SUMMED = 256
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,16 @@ def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> 
 
 
 def _limit(T: int, q: int, D: int) -> Gain:
-    """Return E[q/(q+k)] for q ≤ 2: the mean over the coordinates that are not 0 in u, k binomial given them."""
+    """Return E[q/(q+k)] for q ≤ 2: the mean over the coordinates that are not 0 in u, k binomial given them.
+
+    For many dimensions from k/(q+1) − k(k−1)/((q+1)(q+2)) ≤ k/(q+k) ≤ k/(q+1) and the factorial moments of k.
+    """
+    if D > _SUMMED:
+        with flint.ctx.workprec(BITS):
+            n = T - q
+            once, twice = (arb(2) ** (-j * D) if q == 1 else ((1 + arb(2) ** -j) / 2) ** D for j in (1, 2))
+            lower = 1 - n * once / (q + 1)
+            return Gain(*outer(lower, lower + n * (n - 1) * twice / ((q + 1) * (q + 2))), None, False)
     with flint.ctx.workprec(BITS + 4 * D):
         total = arb(0)
         for m in [D] if q == 1 else range(D + 1):

@@ -1,0 +1,119 @@
+"""Stochastic encodings: the loss on the set by moments, and its least value for q = 2, held against sampled layers."""
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import flint
+from hypothesis import strategies as st
+
+from paper_checks.wang2024.recursion import MOST_COMPARISONS
+from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
+from verify import Comparison, Verdict, agreement, all_of, load_experiment, load_theorem, over_drawn
+
+QUICK, FULL = 12, 200
+SAMPLES, SAMPLES_IN_FULL = 2000, 20_000
+TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
+"""(T, d, d_e): few enough dimensions that sampling sees what ties leave."""
+SHARP = 60
+"""A C at which, in at most 14 dimensions, only ties are left: v takes multiples of 2/d_e, and e^{−120/14} < 2·10⁻⁴."""
+
+
+class Layer(NamedTuple):
+    """A layer on the set: sizes, α, C, what it attends to, and a seed."""
+
+    T: int
+    q: int
+    d: int
+    d_e: int
+    alpha: Fraction
+    C: Fraction
+    attend: str
+    seed: int
+
+
+def loss_on_the_set(layer: Layer) -> tuple[float, float]:
+    """Return bounds of d/2 (α²R − 2αP/q + 1/q), by the enclosures of P and R."""
+    model = SignAttention(layer.T, layer.q, layer.d_e, layer.attend == "tokens_and_query")
+    C = flint.arb(flint.fmpq(layer.C.numerator, layer.C.denominator))
+    with flint.ctx.workprec(BITS):
+        (P, most), (R, above) = outer(*model.selected(C, EFFORTS[2])), outer(*model.squares(C, EFFORTS[2]))
+    d, q, alpha = layer.d, layer.q, layer.alpha
+    low, high = sorted((alpha * P, alpha * most))
+    ends = (alpha**2 * R - 2 * high / q, alpha**2 * above - 2 * low / q)
+    return tuple(float(Fraction(d, 2) * (end + Fraction(1, q))) for end in ends)  # type: ignore[return-value]
+
+
+@st.composite
+def layers(draw: st.DrawFn) -> Layer:
+    """Draw a layer whose loss sampling can see."""
+    length = draw(st.integers(3, 24))
+    subset = draw(st.integers(1, min(6, length - 1)))
+    return Layer(
+        *(length, subset, draw(st.integers(1, 4)), draw(st.integers(4, 40))),
+        draw(st.fractions(-1, 3, max_denominator=4)),
+        draw(st.fractions(0, 5, max_denominator=4)),
+        draw(st.sampled_from(["tokens", "tokens_and_query"])),
+        draw(st.integers(0, 2**31)),
+    )
+
+
+def sampled(layer: Layer, device: str, samples: int) -> Any:
+    """Return the measured loss of the layer from the definitions."""
+    settings = {"T": layer.T, "T_test": layer.T, "q": layer.q, "q_test": layer.q, "d": layer.d, "d_e": layer.d_e}
+    scales = {"alpha": layer.alpha, "C": layer.C, "attend": layer.attend, "samples": samples}
+    found = load_experiment("wang2024.length_generalisation").run(seed=layer.seed, device=device, **settings, **scales)
+    return found.measurements["loss"]
+
+
+def on_the_set(layer: Layer, measured: Any) -> Verdict:
+    """Compare the loss on the set with a measurement; the enclosure's half width counts as rounding."""
+    low, high = loss_on_the_set(layer)
+    # A tenth of the loss of answering nothing tells P and R from other means.
+    resolution = layer.d / (20 * layer.q) + abs(low) / 10
+    middle, half = (low + high) / 2, (high - low) / 2 + 1e-12 * (1 + abs(low))
+    return agreement(middle, measured, comparisons=MOST_COMPARISONS, rounding=half, resolution=resolution)
+
+
+def _on_the_set(*, device: str, full: bool, seed: int) -> Verdict:
+    samples = SAMPLES_IN_FULL if full else SAMPLES
+    return over_drawn(
+        layers(),
+        lambda layer: on_the_set(layer, sampled(layer, device, samples)),
+        examples=FULL if full else QUICK,
+        seed=seed,
+    )
+
+
+sign_attention_sampled = Comparison(
+    id="wang2024.sign_attention_sampled",
+    title="The loss on the set V = αI, W = C·I by moments, attending to Z or [Z, z_query], is that of sampled layers",
+    theorem="wang2024.two_selected",
+    experiment="wang2024.length_generalisation",
+    compare=_on_the_set,
+)
+
+
+def ties_are_left(floor: float, measured: Any) -> Verdict:
+    """Compare the infimum with the sampled loss at α = 1 and a C at which only ties are left."""
+    # Beyond ties no token has more than e^{−2·SHARP/d_e} of a selected one's attention.
+    return agreement(floor, measured, comparisons=MOST_COMPARISONS, rounding=1e-2 * floor, resolution=floor / 4)
+
+
+def _ties_are_left(*, device: str, full: bool, seed: int) -> Verdict:
+    def verdicts() -> Any:
+        for T, d, d_e in TIES:
+            values = load_theorem("wang2024.two_selected").check(T=T, d=d, d_e=d_e, eps=1).values
+            layer = Layer(T, 2, d, d_e, Fraction(1), Fraction(SHARP), "tokens", seed)
+            measured = sampled(layer, device, SAMPLES_IN_FULL * (10 if full else 1))
+            yield f"T={T} d={d} d_e={d_e}", ties_are_left(float(values["loss_floor"].midpoint), measured)
+
+    return all_of(verdicts())
+
+
+two_selected_sampled = Comparison(
+    id="wang2024.two_selected_sampled",
+    title="For q = 2 the loss of sampled layers at α = 1 and a large C is the infimum, what ties leave",
+    theorem="wang2024.two_selected",
+    experiment="wang2024.length_generalisation",
+    compare=_ties_are_left,
+)

@@ -1,0 +1,48 @@
+"""Stochastic encodings on sampled instances, and the comparisons with measurements that are made up."""
+
+from fractions import Fraction
+
+import pytest
+
+from paper_checks.wang2024 import encodings
+from verify import Measurement, Outcome, load_comparison, load_theorem
+
+LAYER = encodings.Layer(12, 3, 2, 20, Fraction(1), Fraction(2), "tokens", 0)
+
+
+@pytest.mark.parametrize("name", ["wang2024.sign_attention_sampled", "wang2024.two_selected_sampled"])
+def test_against_sampled_layers(ledger, name):
+    ledger.compare(load_comparison(name))
+
+
+def test_the_theorem(ledger):
+    theorem = load_theorem("wang2024.two_selected")
+    for instance in (
+        theorem.example,
+        {"T": 4, "d": 1, "d_e": 4, "eps": 1},
+        {"T": 10**6, "d": 5, "d_e": 80, "eps": "1/1000"},
+    ):
+        ledger.check(theorem, **instance)
+
+
+@pytest.mark.parametrize(
+    ("factor", "outcome"), [(1.0, Outcome.VERIFIED), (2.0, Outcome.REFUTED), (0.5, Outcome.REFUTED)]
+)
+def test_a_bug_in_the_measurement_is_seen(factor, outcome):
+    low, high = encodings.loss_on_the_set(LAYER)
+    error = (low + high) / 2000
+    assert encodings.on_the_set(LAYER, Measurement(factor * (low + high) / 2, error, 2000)).outcome is outcome
+    assert encodings.ties_are_left(0.01, Measurement(factor * 0.01, 1e-4, 2000)).outcome is outcome
+
+
+def test_the_query_is_not_forgotten():
+    attended = LAYER._replace(attend="tokens_and_query")
+    low, high = encodings.loss_on_the_set(LAYER)
+    other = encodings.loss_on_the_set(attended)
+    assert high - low < 1e-3
+    assert not (low <= sum(other) / 2 <= high)
+
+
+def test_too_few_samples_decide_nothing():
+    low, _ = encodings.loss_on_the_set(LAYER)
+    assert encodings.on_the_set(LAYER, Measurement(low, 1.0, 3)).outcome is Outcome.INCONCLUSIVE

@@ -1,0 +1,120 @@
+r"""Two selected tokens, sign encodings: the least loss is exponentially small in the encodings' dimension.
+
+Attending to Z with q = 2, both selected tokens always have the largest logit: v_1 = v_2 = |u|²/2, and no v_j is larger.
+On the set V = (α I, 0), W = diag(0, C I) the infimum of the loss is its limit for C → ∞ (`attention_gain`),
+
+    inf L = d/4 · E[k/(2+k)],
+
+k the number of other tokens whose logit is as large. Token j is one of them when in each coordinate where u is not 0
+it has u's sign: a coordinate of u is 0 with probability 1/2, so that P(j is one) = E 2^{−m} = (1/2 + 1/2 · 1/2)^{d_e}
+= (3/4)^{d_e}. As k/(2+k) ≤ k/3 for the integers k ≥ 0, with equality for k ≤ 1, for all T ≥ 3, d and d_e
+
+    0 < inf L ≤ d (T−2)/12 · (3/4)^{d_e},
+
+with equality on the right for T = 3 alone, so that d_e ≥ log(d(T−2)/(12ε))/log(4/3) is enough for the loss ε: the
+width d + d_e of the layer grows like d + log(T/ε)/log(4/3). The infimum is not reached at any finite (α, C). For
+q ≥ 3 the selected logits differ, and this fails.
+
+Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants are not known to us, and what is here
+is derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.attention_gain import attention_gain
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    TOKEN_DIMENSION,
+    ZERO_QUERY,
+    T,
+    d,
+    eps,
+)
+from verify import Canary, Derivation, Hypothesis, Inequality, Parameter, Source, Statement, Step, Theorem, ValueLeast
+
+d_e = sp.Symbol("d_e", integer=True, positive=True)
+more = sp.Symbol("more", nonnegative=True)
+
+ENCODING_DIMENSION = Parameter("d_e", "integer", "dimension of an encoding", minimum=1)
+SIGN_ENCODING = Hypothesis(
+    "sign_encoding",
+    text="stochastic encoding: e_1 … e_T with independent entries ±1/sqrt(d_e), drawn afresh at every forward pass",
+)
+TWO_SELECTED = Hypothesis("two_selected", text="q = 2 tokens are selected")
+ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
+OTHERS = Hypothesis("others", sp.Ge(T, 4))
+
+FLOOR = d / 4 * (1 - attention_gain(T, 2, d_e, 0))
+BOUND = d * (T - 2) / 12 * sp.Rational(3, 4) ** d_e
+ENOUGH_DIMENSIONS = Hypothesis("enough_dimensions", sp.Le(BOUND, eps))
+
+TIES = Inequality(
+    "ties", sp.Le((1 + more) / (3 + more), (1 + more) / 3), says="k/(2+k) <= k/3 for k >= 1, with k = 1 + more"
+)
+NOT_REACHED = Inequality("positive", sp.Gt(FLOOR, 0), says="the infimum of L over alpha and C >= 0 is above 0")
+BOUNDED = Inequality("bound", sp.Le(FLOOR, BOUND), says="the infimum of L is at most d (T-2)/12 (3/4)^d_e")
+SMALL = Inequality("floor", sp.Le(FLOOR, eps), says="the infimum of L is at most eps")
+STATEMENT = Statement(
+    parameters=(LENGTH, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY),
+    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, TWO_SELECTED, ON_THE_SET, OTHERS, ENOUGH_DIMENSIONS),
+    variables=(more,),
+    clauses=(TIES, NOT_REACHED, BOUNDED, SMALL),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the selected logits, the chance of a tie, the bound."""
+    a, b, k, x = sp.symbols("a b k x", real=True)
+    quarter = sp.Rational(1, 4)
+    return Derivation(
+        (
+            Step(
+                "In a coordinate with signs a, b of the selected tokens, the second's part of v exceeds the first's by "
+                "b(a + b) − a(a + b), which is 0 as a² = b² = 1",
+                b * (a + b) - a * (a + b),
+                b**2 - a**2,
+            ),
+            Step(
+                "a coordinate of u is not 0 with probability 1/2, and another token has its sign there with "
+                "probability x = 1/2; over two coordinates, m of them not 0, E x^m is the square of (1 + x)/2 = 3/4",
+                quarter + x / 2 + quarter * x**2,
+                ((1 + x) / 2) ** 2,
+            ),
+            Step(
+                "k/3 less k/(2+k) is not negative for k = 0 and k >= 1; with E k = (T − 2)(3/4)^d_e the bound follows",
+                k / 3 - k / (2 + k),
+                k * (k - 1) / (3 * (2 + k)),
+            ),
+        )
+    )
+
+
+def _canary(label: str, clause: Inequality) -> Canary:
+    clauses = tuple(clause if c.label == clause.label else c for c in STATEMENT.clauses)
+    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+two_selected = Theorem(
+    id="wang2024.two_selected",
+    title="q = 2, sign encodings: the infimum of the loss is positive and at most d (T-2)/12 (3/4)^d_e",
+    source=Source("Theorem 2 for q = 2", "derived here", WANG2024, "the paper's constants are not known to us"),
+    statement=STATEMENT,
+    example={"T": 200, "d": 5, "d_e": 30, "eps": "1/50"},
+    values={
+        "loss_floor": FLOOR,
+        "bound": BOUND,
+        "d_e_enough": ValueLeast((BOUND,), "d_e", eps, sp.Integer(1), sp.Integer(1000)),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("a floor of 0 at finite d_e", Inequality("positive", sp.Le(FLOOR, 0))),
+        _canary("1/2 for 3/4", Inequality("bound", sp.Le(FLOOR, d * (T - 2) / 12 * sp.Rational(1, 2) ** d_e))),
+        _canary("24 for 12", Inequality("bound", sp.Le(FLOOR, BOUND / 2))),
+        _canary("T - 3 for T - 2", Inequality("bound", sp.Le(FLOOR, BOUND * (T - 3) / (T - 2)))),
+    ),
+)
