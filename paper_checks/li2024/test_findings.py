@@ -51,7 +51,7 @@ def test_one_column():
 def test_opposite_moves():
     finding = findings.bounded_shifts_are_not_closeness
     p = 1 / (1 + math.exp(-1))
-    step, layer = (1 / (1 + math.exp(-t)) for t in (1 + 8 * p * (1 - p) ** 2 / 50, 1 - math.tanh(1) / 100))
+    step, layer = (1 / (1 + math.exp(-t)) for t in (1 + 8 * p * (1 - p) ** 2 / 60, 1 - math.tanh(1) / 100))
     for name, value in (("gradient_shift", step - p), ("layer_shift", p - layer), ("difference", step - layer)):
         assert within(finding, f"values.{name}", math.sqrt(2) * value)
 

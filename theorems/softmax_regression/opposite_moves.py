@@ -50,15 +50,14 @@ D = 2 * a * x
 STEP = 8 * eta * a**2 * probability(D) * (1 - probability(D)) ** 2
 LAYER = D * v * (1 - sp.exp(-2 * w * a**2)) / (1 + sp.exp(-2 * w * a**2))
 
-SHRINKS = LAYER / D
+# p(1 − p)² ≤ 4/27 and tanh ≤ 1 make these relations rational; of two logits ±t/2 each moves by half of what t does.
 HYPOTHESES = (
     Hypothesis("large_radius", sp.Ge(R, 4)),
-    Hypothesis("data_norm", sp.Ge(R, sp.sqrt(2) * a), "|A| = sqrt(2) a <= R"),
-    Hypothesis("moved_data_norm", sp.Ge(R, sp.sqrt(2) * a * (SHRINKS - 1)), "|A'| <= R where v tanh(wa^2) > 1"),
-    Hypothesis("weight_norm", sp.Ge(R, x + STEP / (2 * a)), "|x| < |x'| <= R"),
-    # Of two logits ±t/2 each moves by half of what their difference does.
-    Hypothesis("small_step", sp.Lt(STEP / 2, sp.Rational(1, 100)), "the step moves no logit by 0.01"),
-    Hypothesis("small_layer", sp.Lt(LAYER / 2, sp.Rational(1, 100)), "the layer moves no logit by 0.01"),
+    Hypothesis("data_norm", sp.Ge(R**2, 2 * a**2), "|A| = sqrt(2) a <= R"),
+    Hypothesis("moved_data_norm", sp.Ge(R**2, 2 * a**2 * (v - 1) ** 2), "|A'| <= sqrt(2) a max(1, v - 1) <= R"),
+    Hypothesis("weight_norm", sp.Ge(R, x + 16 * eta * a / 27), "|x| < |x'| <= x + 16 eta a/27 <= R"),
+    Hypothesis("small_step", sp.Lt(1600 * eta * a**2, 27), "the step moves each logit by at most 16 eta a^2/27 < 0.01"),
+    Hypothesis("small_layer", sp.Lt(100 * a * x * v, 1), "the layer moves each logit by less than a x v < 0.01"),
 )
 
 # L = (1 − p)² with p = s/(1 + s) at e^D = s, whose slope in x is 2a s dL/ds.
@@ -129,7 +128,7 @@ opposite_moves = Theorem(
     title="A gradient step and an attention layer may move the prediction apart: bounded shifts are not closeness",
     source=Source("closeness of the two shifts", "derived here", LI2024),
     statement=STATEMENT,
-    example={"a": 1, "x": "1/2", "eta": "1/50", "w": 1, "v": "1/100", "R": 4},
+    example={"a": 1, "x": "1/2", "eta": "1/60", "w": 1, "v": "1/100", "R": 4},
     values={
         "gradient_shift": sp.sqrt(2) * (step - first),
         "layer_shift": sp.sqrt(2) * (first - layer),
