@@ -4,7 +4,10 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+# pytester forgets what is first imported inside it, and these two cannot be loaded a second time.
+import numpy  # noqa: F401
 import pytest
+import torch  # noqa: F401
 
 pytest_plugins = ["pytester"]
 
