@@ -11,10 +11,11 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from verify.certificates import refused
-from verify.claims import Context, Inequality, evaluate_rising, sign_of
+from verify.claims import Context, Inequality
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising, sign_of
 from verify.evidence import standing
 from verify.outcomes import CheckResult, ClauseResult, Evidence, Outcome, scope
 from verify.registry import load_theorem

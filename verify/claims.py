@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy as sp
 
-from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
 from verify.certificates import identity_proof, margin_proof, point_proof
-from verify.compile import Program, compile_program
 from verify.cycles import Cycle, avoids
 from verify.dynamics import (
     INTERRUPTED,
@@ -20,7 +18,8 @@ from verify.dynamics import (
     Progress,
     first_passage,
 )
-from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising, scan_values, sign_of, symbols_by_name
 from verify.identities import (
     differentiate,
     put,
@@ -29,7 +28,7 @@ from verify.identities import (
     spread_points,
     zero_with_divisors,
 )
-from verify.language import RELATIONS, enclosed_applications, to_data
+from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.positivity import positive_proof
 from verify.signs import factor_signs, nowhere_zero
@@ -161,79 +160,6 @@ class Clause(Protocol):
         ...
 
 
-def evaluate_rising(
-    expression: sp.Basic, instance: Mapping[str, Any], *, digits: int = 0, sign: bool = False
-) -> tuple[Fraction | Enclosure, int | None]:
-    """Return a number's exact value, or a ball raised until it has `digits` digits and (`sign`) a decided sign.
-
-    Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression has
-    no value. The second result is the number of bits, None when exact.
-    """
-    expression, instance = _put_enclosed(sp.sympify(expression), instance)
-    names, program = _program(expression)
-    if missing := [name for name in names if name not in instance]:
-        raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
-    exact = Exact()
-    try:
-        arguments = [exact.number(instance[name]) for name in names]
-        (raw,) = program.bind(exact)(*arguments)
-        return exact_fraction(exact.checked(raw)), None
-    except NotExactError:
-        pass
-    except ZeroDivisionError:
-        raise UndefinedError(f"{expression}: division by zero") from None
-    bits = max(FIRST_BITS, 4 * digits)
-    while True:
-        with balls(bits) as ball:
-            try:
-                (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
-            except UndecidedError:
-                # A primitive compared balls that overlap.
-                if 2 * bits > LAST_BITS:
-                    raise
-                bits *= 2
-                continue
-            good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
-            if sign:
-                good = good and bool(raw > 0 or raw < 0)
-            if good or 2 * bits > LAST_BITS:
-                if not raw.is_finite():
-                    raise UndefinedError(f"{expression}: no finite value")
-                return enclosure_of_ball(raw), bits
-        bits *= 2
-
-
-def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
-    """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
-    values = dict(instance)
-    put: dict[sp.Basic, sp.Basic] = {}
-    for node, primitive in enclosed_applications(expression):
-        arguments = [evaluate_rising(argument, instance)[0] for argument in node.args]
-        if not all(isinstance(argument, Fraction) for argument in arguments):
-            raise UndefinedError(f"{node}: its arguments must be rational")
-        symbol = sp.Symbol(f"{primitive.name} {len(put)}")
-        put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
-    return (expression.xreplace(put), values) if put else (expression, instance)
-
-
-@cache
-def _program(expression: sp.Basic) -> tuple[tuple[str, ...], Program]:
-    names = _named(expression)
-    return tuple(names), compile_program([expression], tuple(names.values()))
-
-
-def _named(expression: sp.Basic) -> dict[str, sp.Symbol]:
-    return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
-
-
-def sign_of(value: Fraction | Enclosure) -> int | None:
-    """Return the sign of a value, None where its enclosure does not decide it."""
-    if isinstance(value, Fraction):
-        return (value > 0) - (value < 0)
-    assert value.lower is not None and value.upper is not None
-    return 1 if value.lower > 0 else -1 if value.upper < 0 else 0 if value.lower == value.upper == 0 else None
-
-
 @dataclass(frozen=True)
 class Identity:
     """left = right, for all values of the statement's variables."""
@@ -331,7 +257,7 @@ class Identity:
         except (TheoremError, UndefinedError):
             pass
         sides = tuple(differentiate(statement.expand(side)) for side in self.expressions())
-        names = _named(sp.Tuple(*sides))
+        names = symbols_by_name(sp.Tuple(*sides))
         worst = 0.0
         for point in sample_points([symbol for name, symbol in names.items() if name not in instance]):
             values = {**instance, **{symbol.name: float(value) for symbol, value in point.items()}}
@@ -381,18 +307,6 @@ def _exact_values(statement: "Statement", instance: Mapping[str, Any]) -> dict[s
         for name, value in instance.items()
         if name in symbols and isinstance(value, int | Fraction)
     }
-
-
-@cache
-def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Any]:
-    names = _named(sp.Tuple(*expressions))
-    return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())
-
-
-def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return expressions' values in float64, for a search."""
-    names, program = _scan_program(expressions)
-    return program(*(float(values[name]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -446,7 +360,7 @@ class Inequality:
 
     def _symbols(self, statement: "Statement") -> dict[str, sp.Symbol]:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
-        return _named(sp.Tuple(*map(statement.expand, self.relation.args)))
+        return symbols_by_name(sp.Tuple(*map(statement.expand, self.relation.args)))
 
     def _decided(
         self, statement: "Statement", values: Mapping[str, Any]
@@ -502,7 +416,7 @@ class Inequality:
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
         sides = tuple(statement.expand(side) for side in self.relation.args)
-        variables = [symbol for name, symbol in _named(sp.Tuple(*sides)).items() if name not in instance]
+        variables = [symbol for name, symbol in symbols_by_name(sp.Tuple(*sides)).items() if name not in instance]
         points = spread_points(variables) if variables else [{}]
         named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)
         return min(self._relative(scan_values(sides, {**instance, **values})) for values in named)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.claims import evaluate_rising, sign_of
 from verify.errors import InputError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising, sign_of
 from verify.outcomes import HypothesisResult, Outcome, json_numbers, scope
 from verify.parameters import Parameter, parse_instance
 

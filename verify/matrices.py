@@ -17,8 +17,9 @@ import sympy as sp
 
 from verify.arithmetic import exact_fraction
 from verify.certificates import matrices_proof
-from verify.claims import Context, evaluate_rising
+from verify.claims import Context
 from verify.errors import TheoremError, UndefinedError
+from verify.evaluation import evaluate_rising
 from verify.identities import sample_points
 from verify.language import Case, to_data
 from verify.outcomes import ClauseResult, Evidence, Outcome

@@ -23,8 +23,9 @@ import sympy as sp
 
 from verify.arithmetic import exact_fraction
 from verify.certificates import residual_proof
-from verify.claims import Context, evaluate_rising
+from verify.claims import Context
 from verify.errors import InputError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.ranges import real_roots

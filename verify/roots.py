@@ -21,9 +21,10 @@ import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
 from verify.certificates import no_root_proof, root_proof
-from verify.claims import Context, scan_values
+from verify.claims import Context
 from verify.compile import Program, compile_program
 from verify.errors import TheoremError
+from verify.evaluation import scan_values
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 

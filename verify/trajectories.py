@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.certificates import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof
-from verify.claims import Context, expanded, scan_values
+from verify.claims import Context, expanded
 from verify.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.descent import Descent, certify_descent
 from verify.dynamics import INTERRUPTED, MOST_EVALUATIONS, Dynamics, Passage, first_excess, scan_trajectory
 from verify.errors import TheoremError
+from verify.evaluation import scan_values
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 

@@ -9,9 +9,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify import Enclosure, Evidence, Identity, Inequality, Outcome, Parameter, Statement, TheoremError
-from verify.claims import Context, evaluate_rising
-from verify.errors import UndefinedError
+from verify import Evidence, Identity, Inequality, Outcome, Parameter, Statement, TheoremError
+from verify.claims import Context
 from verify.language import primitive
 
 x, y = sp.symbols("x y", real=True)
@@ -209,47 +208,6 @@ def test_clauses_say_what_they_claim():
         "relation": ["Lt", ["Symbol", "x", "real"], ["Symbol", "y", "real"]],
     }
     assert list(Identity("i", x, y).expressions()) == [x, y] == list(Inequality("c", sp.Lt(x, y)).expressions())
-
-
-@pytest.mark.parametrize(
-    ("expression", "instance", "value"),
-    [
-        (x + y / 3, {"x": 1, "y": 2}, Fraction(5, 3)),
-        (sp.sqrt(x), {"x": Fraction(9, 4)}, Fraction(3, 2)),
-        (sp.exp(x), {"x": 0}, 1),
-        (sp.Integer(7), {}, 7),
-    ],
-)
-def test_a_rational_value_is_exact_and_has_no_bits(expression, instance, value):
-    assert evaluate_rising(expression, instance) == (value, None)
-
-
-@pytest.mark.parametrize("digits", [5, 17, 50, 300])
-def test_digits_are_what_was_asked_for(digits):
-    found, bits = evaluate_rising(sp.exp(x), {"x": 1}, digits=digits)
-    assert isinstance(found, Enclosure) and bits >= 128
-    with mpmath.workdps(400):
-        lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
-        assert lower <= mpmath.e <= upper
-        # 3.33 bits a digit are at least that many digits; e < 3.
-        assert upper - lower <= 3 * mpmath.mpf(10) ** (-digits + 1)
-
-
-def test_digits_survive_cancellation():
-    # e·(e^gap − 1) with gap = 10^-60: 200 bits cancel. 17 digits are 57 bits, so the width is at most 2^-55 of it.
-    gap = Fraction(1, 10**60)
-    found, bits = evaluate_rising(sp.exp(a) - sp.exp(b), {"a": 1 + gap, "b": 1}, digits=17)
-    assert bits in (256, 512)
-    with mpmath.workdps(200):
-        true = mpmath.e * mpmath.expm1(mpmath.mpf(10) ** -60)
-        lower, upper = (mpmath.mpf(end.numerator) / end.denominator for end in (found.lower, found.upper))
-        assert lower <= true <= upper and upper - lower <= true * mpmath.mpf(2) ** -55
-
-
-def test_a_value_that_does_not_exist_is_undefined():
-    for expression, at in ((1 / x, 0), (sp.log(x), 0), (sp.log(x), -1), (sp.sqrt(x), -1)):
-        with pytest.raises(UndefinedError):
-            evaluate_rising(expression, {"x": at})
 
 
 def test_a_context_gives_values_to_the_digits_asked_for(make_theorem):

@@ -7,8 +7,8 @@ import pytest
 import sympy as sp
 
 from verify import Case, Enclosure, Inequality, Parameter, Source, Statement, Theorem, enclosed
-from verify.claims import evaluate_rising
 from verify.errors import TheoremError, UndefinedError
+from verify.evaluation import evaluate_rising
 
 n = sp.Symbol("n", integer=True, positive=True)
 eps = sp.Symbol("eps", positive=True)

@@ -22,8 +22,8 @@ from theorems.wishart.trace_moments import (
     wishart_trace_moment,
 )
 from verify import Inequality, InputError, Parameter, Source, Statement, Theorem
-from verify.claims import evaluate_rising
 from verify.errors import UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising
 from verify.language import from_data, to_data
 from verify.outcomes import Evidence, Outcome
 
