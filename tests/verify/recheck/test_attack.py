@@ -6,7 +6,6 @@ claim that holds too, a claim about something else that says so, or a name that 
 """
 
 import copy
-import importlib.util
 import json
 import re
 import subprocess
@@ -14,18 +13,14 @@ import sys
 import textwrap
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
+from tests.verify.recheck import cases
 from verify.language import digest
-from verify.recheck import Rejected, Unreadable, recheck_text
+from verify.recheck import KINDS, Rejected, Unreadable, recheck_text
 
 pytestmark = pytest.mark.audit
-
-_spec = importlib.util.spec_from_file_location("recheck_cases", Path(__file__).with_name("test_recheck.py"))
-cases = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(cases)
 
 HUGE = "9" * 100_000
 NO_NUMBERS = (
@@ -47,7 +42,7 @@ NO_NUMBERS = (
     "１",
 )
 NO_VALUES = (True, False, None, [], {}, 1.5, float("nan"), float("inf"), -float("inf"), "x")
-WORDS = ("verified", "refuted", "proved", "certified", "all", "instance", "identity", "exponential", *cases.KINDS)
+WORDS = ("verified", "refuted", "proved", "certified", "all", "instance", "identity", "exponential", *KINDS)
 
 # What may be accepted: certificate, field, and why that is no harm. A mutant outside this list fails.
 CARRIED = "a name that is carried through; the statement is named by its digest"
@@ -165,7 +160,7 @@ def _mutants(made):
         text = json.dumps(made)
         if f'"{label}"' in text:
             yield "all outcomes", text.replace(f'"{label}"', f'"{outcome}"')
-    for kind in cases.KINDS:
+    for kind in KINDS:
         for i, clause in enumerate(made["clauses"][:2]):
             if clause["proof"]["kind"] != kind:
                 for other in cases.ACCEPTED.values():
