@@ -1,0 +1,100 @@
+"""`verify explore`: replays, the time it keeps, an interrupt, and what cannot be searched."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.verify.command_line import THEOREM, assert_one_line, body_of
+from verify import load_theorem
+
+SEARCHED = """
+below = theorem_of(Inequality("c", sp.Lt(x, 50)))
+positive = theorem_of(Inequality("c", sp.Gt(x, 0, evaluate=False)))
+"""
+SLOW = """
+import os, time
+
+
+@primitive(1)
+def told_slowly(arithmetic, p):
+    with open({trace!r}, "a") as trace:
+        trace.write("x")
+    time.sleep(0.02)
+    return p
+
+
+mine = theorem_of(Inequality("c", sp.Gt(told_slowly(x), 0)))
+"""
+
+
+def test_explore_replays_what_it_found(cli, theorem_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ("explore", f"{theorem_file(SEARCHED)}:below", "--json")
+    code, out, err = cli(*command)
+    first = body_of(out)
+    assert (code, err, first["counterexample"]["x"], first["certified"]) == (1, "", 50, True)
+    assert first["needed"] > 1 and (tmp_path / ".hypothesis").is_dir()
+    code, out, _ = cli(*command, "--max-examples", "1")
+    again = body_of(out)
+    assert (code, again["counterexample"], again["needed"]) == (1, first["counterexample"], 1)
+    # The other theorem of the file has nothing to replay, and finds nothing.
+    code, out, _ = cli("explore", f"{theorem_file(SEARCHED)}:positive", "--json", "--max-examples", "30")
+    none = body_of(out)
+    assert (code, none["counterexample"], none["clause"], none["certified"]) == (0, None, None, False)
+    assert none["stopped"] == "examples" and none["smallest_margin"] > 0 and none["examples"] >= 20
+
+
+def test_explore_keeps_its_time(cli, theorem_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = theorem_file(SLOW.format(trace=str(tmp_path / "trace")))
+    started = time.monotonic()
+    code, out, err = cli("explore", path, "--seconds", "1", "--max-examples", "1000000", "--json")
+    assert time.monotonic() - started < 2.5
+    body = body_of(out)
+    assert (code, err, body["stopped"], body["counterexample"]) == (0, "", "seconds", None)
+    assert 10 < body["examples"] <= 60 and 1 <= body["seconds"] < 2.5
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
+def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_json):
+    trace = tmp_path / "trace"
+    command = [sys.executable, "-m", "verify", "explore", theorem_file(SLOW.format(trace=str(trace)))]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(load_theorem.__code__.co_filename).parents[1])]),
+    }
+    running = subprocess.Popen(
+        [*command, *(["--json"] if as_json else [])],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 20
+        while not (trace.exists() and trace.stat().st_size > 5) and time.monotonic() < until:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=40)
+    finally:
+        running.kill()
+    assert running.returncode == 130 and "Traceback" not in out + err
+    if as_json:
+        body = body_of(out)
+        assert (body["stopped"], body["counterexample"]) == ("interrupted", None)
+        assert 5 <= body["examples"] < 500 and body["smallest_margin"] == 1.0 and body["nearest"]["x"] is not None
+    else:
+        assert "no counterexample found" in out and "interrupted" in out and "smallest margin 1" in out
+
+
+def test_explore_of_what_cannot_be_searched_is_one_line(cli, theorem_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = f"{theorem_file(SEARCHED)}:below"
+    assert_one_line(cli("explore", path, "x=0"), "x = 0", "must be a number", "> 0")
+    assert_one_line(cli("explore", path, "--drop", "h"), "--drop = h", "is no hypothesis")
+    assert_one_line(cli("explore", path, "--seconds", "0"), "seconds = 0")
+    assert_one_line(cli("explore", path, "--max-examples", "0"), "max-examples = 0")
+    assert_one_line(cli("explore", THEOREM, "eta=1"), "eta = 1")
+    assert not (tmp_path / ".hypothesis").exists()
