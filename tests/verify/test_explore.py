@@ -1,49 +1,35 @@
 """The search finds what is false, with the witness that is expected, and nothing in what is true."""
 
-import json
-import time
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis.database import InMemoryExampleDatabase
 
-from verify import (
-    Case,
-    Dynamics,
-    Hypothesis,
-    Inequality,
-    InputError,
-    Outcome,
-    Parameter,
-    Reaches,
-    Source,
-    Statement,
-    Stays,
-    Theorem,
-    load_theorem,
+from tests.verify.searched import (
+    AT_LEAST_ONE,
+    NOISE,
+    STRUCTURAL,
+    K,
+    M,
+    N,
+    W,
+    X,
+    Y,
+    k,
+    m,
+    n,
+    noise,
+    theorem,
+    w,
+    without_the_clock,
+    x,
+    y,
+    z,
 )
-from verify.explore import _Search, explore, without
+from verify import Case, Dynamics, Hypothesis, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
+from verify.explore import explore, without
 from verify.language import primitive
-
-n, m = sp.symbols("n m", integer=True, positive=True)
-k = sp.Symbol("k", integer=True)
-x, y = sp.symbols("x y", positive=True)
-w, z, noise = sp.symbols("w z noise", real=True)
-N, M = (Parameter(name, "integer", "a size", minimum=1) for name in "nm")
-K = Parameter("k", "integer", "a number")
-X, Y = (Parameter(name, "rational", "a size", above=0) for name in "xy")
-W = Parameter("w", "rational", "a number")
-AT_LEAST_ONE = Parameter("x", "rational", "a size", minimum=1)
-NOISE = Parameter("noise", "word", "the noise", words=("gaussian", "uniform"))
-
-
-def theorem(parameters, relation, *hypotheses, **more):
-    clause = relation if not isinstance(relation, sp.core.relational.Relational) else Inequality("claim", relation)
-    statement = Statement(parameters, (clause,), hypotheses, **more)
-    return Theorem("user.t", "t", Source("t", "derived here"), statement, example={})
-
 
 # What is false, and its simplest witness.
 FALSE = {
@@ -145,7 +131,6 @@ def test_only_what_is_dropped_is_left_out():
     assert wide.counterexample is not None and wide.dropped == ("n_small", "m_small")
 
 
-STRUCTURAL = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=NOISE)
 VARIED = theorem((N, NOISE), sp.Le(n * Case(noise, 1, 3), 2 * n), STRUCTURAL)
 
 
@@ -264,16 +249,11 @@ def test_the_step_size_bound_is_not_idle():
     assert found["eta"] > Fraction(1, 20)
 
 
-def _plain(result):
-    """Everything but the clock."""
-    return {name: value for name, value in result.to_json().items() if name != "seconds"}
-
-
 @pytest.mark.parametrize("seed", [0, 1, 7])
 @pytest.mark.parametrize("what", ["found", "not found"])
 def test_the_same_seed_gives_the_same_result(seed, what):
     relation = sp.Le(n * m, 10**4) if what == "found" else sp.Ge(n * m, 1, evaluate=False)
-    runs = [_plain(explore(theorem((N, M), relation), {}, seed=seed, max_examples=150)) for _ in range(2)]
+    runs = [without_the_clock(explore(theorem((N, M), relation), {}, seed=seed, max_examples=150)) for _ in range(2)]
     assert runs[0] == runs[1] and runs[0]["seed"] == seed
     assert (runs[0]["counterexample"] is not None) == (what == "found")
 
@@ -290,191 +270,6 @@ def test_another_seed_draws_other_instances():
         seen.append([])
         explore(theorem((X,), sp.Gt(watched(x), 0)), {}, seed=seed, max_examples=20)
     assert seen[0] != seen[1] != seen[2] != seen[0]
-
-
-# --- the database
-
-
-BELOW_50 = theorem((N,), sp.Lt(n, 50))
-
-
-def test_what_was_found_is_replayed():
-    database = InMemoryExampleDatabase()
-    first = explore(BELOW_50, {}, database=database)
-    assert first.counterexample == {"n": 50} and first.needed > 1 and not first.replayed
-    # Whatever the effort.
-    again = explore(BELOW_50, {}, database=database, max_examples=1)
-    assert (again.counterexample, again.needed, again.stopped, again.replayed) == ({"n": 50}, 1, "found", True)
-    # Another seed is another search: each repeats itself, whatever others have found.
-    other, alone = (explore(BELOW_50, {}, database=kept, seed=5) for kept in (database, None))
-    assert _plain(other) == _plain(alone) and not other.replayed
-
-
-def test_nothing_is_replayed_where_the_statement_was_changed():
-    database = InMemoryExampleDatabase()
-    explore(BELOW_50, {}, database=database)
-    changed = theorem((N,), sp.Lt(n, 51))
-    assert explore(changed, {}, database=database).needed > 1
-    # Nor for other given values, nor where something is dropped.
-    pair = theorem((N, M), sp.Lt(n, 50), Hypothesis("even", sp.Ge(m, 2)))
-    assert explore(pair, {"m": 2}, database=database).needed > 1
-    assert explore(pair, {"m": 2}, database=database).needed == 1
-    assert explore(pair, {"m": 3}, database=database).needed > 1
-    assert explore(pair, {}, database=database).needed > 1
-    assert explore(pair, {"m": 2}, drop=["even"], database=database).needed > 1
-
-
-def test_what_is_no_counterexample_any_more_is_not_replayed_as_one():
-    kept = {}
-
-    class Database(InMemoryExampleDatabase):
-        def save(self, key, value):
-            kept[key] = value
-            super().save(key, value)
-
-    explore(BELOW_50, {}, database=Database())
-    ((key, value),) = kept.items()
-    assert json.loads(value) == {"n": 50}
-    corrupt = [
-        b"", b"\xff\xfe", b"null", b"[]", b"[1, 2]", b"3", b'"n"', b"{}", b'{"n": null}', b'{"n": [50]}', b'{"n": {}}',
-        b'{"m": 50}', b'{"n": "fifty"}', b'{"n": 0}', b'{"n": 49}', b'{"n": 2.5}', b'{"n": 1e99}', b'{"n": 50, "m": 1}',
-        b'{"n": NaN}', b'{"n": true}', b"[" * 100_000,
-    ]  # fmt: skip
-    for entry in corrupt:
-        database = InMemoryExampleDatabase()
-        database.save(key, entry)
-        result = explore(BELOW_50, {}, database=database)
-        assert result.counterexample == {"n": 50} and result.needed > 1, entry
-    mixed = InMemoryExampleDatabase()
-    for entry in (*corrupt, value):
-        mixed.save(key, entry)
-    assert explore(BELOW_50, {}, database=mixed).needed <= 2
-
-
-def test_what_breaks_a_hypothesis_is_not_replayed():
-    bounded = theorem((N,), sp.Lt(n, 50), Hypothesis("small", sp.Le(n, 60)))
-    kept = []
-
-    class Database(InMemoryExampleDatabase):
-        def save(self, key, value):
-            kept.append(key)
-            super().save(key, value)
-
-    database = Database()
-    explore(bounded, {}, database=database)
-    database.delete(kept[0], b'{"n": 50}')
-    database.save(kept[0], b'{"n": 70}')
-    result = explore(bounded, {}, database=database)
-    assert result.counterexample == {"n": 50} and not result.replayed
-
-
-def test_fractions_and_words_are_replayed():
-    both = theorem((X, NOISE), sp.Gt((x - sp.Rational(1, 3)) ** 2 * Case(noise, 1, 0), 0), STRUCTURAL)
-    database = InMemoryExampleDatabase()
-    found = [explore(both, {}, drop=["gaussian_noise"], database=database) for _ in range(2)]
-    assert found[0].counterexample == found[1].counterexample and found[1].needed == 1
-
-
-def test_nothing_is_kept_where_nothing_is_found():
-    class Database(InMemoryExampleDatabase):
-        def save(self, key, value):
-            raise AssertionError((key, value))
-
-    assert (
-        explore(theorem((N,), sp.Ge(n, 1, evaluate=False)), {}, database=Database(), max_examples=20).counterexample
-        is None
-    )
-
-
-# --- what ends a search
-
-
-def test_progress_is_told_the_number_of_instances():
-    told = []
-    result = explore(theorem((X,), sp.Gt(x, 0, evaluate=False)), {}, max_examples=50, progress=told.append)
-    assert told == list(range(1, result.examples + 1)) and result.stopped == "examples"
-
-
-def test_an_interrupt_ends_it_with_what_was_met():
-    def interrupt(count):
-        if count >= 17:
-            raise KeyboardInterrupt
-
-    result = explore(theorem((X,), sp.Gt(x, 0, evaluate=False)), {}, progress=interrupt)
-    assert (result.stopped, result.interrupted, result.counterexample) == ("interrupted", True, None)
-    assert result.examples == 17 and result.smallest_margin == 1.0 and result.nearest is not None
-    assert result.to_json()["stopped"] == "interrupted"
-
-
-def test_an_interrupt_while_it_computes_a_margin():
-    calls = []
-
-    @primitive(1)
-    def interrupted_later(arithmetic, number):
-        calls.append(number)
-        if len(calls) > 30:
-            raise KeyboardInterrupt
-        return number
-
-    result = explore(theorem((X,), sp.Gt(interrupted_later(x), 0)), {})
-    assert result.stopped == "interrupted" and 0 < result.examples <= 31
-
-
-def test_an_interrupt_while_it_is_made_readable_keeps_what_was_found():
-    def interrupt(count):
-        if count >= 30:
-            raise KeyboardInterrupt
-
-    result = explore(theorem((X, Y), sp.Le(x, 10**5 * y)), {}, progress=interrupt)
-    assert result.stopped == "interrupted" and result.counterexample is not None and result.exit_code == 1
-    assert result.counterexample["x"] > 10**5 * result.counterexample["y"]
-
-
-def _slow(seconds, false=False):
-    """Return a theorem whose every evaluation takes some time."""
-
-    @primitive(1)
-    def slowly(arithmetic, number):
-        time.sleep(seconds)
-        return number
-
-    return theorem((X,), sp.Gt(slowly(x), 10 if false else 0))
-
-
-@pytest.mark.parametrize("each", [0.001, 0.2])
-def test_the_time_is_kept(each):
-    started = time.monotonic()
-    result = explore(_slow(each), {}, seconds=0.6, max_examples=10**6)
-    assert time.monotonic() - started < 2.1 and 0.6 <= result.seconds < 2.1
-    assert (result.stopped, result.counterexample, result.exit_code) == ("seconds", None, 0)
-
-
-def test_the_time_is_kept_where_an_instance_takes_long_to_confirm():
-    # Comes down to no level but 0, by halves of a tenth: 1 − 10^-9 a step, for ever.
-    falling = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
-    statement = theorem((N,), Reaches("claim", falling, sp.Rational(1, 2), within=10**9 / n))
-    started = time.monotonic()
-    result = explore(statement, {}, seconds=1)
-    assert time.monotonic() - started < 2.5
-    assert result.stopped in ("seconds", "found", "examples")
-
-
-def test_what_is_found_is_not_confirmed_twice(monkeypatch):
-    # Hypothesis runs what it found again; were it undecided then, as when time is short, it would call it flaky.
-    confirmed, confirm = [], _Search.confirm
-
-    def once(state, label, instance, *more):
-        confirmed.append(dict(instance))
-        result = confirm(state, label, instance, *more)
-        return result if len(confirmed) == 1 else replace(result, outcome=Outcome.INCONCLUSIVE)
-
-    monkeypatch.setattr(_Search, "confirm", once)
-    result = explore(theorem((X,), sp.Gt(x, 100)), {})
-    assert result.counterexample == confirmed[0] and result.stopped == "found"
-    assert result.clause.outcome is Outcome.REFUTED
-
-
-# --- clauses about recursions
 
 
 def test_levels_of_any_sign():

@@ -1,0 +1,30 @@
+"""Small theorems that the tests of the search are about: symbols, parameters, and one clause."""
+
+import sympy as sp
+
+from verify import Hypothesis, Inequality, Parameter, Source, Statement, Theorem
+
+n, m = sp.symbols("n m", integer=True, positive=True)
+k = sp.Symbol("k", integer=True)
+x, y = sp.symbols("x y", positive=True)
+w, z, noise = sp.symbols("w z noise", real=True)
+N, M = (Parameter(name, "integer", "a size", minimum=1) for name in "nm")
+K = Parameter("k", "integer", "a number")
+X, Y = (Parameter(name, "rational", "a size", above=0) for name in "xy")
+W = Parameter("w", "rational", "a number")
+AT_LEAST_ONE = Parameter("x", "rational", "a size", minimum=1)
+NOISE = Parameter("noise", "word", "the noise", words=("gaussian", "uniform"))
+
+
+def theorem(parameters, relation, *hypotheses, **more):
+    clause = relation if not isinstance(relation, sp.core.relational.Relational) else Inequality("claim", relation)
+    statement = Statement(parameters, (clause,), hypotheses, **more)
+    return Theorem("user.t", "t", Source("t", "derived here"), statement, example={})
+
+
+STRUCTURAL = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=NOISE)
+
+
+def without_the_clock(result):
+    """Everything but the clock."""
+    return {name: value for name, value in result.to_json().items() if name != "seconds"}
