@@ -1,7 +1,7 @@
 """What Li et al. 2024 claim, held against softmax regression and trained layers simulated from the definitions."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -318,8 +318,14 @@ PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10))
 
 
 def _reading(
-    read: Any, tasks: str = "teacher", quick_steps: int = 500, full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES
-) -> Any:
+    name: str,
+    title: str,
+    read: Callable[[Mapping[str, Measurement]], Verdict],
+    *,
+    tasks: str = "teacher",
+    quick_steps: int = 500,
+    full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES,
+) -> Comparison:
     """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core.
 
     See `numerics.softmax_regression.experiments` for how long each size takes.
@@ -331,7 +337,7 @@ def _reading(
         given = {"device": device, "full": full, "seed": seed}
         return all_of((f"{tasks} n={n} d={d}", read(measured(tasks, n, d, steps, **given))) for n, d in sizes)
 
-    return compare
+    return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
 
 
 # The paper states its readings in words, without numbers. The levels below, what counts as close, aligned or apart, are
@@ -396,31 +402,26 @@ def overtakes(found: Mapping[str, Measurement]) -> Verdict:
     return _decided(detail, _less(end, step, 0.9), _less(cosine, 0.6), (-high, -low))
 
 
-losses_come_close = Comparison(
-    id="li2024.losses_come_close",
-    title="Reading: over training the layer's loss nears the gradient step's (half of the gap or less is left)",
-    theorem="li2024.opposite_moves",
-    experiment="li2024.closeness",
-    compare=_reading(losses_close),
+losses_come_close = _reading(
+    "losses_come_close",
+    "Reading: over training the layer's loss nears the gradient step's (half of the gap or less is left)",
+    losses_close,
 )
-predictions_come_close = Comparison(
-    id="li2024.predictions_come_close",
-    title="Reading: over training the two predictions near each other (three quarters of the distance or less is left)",
-    theorem="li2024.opposite_moves",
-    experiment="li2024.closeness",
-    compare=_reading(predictions_close),
+predictions_come_close = _reading(
+    "predictions_come_close",
+    "Reading: over training the two predictions near each other (three quarters of the distance or less is left)",
+    predictions_close,
 )
-sensitivities_align = Comparison(
-    id="li2024.sensitivities_align",
-    title="Reading: over training the cosine of the two sensitivities rises, from below 1/4 to above 1/2",
-    theorem="li2024.opposite_moves",
-    experiment="li2024.closeness",
-    compare=_reading(cosine_rises),
+sensitivities_align = _reading(
+    "sensitivities_align",
+    "Reading: over training the cosine of the two sensitivities rises, from below 1/4 to above 1/2",
+    cosine_rises,
 )
-readings_need_a_teacher = Comparison(
-    id="li2024.readings_need_a_teacher",
-    title="On targets that no weights explain, n = 25, the layer overtakes the gradient step, and the two stay apart",
-    theorem="li2024.opposite_moves",
-    experiment="li2024.closeness",
-    compare=_reading(overtakes, "simplex", 2000, ((25, 5), (25, 20))),
+readings_need_a_teacher = _reading(
+    "readings_need_a_teacher",
+    "On targets that no weights explain, n = 25, the layer overtakes the gradient step, and the two stay apart",
+    overtakes,
+    tasks="simplex",
+    quick_steps=2000,
+    full_sizes=((25, 5), (25, 20)),
 )
