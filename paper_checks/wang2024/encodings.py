@@ -1,5 +1,6 @@
 """Stochastic encodings: the loss on the set by moments, and its least value for q = 2, held against sampled layers."""
 
+import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -8,14 +9,14 @@ from hypothesis import strategies as st
 
 from paper_checks.wang2024.recursion import MOST_COMPARISONS
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
-from verify import Comparison, Verdict, agreement, all_of, load_experiment, load_theorem, over_drawn
+from verify import Comparison, Measurement, Verdict, agreement, all_of, load_experiment, load_theorem, over_drawn
 
 QUICK, FULL = 12, 200
 SAMPLES, SAMPLES_IN_FULL = 2000, 20_000
 TIES = ((12, 2, 6), (20, 1, 10), (20, 5, 14))
 """(T, d, d_e): few enough dimensions that sampling sees what ties leave."""
 SHARP = 60
-"""A C at which, in at most 14 dimensions, only ties are left: v takes multiples of 2/d_e, and e^{−120/14} < 2·10⁻⁴."""
+"""A C at which, in at most 14 dimensions, all but ties is below 10⁻¹² (`beyond_ties`)."""
 
 
 class Layer(NamedTuple):
@@ -93,10 +94,24 @@ sign_attention_sampled = Comparison(
 )
 
 
-def ties_are_left(floor: float, measured: Any) -> Verdict:
-    """Compare the infimum with the sampled loss at α = 1 and a C at which only ties are left."""
-    # Beyond ties no token has more than e^{−2·SHARP/d_e} of a selected one's attention.
-    return agreement(floor, measured, comparisons=MOST_COMPARISONS, rounding=1e-2 * floor, resolution=floor / 4)
+def beyond_ties(T: int, d: int, d_e: int, C: float) -> float:
+    """Bound what the loss for q = 2 at α = 1 and C, attending to tokens alone, is above its limit for C → ∞.
+
+    Where u is not 0 both selected tokens have its sign, and v_i falls short of v_y, the selected ones', by 4/d_e for
+    each coordinate in which e_i has the other one: v_y − v_i is a multiple of 4/d_e. With n tokens at v_y and weights
+    x_i ≤ ε = e^{−4C/d_e} of the others, relative to theirs, of sum r and squares' sum s,
+
+        R − P = E (n + s − 2(n + r))/(n + r)² = −E 1/n + E (s + r²/n)/(n + r)²,
+
+    so that the loss d/2 (R − P + 1/2) is above its limit by at most d/2 E(s/n² + r²/n³), and n ≥ 2, s ≤ (T − 2)ε²,
+    r ≤ (T − 2)ε.
+    """
+    return d * T * (T - 2) / 16 * math.exp(-8 * C / d_e)
+
+
+def ties_are_left(floor: float, measured: Measurement, *, beyond: float) -> Verdict:
+    """Compare the infimum with the sampled loss at α = 1 and a C, at most `beyond` above what ties leave."""
+    return agreement(floor, measured, comparisons=MOST_COMPARISONS, rounding=beyond, resolution=floor / 4)
 
 
 def _ties_are_left(*, device: str, full: bool, seed: int) -> Verdict:
@@ -105,7 +120,8 @@ def _ties_are_left(*, device: str, full: bool, seed: int) -> Verdict:
             values = load_theorem("wang2024.two_selected").check(T=T, d=d, d_e=d_e, eps=1).values
             layer = Layer(T, 2, d, d_e, Fraction(1), Fraction(SHARP), "tokens", seed)
             measured = sampled(layer, device, SAMPLES_IN_FULL * (10 if full else 1))
-            yield f"T={T} d={d} d_e={d_e}", ties_are_left(float(values["loss_floor"].midpoint), measured)
+            floor, beyond = float(values["loss_floor"].midpoint), beyond_ties(T, d, d_e, SHARP)
+            yield f"T={T} d={d} d_e={d_e}", ties_are_left(floor, measured, beyond=beyond)
 
     return all_of(verdicts())
 
