@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from verify.registry import theorem_ids as theorem_ids
     from verify.residuals import LeastResidual as LeastResidual
     from verify.roots import IsolatedRoot as IsolatedRoot
+    from verify.sources import Paper as Paper
+    from verify.sources import Source as Source
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
     from verify.statement import Hypothesis as Hypothesis
-    from verify.statement import Paper as Paper
-    from verify.statement import Source as Source
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
     from verify.trajectories import Reaches as Reaches
@@ -99,12 +99,11 @@ _HOMES = {
     ),
     "residuals": ("LeastResidual",),
     "roots": ("IsolatedRoot",),
+    "sources": ("Paper", "Source"),
     "statement": (
         "Bound",
         "Canary",
         "Hypothesis",
-        "Paper",
-        "Source",
         "Statement",
         "Theorem",
     ),

@@ -12,7 +12,7 @@ from sympy.core.relational import Relational
 
 from verify.certificates import refused
 from verify.claims import Context, Inequality
-from verify.conditions import check_domain, evaluate_hypothesis
+from verify.conditions import evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.evaluation import evaluate_rising, sign_of
@@ -61,7 +61,6 @@ def check(
     started = time.monotonic()
     statement = theorem.statement
     instance = statement.parse(given)
-    check_domain(statement, instance)
     hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.at(instance).hypotheses)
     in_scope = scope(hypotheses) is True
     context = Context(
@@ -73,7 +72,7 @@ def check(
         progress=progress,
         iterate_until=started + 0.8 * seconds,
         in_scope=in_scope,
-        for_all=statement.for_all(in_scope=in_scope),
+        for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
     )
     clauses = _accepted(statement, context, tuple(_evaluate(clause, context) for clause in context.statement.clauses))
     found = {clause.label: clause.values for clause in clauses}
@@ -81,7 +80,7 @@ def check(
     without: dict[str, str] = {}
     for name, value in theorem.values.items():
         try:
-            values[name] = _reported(value, found, context)
+            values[name] = _reported(statement.decided(value, instance), found, context)
         except (UndefinedError, UndecidedError) as error:
             values[name], without[name] = None, str(error)
     return CheckResult(
@@ -193,7 +192,7 @@ def _accepted(statement: "Statement", context: Context, clauses: tuple[ClauseRes
     except KeyboardInterrupt:
         context.interrupt()
         why = {clause.label: "interrupted" for clause in proved}
-    context.for_all = False
+    context.for_all = frozenset()
     again = {clause.label: _evaluate(clause, context) for clause in context.statement.clauses if clause.label in why}
     said = {label: f"{found.detail}; a proof for all is not accepted: {why[label]}" for label, found in again.items()}
     found = {label: replace(result, detail=said[label]) for label, result in again.items()}

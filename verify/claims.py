@@ -19,7 +19,7 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import TheoremError, UndecidedError, UndefinedError
-from verify.evaluation import evaluate_rising, scan_values, sign_of, symbols_by_name
+from verify.evaluation import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.identities import (
     differentiate,
     put,
@@ -49,9 +49,9 @@ class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
-    them; `for_all` that what is proved of the statement's expressions is proved for all parameters, and
-    not for the instance's words alone. Recursions are followed until `iterate_until`, so that some time is left
-    for what comes after.
+    them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
+    not for the instance's words alone, None for all clauses. Recursions are followed until `iterate_until`, so that
+    some time is left for what comes after.
     """
 
     statement: "Statement"
@@ -63,8 +63,12 @@ class Context:
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
     in_scope: bool = False
-    for_all: bool = True
+    for_all: frozenset[str] | None = None
     interrupted: bool = False
+
+    def is_for_all(self, label: str) -> bool:
+        """Whether what is proved of a clause is proved for all parameters."""
+        return self.for_all is None or label in self.for_all
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
         """Return the value of an expression of the parameters, to the digits asked for."""
@@ -203,7 +207,7 @@ class Identity:
         for difference, sides, evidence, where in (
             (everywhere, ends, Evidence.PROVED, "for all parameters"),
             (here, tuple(put(end, values) for end in ends), Evidence.CERTIFIED, "at this instance"),
-        )[not context.for_all :]:
+        )[not context.is_for_all(self.label) :]:
             try:
                 if _zero_on_domain(difference, statement):
                     for side in sides if evidence is Evidence.CERTIFIED else ():
@@ -373,16 +377,13 @@ class Inequality:
         for side in (left, right):
             # What cancels in the margin has a value all the same.
             evaluate_rising(statement.expand(side), values)
-        sign = sign_of(margin)
-        if sign is None:
-            return None, margin, bits
         if isinstance(self.relation, sp.Eq):
-            return sign == 0, margin, bits
-        strict = isinstance(self.relation, sp.StrictLessThan | sp.StrictGreaterThan)
-        return sign > 0 or (sign == 0 and not strict), margin, bits
+            sign = sign_of(margin)
+            return None if sign is None else sign == 0, margin, bits
+        return holds(self.relation, margin), margin, bits
 
     def _proof_for_all(self, context: Context) -> Any:
-        if not context.for_all:
+        if not context.is_for_all(self.label):
             return None
         return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.errors import InputError, UndecidedError, UndefinedError
-from verify.evaluation import evaluate_rising, sign_of
-from verify.outcomes import HypothesisResult, Outcome, json_numbers, scope
+from verify.evaluation import evaluate_rising, holds
+from verify.language import enclosed_applications
+from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ def conditions(theorem: "Theorem", given: Mapping[str, Any]) -> ConditionsResult
     instance = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, instance)
     words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
-    statement = statement.at(words | instance)
-    results = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.hypotheses)
-    ranges = {p.name: _range(statement, p, instance) for p in statement.parameters if p.name not in instance}
+    known = statement.completed(words | instance)
+    statement = statement.at(known)
+    results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
+    others = {p.name: {n: value for n, value in known.items() if n != p.name} for p in statement.parameters}
+    ranges = {p.name: _range(statement, p, others[p.name]) for p in statement.parameters if p.name not in instance}
     return ConditionsResult(theorem.id, instance, results, ranges)
 
 
@@ -84,8 +87,8 @@ def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None:
         word = hypothesis.varies
-        holds = word is None or instance.get(word.name, word.words[0]) == word.words[0]
-        return HypothesisResult(*shown, holds=holds, slack=None)
+        first = word is None or instance.get(word.name, word.words[0]) == word.words[0]
+        return HypothesisResult(*shown, holds=first, slack=None)
     needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
     if needs:
         return HypothesisResult(*shown, holds=None, slack=None, needs=needs)
@@ -95,10 +98,8 @@ def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -
         return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
     except UndecidedError as error:
         return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
-    sign = sign_of(slack)
-    strict = isinstance(hypothesis.relation, sp.StrictLessThan | sp.StrictGreaterThan)
-    holds = None if sign is None else sign > 0 or (sign == 0 and not strict)
-    return HypothesisResult(*shown, holds=holds, slack=slack, detail="" if sign is not None else "undecided")
+    found = holds(hypothesis.relation, slack)
+    return HypothesisResult(*shown, holds=found, slack=slack, detail="undecided" if found is None else "")
 
 
 def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:
@@ -132,13 +133,29 @@ def _range(statement: "Statement", parameter: Parameter, instance: Mapping[str, 
             admissible = sp.S.EmptySet
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
-        elif (solved := _solve(relation.func(*sides), unknown)) is None:
+        elif (solved := _solve(relation.func(*_enclosed_put(relation, sides)), unknown)) is None:
             open_relations.append(str(relation))
         else:
             admissible = admissible.intersect(solved)
     if parameter.kind == "integer":
         admissible = _integers(admissible)
     return " and ".join([_set_text(admissible, parameter), *open_relations])
+
+
+def _enclosed_put(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
+    """Return the sides of an inequality with the values of those that a primitive encloses: their stricter ends."""
+    smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
+    found = []
+    for i, side in enumerate(sides):
+        alone = bool(enclosed_applications(side)) and not side.free_symbols
+        try:
+            value = evaluate_rising(side, {})[0] if alone and not isinstance(relation, sp.Eq) else None
+        except UndefinedError:
+            value = None
+        if isinstance(value, Enclosure):
+            value = value.upper if i == smaller else value.lower
+        found.append(side if value is None else _rational(Fraction(value)))
+    return found
 
 
 def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:

@@ -23,6 +23,8 @@ def evaluate_rising(
     no value. The second result is the number of bits, None when exact.
     """
     expression, instance = _put_enclosed(sp.sympify(expression), instance)
+    if (ends := _affine_ends(expression, instance)) is not None:
+        return ends, FIRST_BITS
     names, program = _program(expression)
     if missing := [name for name in names if name not in instance]:
         raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
@@ -67,6 +69,33 @@ def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp
         symbol = sp.Symbol(f"{primitive.name} {len(put)}")
         put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
     return (expression.xreplace(put), values) if put else (expression, instance)
+
+
+def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure | None:
+    """Return the exact ends of what is affine in the one enclosure that it has, and rational otherwise."""
+    within = [s for s in expression.free_symbols if isinstance(instance.get(str(s)), Enclosure)]
+    if len(within) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
+        return None
+    (symbol,) = within
+    enclosed, slope = instance[str(symbol)], sp.diff(expression, symbol)
+    if slope.has(symbol) or None in (enclosed.lower, enclosed.upper):
+        return None
+    ends = []
+    for end in (enclosed.lower, enclosed.upper):
+        value, _ = evaluate_rising(expression, {**instance, str(symbol): Fraction(end)})
+        if not isinstance(value, Fraction):
+            return None
+        ends.append(value)
+    return Enclosure(min(ends), max(ends))
+
+
+def holds(relation: Any, slack: Fraction | Enclosure) -> bool | None:
+    """Return whether a relation with a slack (an equality's is at most 0) holds, None where it is not decided."""
+    low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
+    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    if low is not None and (low > 0 or (low == 0 and not strict)):
+        return True
+    return False if high is not None and (high < 0 or (high == 0 and strict)) else None
 
 
 @cache

@@ -16,7 +16,7 @@ from verify.outcomes import SCHEMA, json_numbers
 from verify.parameters import Instance, Parameter, Value
 
 if TYPE_CHECKING:
-    from verify.statement import Source
+    from verify.sources import Source
 
 _FEWEST = 2
 """Values of a setting that is varied."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.instances import Plan, plan
+from verify.language import enclosed_applications
 from verify.outcomes import ClauseResult, Outcome, json_number, json_numbers
 from verify.parameters import Value, parse_instance
 from verify.sharpness import Sharpness, sharpness
@@ -168,15 +170,20 @@ class _Search:
         statement = self.statement.at(instance)
         clause = next(clause for clause in statement.clauses if clause.label == label)
         check_domain(self.statement, instance)
-        broken = [h.label for h in self.statement.at(instance).hypotheses if not evaluate_hypothesis(h, instance).holds]
-        if broken:
-            raise AssertionError(f"the drawn instance {instance} breaks {broken[0]}")
+        approximate = [h for h in statement.hypotheses if h.relation is not None and enclosed_applications(h.relation)]
+        for kept in statement.hypotheses:
+            if kept not in approximate and not evaluate_hypothesis(kept, instance).holds:
+                raise AssertionError(f"the drawn instance {instance} breaks {kept.label}")
         context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
             result = clause.evaluate(context)
         except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
             # An InputError says that the instance is too large to be decided.
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
+        for kept in approximate if result.outcome is Outcome.REFUTED else ():
+            if not evaluate_hypothesis(kept, instance).holds:
+                # Drawn by an approximation: no instance of the statement.
+                result = replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {kept.label}")
         if context.interrupted:
             raise KeyboardInterrupt
         return result
@@ -244,7 +251,8 @@ def explore(
     key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
     try:
         relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
-        state.plan = plan(statement.parameters, relations, fixed, tick=state.tick)
+        completed = partial(statement.completed, scan=True)
+        state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=completed)
         _replay(state, database, key)
         replayed = state.found is not None
         if state.found is None:
@@ -312,7 +320,10 @@ def _fixed(statement: "Statement", given: Mapping[str, Any]) -> dict[str, Value]
     for kept in statement.hypotheses:
         if kept.varies is not None:
             fixed = {kept.varies.name: kept.varies.words[0], **fixed}
-        if evaluate_hypothesis(kept, fixed).holds is False:
+    words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
+    for kept, at in zip(statement.hypotheses, statement.at(words | fixed).hypotheses, strict=True):
+        waits = kept.relation is not None and not {s.name for s in kept.relation.free_symbols} <= set(fixed)  # type: ignore[attr-defined]
+        if not waits and evaluate_hypothesis(at, fixed).holds is False:
             values = ", ".join(f"{name} = {value}" for name, value in fixed.items())
             raise InputError(values, "", f"breaks {kept.label}: {kept.statement} (--drop {kept.label} leaves it out)")
     return fixed

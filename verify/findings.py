@@ -19,7 +19,7 @@ from verify.errors import TheoremError
 from verify.outcomes import Enclosure, number_text
 
 if TYPE_CHECKING:
-    from verify.statement import Paper
+    from verify.sources import Paper
 
 Provenance = Literal["printed", "recalled", "our reading", "open", "derived here"]
 _OURS: tuple[Provenance, ...] = ("our reading", "open")

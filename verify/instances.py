@@ -6,7 +6,7 @@ solved for it at the values drawn before; an order is chosen in which no range c
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, permutations
 from typing import Any
@@ -15,20 +15,55 @@ import sympy as sp
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from verify.errors import TheoremError
+from verify.errors import InputError, TheoremError
+from verify.language import Case, decided
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
-from verify.ranges import Range, Ranges, Solvable, meet, satisfied, solvable
+from verify.ranges import Range, Ranges, Solvable, meet, solvable
 
 _ORDERS, _TRIALS, _LONGEST = 720, 40, 5
 
 
 @dataclass(frozen=True)
+class ByWord:
+    """A relation in which words choose, to be solved for one of its parameters once they are drawn."""
+
+    relation: Any
+    unknown: str
+    names: frozenset[str]
+    words: Mapping[str, tuple[str, ...]]
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is solved by roots of polynomials, at the first of the words."""
+        return self._at({name: words[0] for name, words in self.words.items()}).exact
+
+    def _at(self, values: Mapping[str, Any]) -> Solvable:
+        return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
+
+    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        """Return where in `within` the relation holds, as `Solvable`."""
+        return self._at(values).ranges(values, within)
+
+    def satisfied(self, values: Mapping[str, Any]) -> bool:
+        """Whether the relation holds, as `Solvable`."""
+        return self._at(values).satisfied(values)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Parameters in the order in which they are drawn, with the bounds on each."""
+    """Parameters in the order in which they are drawn, with the bounds on each.
+
+    Those with a default come last and take it: `completed` returns an instance with the defaults of what it lacks.
+    """
 
     parameters: tuple[Parameter, ...]
-    bounds: Mapping[str, tuple[Solvable, ...]]
+    bounds: Mapping[str, tuple[Solvable | ByWord, ...]]
     given: Mapping[str, Value]
+    completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict
+
+    def defaulted(self, parameter: Parameter) -> bool:
+        """Whether a parameter takes its default."""
+        return parameter.default is not None and parameter.name not in self.given
 
     def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
         """Return the admissible values of a parameter at those drawn before it, as a union of intervals.
@@ -55,7 +90,7 @@ class Plan:
         return all(self._satisfied(parameter, instance) for parameter in self.parameters)
 
     def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
-        return all(satisfied(bound.relation, instance) for bound in self.bounds[parameter.name])
+        return all(bound.satisfied(instance) for bound in self.bounds[parameter.name])
 
     def instances(self) -> st.SearchStrategy[dict[str, Value]]:
         """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers."""
@@ -67,6 +102,13 @@ class Plan:
                 name = parameter.name
                 if name in self.given:
                     drawn[name] = self.given[name]
+                elif self.defaulted(parameter):
+                    try:
+                        drawn = self.completed(drawn)
+                    except InputError:
+                        reject()
+                    if not self._satisfied(parameter, drawn):
+                        reject()
                 elif parameter.kind == "word":
                     drawn[name] = draw(st.sampled_from(parameter.words))
                 elif parameter.kind == "rationals":
@@ -151,17 +193,22 @@ def plan(
     given: Mapping[str, Value],
     *,
     tick: Callable[[], None] = lambda: None,
+    completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
     """Return a plan in which random walks met no empty range, or the fewest; TheoremError when all of them did.
 
-    The parameters that are given come first. `tick` is called now and then, and may raise to end the work.
+    The parameters that are given come first, then the words, those with a default last; `completed` fills these in.
+    `tick` is called now and then, and may raise to end the work.
     """
-    free = [parameter for parameter in parameters if parameter.name not in given]
+    drawn = [parameter for parameter in parameters if parameter.name not in given]
+    free = [parameter for parameter in drawn if parameter.kind != "word" and parameter.default is None]
+    last = [parameter for parameter in drawn if parameter.default is not None]
     fixed = [parameter for parameter in parameters if parameter.name in given]
+    fixed += [parameter for parameter in drawn if parameter.kind == "word"]
     orders = []
     for order in islice(permutations(free), _ORDERS):
         tick()
-        orders.append(_bounded((*fixed, *order), relations, given))
+        orders.append(replace(_bounded((*fixed, *order, *last), relations, given), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
     orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
     best, fewest = None, _TRIALS
@@ -186,11 +233,14 @@ def plan(
 def _bounded(
     order: Sequence[Parameter], relations: Sequence[sp.core.relational.Relational], given: Mapping[str, Value]
 ) -> Plan:
-    bounds: dict[str, list[Solvable]] = {parameter.name: [] for parameter in order}
+    bounds: dict[str, list[Solvable | ByWord]] = {parameter.name: [] for parameter in order}
+    words = {parameter.name: parameter.words for parameter in order if parameter.kind == "word"}
     for relation in relations:
         names = [parameter.name for parameter in order if parameter.name in {s.name for s in relation.free_symbols}]
         if names and names[-1] not in given:
-            bounds[names[-1]].append(solvable(relation, names[-1], frozenset(names[:-1])))
+            last, others = names[-1], frozenset(names[:-1])
+            varied = relation.has(Case)
+            bounds[last].append(ByWord(relation, last, others, words) if varied else solvable(relation, last, others))
     return Plan(tuple(order), {name: tuple(found) for name, found in bounds.items()}, dict(given))
 
 
@@ -203,8 +253,8 @@ def _dead_end(found: Plan, source: random.Random) -> bool:
         if parameter.kind == "word":
             drawn[parameter.name] = source.choice(parameter.words)
             continue
-        if parameter.kind == "rationals":
-            # No relation bounds a list: any will do.
+        if parameter.kind == "rationals" or found.defaulted(parameter):
+            # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
             continue
         parts = found.ranges(parameter, drawn)
         if not parts:

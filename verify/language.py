@@ -7,7 +7,7 @@ a fixed order, so that the same mathematics gives the same digest whatever order
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,21 @@ class Case(sp.Function):
 
     An instance chooses; the engine computes with what was chosen (`Statement.at`).
     """
+
+
+def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, Any]) -> sp.Basic:
+    """Return the expression with every Case chosen by the instance's words; `words` are those that each may be."""
+    if not expression.has(Case):
+        return expression
+    if isinstance(expression, sp.core.relational.Relational):
+        # What a word makes trivial stays a relation.
+        sides = (decided(side, words, instance) for side in expression.args)
+        return expression.func(*sides, evaluate=False)
+
+    def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
+        return choices[words[name.name].index(instance[name.name])]
+
+    return expression.replace(Case, choose)
 
 
 _HEADS: dict[str, Any] = {

@@ -122,7 +122,7 @@ class MatrixIdentity:
         except TheoremError as error:
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         if self._difference(context.statement) == {}:
-            evidence = Evidence.PROVED if context.for_all else Evidence.CERTIFIED
+            evidence = Evidence.PROVED if context.is_for_all(self.label) else Evidence.CERTIFIED
             detail = "the same words, for all matrices"
             proof = {"kind": "words"}
             return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, None, detail, proof=proof)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from verify.errors import InputError, TheoremError
 
@@ -40,6 +40,8 @@ class Parameter:
         The domain: `minimum` is included, `above` excluded; `None` for no bound.
     words
         The words that a parameter of kind `word` may take; the first is the paper's.
+    default
+        An expression of the parameters before it: the value where none is given. No part of what is claimed.
     """
 
     name: str
@@ -48,12 +50,15 @@ class Parameter:
     minimum: Fraction | int | None = None
     above: Fraction | int | None = None
     words: tuple[str, ...] = ()
+    default: Any = None
 
     def __post_init__(self) -> None:
         if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
             raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is one of {', '.join(kinds)}")
         if (self.kind == "word") != bool(self.words):
             raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
+        if self.default is not None and self.kind in ("word", "rationals"):
+            raise TheoremError(f"parameter {self.name}: only a number has a default")
 
     @property
     def requirement(self) -> str:

@@ -3,11 +3,12 @@
 A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
 numerator and denominator. Any other is solved by bisection between probes at which its sign is
 certified: a thin part between two probes may be missed, and one taken in that should not be, so that
-who draws from such a range checks what was drawn.
+who draws from such a range checks what was drawn. What a primitive encloses is put by its approximation (its `scan`),
+which only confirming a counterexample replaces.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -19,6 +20,8 @@ import sympy as sp
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_ball, exact_fraction
 from verify.compile import Program, compile_program
 from verify.errors import NotExactError, UndecidedError, UndefinedError
+from verify.evaluation import scan_values
+from verify.language import PRIMITIVES, enclosed_applications
 
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 _ROOT_BITS = (512, 8192)
@@ -73,12 +76,13 @@ def meet(one: Ranges, other: Ranges) -> Ranges:
     return tuple(found for a in one for b in other if not (found := a.meet(b)).empty)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solvable:
     """A relation, ready to be solved for one of its parameters at values of the others.
 
     `numerator` and `denominator` are programs for the coefficients, constant first, of the slack as
-    a quotient of polynomials in the parameter; None where it is none.
+    a quotient of polynomials in the parameter; None where it is none. `scanned` are the symbols in it for what
+    primitives enclose.
     """
 
     relation: Any
@@ -86,11 +90,16 @@ class Solvable:
     names: tuple[str, ...]
     coefficients: Program | None
     degree: int
+    scanned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def exact(self) -> bool:
         """Whether it is solved by roots of polynomials, not by bisection."""
         return self.coefficients is not None
+
+    def satisfied(self, values: Mapping[str, Any]) -> bool:
+        """Whether the relation is certified to hold at values, but for approximations of what primitives enclose."""
+        return satisfied(self.relation, values)
 
     def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
         """Return where in `within` the relation holds, at values of all other parameters."""
@@ -98,9 +107,10 @@ class Solvable:
             return self._bisected(values, within)
         exact = Exact()
         try:
+            values = _with_scans(self.scanned, values)
             bound = self.coefficients.bind(exact)(*(exact.number(values[name]) for name in self.names))
             found = [exact_fraction(exact.checked(number)) for number in bound]
-        except (ZeroDivisionError, UndefinedError):
+        except (ZeroDivisionError, UndefinedError, UndecidedError):
             return ()
         except NotExactError:
             # A coefficient such as log(T) is not rational here.
@@ -118,8 +128,13 @@ class Solvable:
 def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
     """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
     symbols = {symbol.name: symbol for symbol in relation.free_symbols}
-    last, others = symbols.get(unknown, sp.Symbol(unknown)), tuple(sorted(names & symbols.keys()))
-    coefficients, degree, slack = None, 0, _slack(relation)
+    last = symbols.get(unknown, sp.Symbol(unknown))
+    written, scanned = _named_scans(relation)
+    if any(last in node.free_symbols for node in scanned.values()):
+        return Solvable(relation, unknown, tuple(sorted(names & symbols.keys())), None, 0)
+    symbols |= {name: sp.Symbol(name) for name in scanned}
+    others = tuple(sorted((names | scanned.keys()) & symbols.keys()))
+    coefficients, degree, slack = None, 0, _slack(written)
     try:
         above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
         for divisor in _divisors(slack):
@@ -133,7 +148,7 @@ def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
         degree = max(above.degree(), 0)
         expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
         coefficients = compile_program(expressions, [symbols[name] for name in others])
-    return Solvable(relation, unknown, others, coefficients, degree)
+    return Solvable(relation, unknown, others, coefficients, degree, scanned)
 
 
 def _divisors(expression: sp.Expr) -> Iterator[sp.Expr]:
@@ -153,7 +168,12 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
 
 def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
     """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic."""
-    names, program = _slack_program(relation)
+    written, scanned = _named_scans(relation)
+    names, program = _slack_program(written)
+    try:
+        values = _with_scans(scanned, values)
+    except (UndefinedError, UndecidedError):
+        return False
     equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
     exact = Exact()
     try:
@@ -175,6 +195,31 @@ def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
                 return bool(raw == 0 if equal else raw > 0 if strict else raw >= 0)
         bits *= 2
     return False
+
+
+@cache
+def _named_scans(relation: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return the relation with a symbol for each thing that a primitive encloses, and what the symbols stand for."""
+    nodes = [node for node, _ in enclosed_applications(relation)]
+    if not nodes:
+        return relation, {}
+    named = {node: sp.Symbol(f"scanned {i}") for i, node in enumerate(nodes)}
+    sides = (side.xreplace(named) for side in relation.args)
+    return relation.func(*sides, evaluate=False), {symbol.name: node for node, symbol in named.items()}
+
+
+def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values with the approximations of what primitives enclose. UndefinedError where there is none."""
+    found = dict(values)
+    for name, node in scanned.items():
+        primitive = PRIMITIVES[node.func.__name__]
+        arguments = scan_values(node.args, values)
+        assert primitive.scan is not None
+        try:
+            found[name] = Fraction(primitive.scan(*arguments))
+        except (OverflowError, ValueError) as error:
+            raise UndefinedError(f"{node}: {error}") from None
+    return found
 
 
 @cache

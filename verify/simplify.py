@@ -75,6 +75,12 @@ def _carried(
     for parameter in plan.parameters:
         name = parameter.name
         value = plain[name]
+        if plan.defaulted(parameter):
+            try:
+                carried = {**carried, **plan.completed(carried)}
+            except InputError:
+                return None
+            continue
         if not isinstance(value, str | tuple) and name not in plan.given:
             parts = plan.ranges(parameter, carried)
             inside = any(value in part for part in parts)

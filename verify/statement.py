@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.errors import TheoremError
-from verify.language import RELATIONS, Case, bound_symbols, digest, from_data, has_matrices, to_data
+from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
+from verify.language import RELATIONS, Case, bound_symbols, decided, digest, from_data, has_matrices, to_data
 from verify.parameters import Parameter, parse_instance
+from verify.sources import Source
 from verify.values import Value, ValueLeast, ValueOver, expressions_of
 
 if TYPE_CHECKING:
@@ -18,35 +20,6 @@ if TYPE_CHECKING:
     from verify.derivation import Derivation
     from verify.explore import ExploreResult
     from verify.outcomes import CheckResult
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper of the library: `key` begins the ids of its theorems.
-
-    `numbered_statements` is how many numbered results it has, None when that is not known to us;
-    `disclosed` lists those whose text we know.
-    """
-
-    key: str
-    citation: str
-    arxiv: str
-    numbered_statements: int | None = None
-    disclosed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a statement comes from: `printed` in the paper, `recalled` second-hand, or `derived here`."""
-
-    number: str
-    provenance: Literal["printed", "recalled", "derived here"]
-    paper: Paper | None = None
-    note: str = ""
-
-    def __str__(self) -> str:
-        where = f"{self.paper.citation}, arXiv {self.paper.arxiv}, " if self.paper else ""
-        return f"{where}{self.number} ({self.provenance}{self.note and ': ' + self.note})"
 
 
 @dataclass(frozen=True)
@@ -150,6 +123,7 @@ class Statement:
                     raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
         self._symbols_agree()
         self._words_agree()
+        self._defaults_agree()
         self.to_data()
 
     def _well_typed(self) -> None:
@@ -202,7 +176,7 @@ class Statement:
                 raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
 
     def _words_agree(self) -> None:
-        """Refuse a word outside Case, and a Case without an expression for each word, or in a hypothesis."""
+        """Refuse a word outside Case, and a Case without an expression for each word, or in the domain."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         for hypothesis in self.hypotheses:
             if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
@@ -210,9 +184,9 @@ class Statement:
                 raise TheoremError(
                     f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
                 )
-        for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
+        for relation in self.domain:
             if relation.has(Case):
-                raise TheoremError(f"{relation}: Case belongs into the claim or a definition, not into a hypothesis")
+                raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
         for expression in self._all_expressions():
             self.refuse_bound(expression)
             for case in expression.atoms(Case):
@@ -225,38 +199,78 @@ class Statement:
             if listed := lists & {symbol.name for symbol in expression.free_symbols}:
                 raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
-    def for_all(self, *, in_scope: bool) -> bool:
-        """Whether what is proved at an instance's words is so for all: none chooses or, in scope, such as are fixed."""
-        words = {str(case.args[0]) for expression in self._all_expressions() for case in expression.atoms(Case)}
+    def _defaults_agree(self) -> None:
+        """Refuse a default in anything but parameters that have a value without it."""
+        needed = {parameter.name for parameter in self.parameters if parameter.default is None}
+        for parameter in self.parameters:
+            if parameter.default is not None:
+                self.refuse_unknown(parameter.default, needed, f"the default of {parameter.name}")
+                to_data(sp.sympify(parameter.default))
+
+    def for_all(self, clause: "Clause", *, in_scope: bool) -> bool:
+        """Whether what is proved of a clause at an instance's words is so for all.
+
+        It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
+        """
+        parts = [*clause.expressions(), *self.definitions.values()]
+        if clause.to_data()["kind"] not in ("identity", "matrix_identity"):
+            parts += [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
+        words = {str(case.args[0]) for part in parts for case in sp.sympify(part).atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the whole instance of some values; a word is the paper's, the first, where it is absent.
 
-        Raises InputError for a value that is missing, unknown or outside its domain.
+        A parameter with a default takes that. Raises InputError for a value that is missing, unknown or outside its
+        domain, and where a default has no value.
         """
+        from verify.conditions import check_domain
+
         paper = {parameter.name: parameter.words[0] for parameter in self.parameters if parameter.words}
-        return parse_instance(self.parameters, paper | dict(given), partial=False)
+        given = paper | dict(given)
+        needed = [p for p in self.parameters if p.default is None or p.name in given]
+        known = {p.name for p in self.parameters}
+        instance = parse_instance(self.parameters if set(given) - known else needed, given, partial=False)
+        check_domain(self, instance)
+        return self.completed(instance)
+
+    def completed(self, instance: Mapping[str, Any], *, scan: bool = False) -> dict[str, Any]:
+        """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.
+
+        A default that needs what is not there is left out. Raises InputError where one has no value.
+        """
+        from verify.evaluation import evaluate_rising, scan_values
+
+        words = {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
+        found = dict(instance)
+        for parameter in self.parameters:
+            if parameter.default is None or parameter.name in found:
+                continue
+            if not {symbol.name for symbol in sp.sympify(parameter.default).free_symbols} <= found.keys():
+                continue
+            expression = decided(sp.sympify(parameter.default), words, found)
+            try:
+                value = (
+                    Fraction(scan_values((expression,), found)[0]) if scan else evaluate_rising(expression, found)[0]
+                )
+            except (UndefinedError, UndecidedError) as error:
+                raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
+            if not isinstance(value, Fraction):
+                raise InputError(
+                    parameter.name, "", f"missing, and it has no default here: {expression} is not rational"
+                )
+            found[parameter.name] = parameter.parse(value)
+        return {parameter.name: found[parameter.name] for parameter in self.parameters if parameter.name in found}
 
     def at(self, instance: Mapping[str, Any]) -> "Statement":
         """Return the statement with every Case decided by the instance's words."""
+        return self.decided(self, instance)
+
+    def decided(self, value: Any, instance: Mapping[str, Any]) -> Any:
+        """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
-        if not words:
-            return self
-
-        def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
-            return choices[words[name.name].index(instance[name.name])]
-
-        def decide(expression: sp.Basic) -> sp.Basic:
-            if not expression.has(Case):
-                return expression
-            if isinstance(expression, sp.core.relational.Relational):
-                # What a word makes trivial stays a relation.
-                return expression.func(*map(decide, expression.args), evaluate=False)
-            return expression.replace(Case, choose)
-
-        return _rewritten(self, decide)
+        return _rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""

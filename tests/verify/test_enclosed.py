@@ -1,14 +1,18 @@
 """Primitives that are enclosed by a computation of their own: in clauses, in searches, and where they have no value."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
+import hypothesis
 import pytest
 import sympy as sp
 
-from verify import Case, Enclosure, Inequality, Parameter, Source, Statement, Theorem, enclosed
-from verify.errors import TheoremError, UndefinedError
+from verify import Case, Enclosure, Hypothesis, Inequality, Parameter, Source, Statement, Theorem, enclosed
+from verify.errors import InputError, TheoremError, UndefinedError
 from verify.evaluation import evaluate_rising
+from verify.instances import plan
 
 n = sp.Symbol("n", integer=True, positive=True)
 eps = sp.Symbol("eps", positive=True)
@@ -46,9 +50,8 @@ def test_the_margin_is_as_wide_as_the_enclosure(level: str, outcome: str, margin
     result = root_at_most_eps().check(n=5, eps=level)
     (clause,) = result.clauses
     assert result.outcome.value == outcome
-    # Balls keep an enclosure's radius to 30 bits.
-    for found, exact in zip((clause.margin.lower, clause.margin.upper), margin, strict=True):
-        assert abs(found - exact) < Fraction(1, 10**8)
+    # Affine in the one enclosure: its ends are exact.
+    assert (clause.margin.lower, clause.margin.upper) == margin
 
 
 def test_an_exact_value_stays_exact() -> None:
@@ -94,3 +97,89 @@ def test_a_word_that_is_not_given_is_the_first() -> None:
     assert theorem.check(n=2).instance == {"n": 2, "word": "one"}
     assert theorem.check(n=2).outcome.value == "refuted"
     assert theorem.check(n=2, word="two").outcome.value == "verified"
+
+
+def with_hypothesis(relation: sp.Basic, claim: sp.Basic, *parameters: Parameter) -> Theorem:
+    statement = Statement(
+        parameters=(COUNT, LEVEL, *parameters),
+        clauses=(Inequality("claim", claim),),
+        hypotheses=(Hypothesis("enough", relation),),
+    )
+    return Theorem("test.enough", "enough", Source("Lemma 1", "derived here"), statement, {"n": 4, "eps": 3})
+
+
+def test_a_hypothesis_is_drawn_by_the_approximation_and_confirmed_by_the_enclosure() -> None:
+    # ε ≥ √n is all that a scan asks for; the enclosure asks for ε ≥ 3 at n = 5.
+    theorem = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Ge(eps**2, n))
+    assert theorem.explore(max_examples=60).counterexample is None
+    false = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Ge(eps**2, n + 1))
+    found = false.explore(max_examples=60).counterexample
+    assert found is not None
+    result = false.check(**found)
+    assert result.in_scope is True
+    assert result.outcome.value == "refuted"
+    # False at n = 5 for 9/4 ≤ ε < 3 alone, where the enclosure does not say that the hypothesis holds.
+    between = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Gt((eps - sp.Rational(5, 2)) ** 2, sp.Rational(1, 100)))
+    assert between.explore(max_examples=100, n=5).counterexample is None
+
+
+@pytest.mark.parametrize(("level", "in_scope"), [("3", True), ("5/2", None), ("1", False)])
+def test_a_hypothesis_is_undecided_inside_the_enclosure(level: str, in_scope: bool | None) -> None:
+    theorem = with_hypothesis(sp.Ge(eps, rough_root(n)), sp.Ge(eps, 0, evaluate=False))
+    assert theorem.conditions(n=5, eps=level).in_scope is in_scope
+
+
+@pytest.mark.parametrize(
+    ("relation", "text"),
+    [
+        (sp.Ge(eps, rough_root(n)), "3 <= eps"),
+        (sp.Gt(eps, rough_root(n)), "3 < eps"),
+        (sp.Le(eps, rough_root(n)), "0 < eps <= 2"),
+        (sp.Ge(rough_root(n), eps), "0 < eps <= 2"),
+    ],
+)
+def test_the_range_that_is_shown_is_the_one_that_is_certain(relation: sp.Basic, text: str) -> None:
+    theorem = with_hypothesis(relation, sp.Ge(eps, 0, evaluate=False))
+    assert theorem.conditions(n=5).ranges["eps"] == text
+
+
+def test_a_hypothesis_on_a_word_is_decided_by_it() -> None:
+    choice = Parameter("word", "word", "a choice", words=("one", "four"))
+    theorem = with_hypothesis(sp.Ge(eps, rough_root(n * Case(word, 1, 4))), sp.Ge(eps**2, 3 * n), choice)
+    assert theorem.conditions(n=4).ranges["eps"] == "2 <= eps"
+    assert theorem.conditions(n=4, word="four").ranges["eps"] == "4 <= eps"
+    assert theorem.explore(max_examples=60, word="four").counterexample is None
+    found = theorem.explore(max_examples=60).counterexample
+    assert found is not None
+    assert found["word"] == "one"
+    with pytest.raises(InputError, match="breaks enough"):
+        theorem.explore(n=4, eps=3, word="four")
+
+
+def test_the_value_alone_is_the_enclosure_itself() -> None:
+    assert evaluate_rising(rough_root(n), {"n": 5}, digits=30)[0] == Enclosure(2, 3)
+
+
+def test_a_parameter_takes_its_default() -> None:
+    root = sp.Symbol("root", positive=True)
+    choice = Parameter("word", "word", "a choice", words=("one", "four"))
+    scale = Parameter("root", "rational", "a root", above=0, default=rough_root(n * Case(word, 1, 4)))
+    statement = Statement(parameters=(COUNT, choice, scale), clauses=(Inequality("claim", sp.Ge(root**2, n)),))
+    theorem = Theorem("test.default", "a default", Source("Lemma 1", "derived here"), statement, {"n": 4})
+    assert theorem.check(n=9).instance == {"n": 9, "word": "one", "root": 3}
+    assert theorem.check(n=9, word="four").instance["root"] == 6
+    assert theorem.check(n=9, root="1/2").outcome.value == "refuted"
+    assert theorem.conditions(n=9).given == {"n": 9}
+    with pytest.raises(InputError, match=r"root: missing, and it has no default here: .*is not rational"):
+        theorem.check(n=5)
+    with pytest.raises(InputError, match="n: missing"):
+        theorem.check()
+    # A search takes the approximation, unless something simpler does: with 1 for √2 the claim fails.
+    found = plan(statement.parameters, [], {"word": "one"}, completed=partial(statement.completed, scan=True))
+    drawn = hypothesis.find(found.instances(), lambda instance: instance["n"] >= 5)
+    assert drawn == {"n": 5, "word": "one", "root": Fraction(math.sqrt(5))}
+    assert theorem.explore(max_examples=40, word="one").counterexample == {"n": 2, "word": "one", "root": 1}
+    with pytest.raises(TheoremError, match="the default of root uses k"):
+        Statement(parameters=(COUNT, replace(scale, default=sp.Symbol("k"))), clauses=statement.clauses)
+    with pytest.raises(TheoremError, match="only a number has a default"):
+        Parameter("word", "word", "a choice", words=("one", "two"), default=sp.Integer(1))

@@ -312,11 +312,11 @@ def test_a_word_stands_in_a_case_of_all_its_words_alone(expression, message):
         Statement((X, KIND), (CLAUSE,), definitions={w: expression})
 
 
-def test_a_hypothesis_does_not_depend_on_a_word():
+def test_a_hypothesis_may_depend_on_a_word_and_the_domain_may_not():
     relation = sp.Lt(x, Case(kind, 1, 2, 3))
-    for parts in ({"hypotheses": (Hypothesis("h", relation),)}, {"domain": (relation,)}):
-        with pytest.raises(TheoremError, match="not into a hypothesis"):
-            _varied(sp.Integer(1), **parts)
+    assert _varied(sp.Integer(1), hypotheses=(Hypothesis("h", relation),)).hypotheses[0].relation == relation
+    with pytest.raises(TheoremError, match="Case belongs into a hypothesis, a definition or the claim"):
+        _varied(sp.Integer(1), domain=(relation,))
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ def _checked(data: Any) -> Accepted:
         name, used = items(pair, f"uses[{i}]", 2)
         uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
     given = Given(data["statement"], data["instance"], Effort())
-    if type(data["in_scope"]) is not bool or data["in_scope"] != given.in_scope:
+    in_scope = given.in_scope
+    if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
     clauses = items(data["clauses"], "clauses", len(given.claim))
     pairs = enumerate(zip(given.claim, clauses, strict=True))
@@ -121,7 +122,7 @@ def _checked(data: Any) -> Accepted:
     labels = [label for label, *_ in found]
     if not labels or len(set(labels)) != len(labels):
         raise Rejected("statement.claim: has no clause, or two of one label")
-    return Accepted(theorem, stated, dict(data["instance"]), given.in_scope, found, tuple(uses))
+    return Accepted(theorem, stated, dict(data["instance"]), in_scope, found, tuple(uses))
 
 
 def _id(value: Any, where: str) -> str:

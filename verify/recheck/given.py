@@ -1,8 +1,9 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from flint import ctx
@@ -58,9 +59,9 @@ class Parameter:
         return number
 
 
-def _headed(statement: Any, head: str) -> Iterator[list[Any]]:
-    """Yield what follows a head wherever it is in a statement's expressions."""
-    waiting = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
+def _headed(parts: Iterable[Any], head: str) -> Iterator[list[Any]]:
+    """Yield what follows a head wherever it is in some data."""
+    waiting = list(parts)
     while waiting:
         part = waiting.pop()
         if type(part) is list and part and part[0] == head:
@@ -72,13 +73,14 @@ def _headed(statement: Any, head: str) -> Iterator[list[Any]]:
 class Given:
     """A statement at an instance: what proofs are checked against.
 
-    `for_all`: what is proved of the expressions that the instance's words choose is proved for all
-    parameters. It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes.
+    Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
     """
 
     def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
-        for rest in _headed(statement, "Primitive"):
+        for rest in _headed(
+            [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")], "Primitive"
+        ):
             known_primitive(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
@@ -110,12 +112,28 @@ class Given:
                 raise Rejected(f"instance: breaks domain[{i}] of the statement")
         self.parametric: list[Node] = []
         hypotheses = items(statement["hypotheses"], "hypotheses")
-        held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
-        self.in_scope = all(held)
-        fixed = [data["varies"] for data in hypotheses if "varies" in data]
-        self.for_all = all(self.in_scope and _name(rest) in fixed for rest in _headed(statement, "Case"))
+        self._held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
+        self._fixed = [data["varies"] for data in hypotheses if "varies" in data]
+        self._statement = statement
         self.claim = items(statement["claim"], "claim")
         self._distinct([d["label"] for d in hypotheses], "hypotheses")
+
+    @cached_property
+    def in_scope(self) -> bool:
+        """Whether all hypotheses hold at the instance."""
+        return all(held() for held in self._held)
+
+    def for_all(self, clause: Any) -> bool:
+        """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
+
+        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. An identity
+        rests on no hypothesis.
+        """
+        parts = [clause, self._statement["definitions"]]
+        if clause["kind"] not in ("identity", "matrix_identity"):
+            parts += [self._statement["hypotheses"], self._statement["domain"]]
+        words = {_name(rest) for rest in _headed(parts, "Case")}
+        return not words or (words <= set(self._fixed) and self.in_scope)
 
     def _may_assume(self, name: Any, assumed: Sequence[str]) -> bool:
         return name not in self.parameters or self.parameters[name].implies(assumed)
@@ -133,7 +151,8 @@ class Given:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
         return node.value
 
-    def _hypothesis(self, data: Any, where: str) -> bool:
+    def _hypothesis(self, data: Any, where: str) -> Callable[[], bool]:
+        """Read a hypothesis; what is returned says whether it holds."""
         entries(data, where, "label kind relation text", ("varies",))
         kind = word(data["kind"], f"{where}.kind", ("parametric", "structural"))
         word(data["label"], f"{where}.label")
@@ -141,14 +160,19 @@ class Given:
         if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
             raise Rejected(f"{where}: a relation that does not go with the kind")
         if kind == "structural":
-            return not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
+            first = not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
+            return lambda: first
         relation = self.relation(data["relation"], where, defined=False)
         self.parametric.append(relation)
-        try:
-            return self.holds(relation, where)
-        except Undefined:
-            # What has no value does not hold.
-            return False
+
+        def held() -> bool:
+            try:
+                return self.holds(relation, where)
+            except Undefined:
+                # What has no value does not hold.
+                return False
+
+        return held
 
     def keeps_assumptions(self, name: Any, value: Fraction, where: str) -> None:
         """Reject a value that a symbol's assumptions exclude."""

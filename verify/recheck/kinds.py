@@ -229,7 +229,7 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
     ]
     if len(set(used)) != len(used):
         raise Rejected(f"{where}.relations: a relation is listed twice")
-    if not given.in_scope and any(i >= len(given.domain) for i in used):
+    if any(i >= len(given.domain) for i in used) and not given.in_scope:
         raise Rejected(f"{where}.relations: uses a hypothesis, and the instance is out of scope")
     for i in used:
         ends = [_with_slack(given, end, known[i], i, signs, f"{where}.relations") for end in ends]
@@ -321,10 +321,10 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
     for_all = name in ("positive", "words") or (name == "identity" and proof["scope"] == "all")
-    if for_all and evidence == "proved" and not given.for_all:
+    if for_all and evidence == "proved" and not given.for_all(clause):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     # Words say nothing of an instance but its own words: where these choose, they show no more than that.
-    for_all = for_all and (given.for_all or name != "words")
+    for_all = for_all and (name != "words" or given.for_all(clause))
     if evidence != ("proved" if for_all else "certified"):
         raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
     holds = kind.check(given, clause, proof, at)
