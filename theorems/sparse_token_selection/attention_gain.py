@@ -44,22 +44,20 @@ from functools import lru_cache
 import flint
 from flint import arb, fmpq
 
+from theorems.sparse_token_selection.approximate_gain import approximate_gain
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, Place, SignAttention, outer
-from verify import Enclosure, enclosed
-from verify.errors import UndecidedError, UndefinedError
+from verify.errors import UndecidedError
 
 ACCURACY = Fraction(1, 120)
 """Aimed at: the width of the least loss's enclosure, relative to it."""
 
-MOST_DIMENSIONS = 2**20
 _FINEST, _COARSEST = Fraction(1, 512), Fraction(1)
 _NARROWER, _WIDER, _MARGIN = Fraction(3, 4), Fraction(5, 4), Fraction(1, 500)
 _FURTHEST, _FURTHER, _PATIENCE = 400, Fraction(9, 8), 3
 _TAIL_EFFORT = 3
 _ROUNDED = 128
 _TURN = Fraction(1, 2)
-_ASIDE = 0.003
-_GUESS = 64
+_STRIDE, _MOST_STRIDES, _MANY, _BELOW_ONE = 1.12, 4, 8, 1 - 1e-15
 _SUMMED = 256
 
 
@@ -109,7 +107,7 @@ def greatest_gain(T: int, q: int, D: int, query: bool, accuracy: Fraction = ACCU
 
 @lru_cache(maxsize=4096)
 def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
-    """Return approximations of sup G and of a C at which it is reached (infinite where none is), in milliseconds."""
+    """Return approximations of sup G and of a C at which it is reached (infinite where none is), in a moment."""
     if q == T:
         return 1.0, 0.0
     if q <= 2 and not query:
@@ -118,54 +116,17 @@ def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
         return _Search(SignAttention(T, q, D, query)).estimate()
 
 
-@lru_cache(maxsize=512)
-def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple[int, int]:
-    """Enclose the D ≥ 1 at which d/(2q) (1 − sup G) comes down to eps > 0: it is at most eps at the upper end.
-
-    One below the lower end it is above eps. Raises UndefinedError beyond MOST_DIMENSIONS.
-    """
-    level = 1 - 2 * q * eps / Fraction(d)
-    if level <= Fraction(q, T):
-        # G(0) is enough.
-        return 1, 1
-
-    def about(D: int) -> float:
-        return (1 - estimated_gain(T, q, D, query)[0]) / float(1 - level)
-
-    def least(level: float) -> int:
-        """Return the least D at which the loss is about at most `level` times eps."""
-        low, high = 0, _GUESS
-        while about(high) > level:
-            if high >= MOST_DIMENSIONS:
-                raise UndefinedError(f"more than {MOST_DIMENSIONS} dimensions are needed")
-            low, high = high, 2 * high
-        while not low and high > 1:
-            low, high = (high // 2, high) if about(high // 2) > level else (0, high // 2)
-        while high - low > 1 + low // 400:
-            middle = (low + high) // 2
-            low, high = (low, middle) if about(middle) <= level else (middle, high)
-        return high
-
-    upper = least(1 - _ASIDE)
-    while _reached(T, q, upper, query) < level:
-        upper += 1 + upper // 200
-    lower, step = least(1 + _ASIDE), 1 + upper // 200
-    while lower > 1 and not _stays_below(T, q, lower - 1, query, level):
-        lower, step = lower - step, 2 * step
-    return max(lower, 1), max(upper, lower, 1)
-
-
-def _reached(T: int, q: int, D: int, query: bool) -> Fraction:
-    """Return a lower bound of sup G."""
-    if q == T or (q <= 2 and not query):
+def reached(T: int, q: int, D: int, query: bool) -> Fraction:
+    """Return a lower bound of sup G, from one C."""
+    if _closed(T, q, query):
         return greatest_gain(T, q, D, query).lower
     with flint.ctx.workprec(BITS):
         return _Search(SignAttention(T, q, D, query)).best(ACCURACY / 3).lower
 
 
-def _stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
+def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
     """Whether sup G < level is shown."""
-    if q == T or (q <= 2 and not query):
+    if _closed(T, q, query):
         return greatest_gain(T, q, D, query).upper < level
     with flint.ctx.workprec(BITS):
         search = _Search(SignAttention(T, q, D, query))
@@ -175,69 +136,8 @@ def _stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
         return best.lower < goal and search.bound(goal, best.C)[0] < level
 
 
-def _sizes(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> tuple[int, int, int, bool]:
-    """Return a model's sizes as ints; UndefinedError where there is no such model."""
-    if not all(part.denominator == 1 for part in (T, q, D, query)) or not 1 <= q <= T or D < 1 or query not in (0, 1):
-        raise UndefinedError(
-            f"T = {T}, q = {q}, d_e = {D}, query = {query}: integers with 1 <= q <= T, d_e >= 1, 0 or 1"
-        )
-    if D > MOST_DIMENSIONS:
-        raise UndefinedError(f"d_e = {D}: at most {MOST_DIMENSIONS} are computed with")
-    return int(T), int(q), int(D), bool(query)
-
-
-@enclosed(version=1, scan=lambda T, q, D, query: estimated_gain(int(T), int(q), int(D), bool(query))[0])
-def attention_gain(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Enclosure:
-    """Enclose sup P²/(qR) over C ≥ 0; `query` is 1 where the query's token is attended to, else 0."""
-    gain = greatest_gain(*_sizes(T, q, D, query))
-    return Enclosure(gain.lower, gain.upper)
-
-
-def _scanned_dimension(T: float, q: float, d: float, eps: float, query: float) -> float:
-    found = least_dimension(int(T), int(q), int(d), Fraction(eps), bool(query))
-    return float(found[1])
-
-
-@enclosed(version=1, scan=_scanned_dimension)
-def least_encoding_dimension(
-    T: Fraction, q: Fraction, d: Fraction, eps: Fraction, query: Fraction
-) -> Enclosure | Fraction:
-    """Enclose the D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: above eps at D − 1, at most eps at D."""
-    T_, q_, _, attended = _sizes(T, q, Fraction(1), query)
-    if d.denominator != 1 or d < 1 or not eps > 0:
-        raise UndefinedError(f"d = {d}, eps = {eps}: an integer >= 1 and a number > 0")
-    lower, upper = least_dimension(T_, q_, int(d), eps, attended)
-    return Fraction(lower) if lower == upper else Enclosure(lower, upper)
-
-
-def _scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Gain:
-    gain = greatest_gain(*_sizes(T, q, D, query))
-    if gain.C is None:
-        raise UndefinedError("the least loss is not attained")
-    return gain
-
-
-@enclosed(version=1, scan=lambda *sizes: estimated_gain(*map(int, sizes[:3]), bool(sizes[3]))[1])
-def best_logit_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return a C at which P²/(qR) is at least the lower end of `attention_gain`; UndefinedError where C is infinite."""
-    return _scale(T, q, D, query).C or Fraction(0)
-
-
-@enclosed(version=1, scan=lambda *sizes: float(best_value_scale.evaluate(*map(Fraction, sizes))))
-def best_value_scale(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return the best α at `best_logit_scale`, P/(qR), to seven digits."""
-    gain = _scale(T, q, D, query)
-    exact = gain.selected / (int(q) * gain.squares)
-    return Fraction(f"{float(exact):.7g}")
-
-
-@enclosed(version=1, scan=lambda *sizes: float(estimated_gain(*map(int, sizes[:3]), bool(sizes[3]))[1] < math.inf))
-def gain_is_attained(T: Fraction, q: Fraction, D: Fraction, query: Fraction) -> Fraction:
-    """Return 1 where the supremum is reached at some C, 0 where it is not; UndefinedError where that is open."""
-    attained = greatest_gain(*_sizes(T, q, D, query)).attained
-    if attained is None:
-        raise UndefinedError("whether the supremum is attained is open")
-    return Fraction(attained)
+def _closed(T: int, q: int, query: bool) -> bool:
+    return q == T or (q <= 2 and not query)
 
 
 def _limit(T: int, q: int, D: int) -> Gain:
@@ -301,41 +201,41 @@ class _Search:
         return max(less, Fraction(0)) ** 2 / (q * above), min(upper, Fraction(1)), less, above
 
     def estimate(self) -> tuple[float, float]:
-        """Return sup G and where it is, about: a coarse walk, then a golden section.
+        """Return sup G and where it is, about: from `approximate_gain` a few steps uphill, then a parabola's top.
 
-        Attending to tokens alone the bound from above is the closer one, but for large C.
+        Far from there the bounds are wide, and lead astray. Attending to tokens alone the bound from above is the closer one, but in few dimensions.
         """
+        model = self.model
+        start = approximate_gain(model.T, model.q, model.D, model.query)[1]
+        known: dict[int, float] = {}
 
-        def coarse(C: float) -> float:
-            try:
-                low, high, *_ = self.gain(Fraction(round(C * _ROUNDED), _ROUNDED), 1)
-            except UndecidedError:
-                return 0.0
+        def at(step: int) -> float:
+            if step not in known:
+                known[step] = self._about(_grid_point(start * _STRIDE**step))
+            return known[step]
+
+        step = 0
+        while (uphill := max((step - 1, step, step + 1), key=at)) != step and abs(uphill) < _MOST_STRIDES:
+            step = uphill
+        left, middle, right = (math.log1p(-min(at(k), _BELOW_ONE)) for k in (step - 1, step, step + 1))
+        bend = left - 2 * middle + right
+        offset = max(-1.0, min(1.0, (left - right) / (2 * bend))) if bend > 0 else 0.0
+        C = start * _STRIDE ** (step + offset)
+        return max((self._about(_grid_point(C)), C), (at(step), start * _STRIDE**step))
+
+    def _about(self, C: Fraction) -> float:
+        """Return about G at C, 0 where the moments do not say."""
+        try:
+            if not self.model.query and self.model.D >= _MANY * self.model.q:
+                return float(self._at(self.point(C, 0)))
+            low, high, *_ = self.gain(C, 1)
             return math.sqrt(float(low) * float(high))
-
-        def fine(C: float) -> float:
-            try:
-                return float(self._at(self.point(Fraction(round(C * _ROUNDED), _ROUNDED), 0)))
-            except UndecidedError:
-                return 0.0
-
-        best, at, C, fallen = 0.0, 0.5, 0.5, 0
-        while C < _FURTHEST and fallen < _PATIENCE:
-            found = coarse(C)
-            fallen = fallen + 1 if found < best else 0
-            best, at = max((best, at), (found, C))
-            C *= 1.25
-        value = coarse if self.model.query else fine
-        left, right = at / 1.25, at * 1.25
-        while right - left > max(0.02 * at, 3 / _ROUNDED):
-            a, b = left + 0.382 * (right - left), left + 0.618 * (right - left)
-            left, right = (left, b) if value(a) > value(b) else (a, right)
-        middle = (left + right) / 2
-        return value(middle), middle
+        except UndecidedError:
+            return 0.0
 
     def best(self, accuracy: Fraction) -> Gain:
         """Return a C near the best, with bounds of G there."""
-        C = Fraction(max(1, round(self.estimate()[1] * _ROUNDED)), _ROUNDED)
+        C = _grid_point(self.estimate()[1])
         found = None
         for effort in range(1, len(EFFORTS)):
             lower, upper, selected, squares = self.gain(C, effort)
@@ -478,6 +378,10 @@ class _Search:
             count = 2 + (self.model.T - 1) * ((1 + (-2 * at / self.model.D).exp()) / 2) ** self.model.D
             found = found.min((one - q * agree / 2) ** 2 * count**2 / (q * q * agree))
         return min(_rational(found), Fraction(1))
+
+
+def _grid_point(C: float) -> Fraction:
+    return Fraction(max(1, round(C * _ROUNDED)), _ROUNDED)
 
 
 def _arb(value: Fraction) -> arb:

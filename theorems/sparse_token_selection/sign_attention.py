@@ -307,7 +307,9 @@ def _signs(own: int | None, others: tuple[int, ...], q: int) -> tuple[tuple[tupl
 
 
 def outer(below: arb, above: arb) -> tuple[Fraction, Fraction]:
-    """Return the lower end of one ball and the upper end of another."""
+    """Return the lower end of one ball and the upper end of another. Raises UndecidedError where there is none."""
+    if not (below.is_finite() and above.is_finite()):
+        raise UndecidedError("the bounds are not finite")
     return _fraction(below.lower()), _fraction(above.upper())
 
 

@@ -18,21 +18,36 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from verify import Hypothesis, Parameter
+from verify import Case, Hypothesis, Parameter
 
-T, q, d = sp.symbols("T q d", integer=True, positive=True)
+T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
 eta, eps = sp.symbols("eta eps", positive=True)
+attend = sp.Symbol("attend")
+QUERY = Case(attend, 0, 1)
+"""Whether the query's token is attended to."""
 
 LENGTH = Parameter("T", "integer", "number of tokens", minimum=2)
 SUBSET_SIZE = Parameter("q", "integer", "number of tokens that the query selects", minimum=1)
 TOKEN_DIMENSION = Parameter("d", "integer", "dimension of a token", minimum=1)
 STEP_SIZE = Parameter("eta", "rational", "step size of gradient descent", above=0)
 ACCURACY = Parameter("eps", "rational", "population loss to be reached", above=0)
+ENCODING_DIMENSION = Parameter("d_e", "integer", "dimension of an encoding", minimum=1)
+ATTEND = Parameter(
+    "attend",
+    "word",
+    "what the layer attends to: Z, or [Z, z_query], where the query's own logit is part of the softmax",
+    words=("tokens", "tokens_and_query"),
+)
 SUBSET_FITS = sp.Le(q, T)
 
 GAUSSIAN_TOKENS = Hypothesis("gaussian_tokens", text="x_i ~ N(0, I_d) i.i.d., y a uniformly random q-subset of [T]")
 ONE_HOT = Hypothesis("one_hot", text="one-hot positional encoding: d_e = T, e_i the i-th unit vector")
 ZERO_QUERY = Hypothesis("zero_query", text="x_query = 0_d; the layer attends to Z, without the query")
+SIGN_ENCODING = Hypothesis(
+    "sign_encoding",
+    text="stochastic encoding: e_1 … e_T with independent entries ±1/sqrt(d_e), drawn afresh at every forward pass",
+)
+ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")
 

@@ -24,29 +24,26 @@ from dataclasses import replace
 import sympy as sp
 
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.attention_gain import attention_gain
+from theorems.sparse_token_selection.gain_primitives import attention_gain
 from theorems.sparse_token_selection.task import (
     ACCURACY,
+    ENCODING_DIMENSION,
     GAUSSIAN_TOKENS,
     LENGTH,
+    ON_THE_SET,
+    SIGN_ENCODING,
     TOKEN_DIMENSION,
     ZERO_QUERY,
     T,
     d,
+    d_e,
     eps,
 )
-from verify import Canary, Derivation, Hypothesis, Inequality, Parameter, Source, Statement, Step, Theorem, ValueLeast
+from verify import Canary, Derivation, Hypothesis, Inequality, Source, Statement, Step, Theorem, ValueLeast
 
-d_e = sp.Symbol("d_e", integer=True, positive=True)
 more = sp.Symbol("more", nonnegative=True)
 
-ENCODING_DIMENSION = Parameter("d_e", "integer", "dimension of an encoding", minimum=1)
-SIGN_ENCODING = Hypothesis(
-    "sign_encoding",
-    text="stochastic encoding: e_1 … e_T with independent entries ±1/sqrt(d_e), drawn afresh at every forward pass",
-)
 TWO_SELECTED = Hypothesis("two_selected", text="q = 2 tokens are selected")
-ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 OTHERS = Hypothesis("others", sp.Ge(T, 4))
 
 FLOOR = d / 4 * (1 - attention_gain(T, 2, d_e, 0))

@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 
 from tests.theorems.sparse_token_selection.test_sign_attention import means
-from theorems.sparse_token_selection.attention_gain import (
-    attention_gain,
-    best_value_scale,
-    estimated_gain,
-    gain_is_attained,
-    greatest_gain,
-    least_dimension,
-    least_encoding_dimension,
-)
-from verify import Enclosure
-from verify.errors import UndefinedError
+from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reached, stays_below
 
 
 def scanned(T: int, q: int, D: int, query: bool) -> float:
@@ -60,7 +50,7 @@ def test_one_or_two_selected_tokens_win_up_to_ties(T: int, q: int, D: int) -> No
 
 @pytest.mark.parametrize(
     ("query", "alpha", "C", "sampled", "error"),
-    [(False, "1457/1000", "617/128", 0.08929, 0.00045), (True, "3064/25", "53/16", 0.3545, 0.0025)],
+    [(False, "58443/40000", "77/16", 0.08929, 0.00045), (True, "3064/25", "53/16", 0.3545, 0.0025)],
 )
 def test_the_papers_sizes(query: bool, alpha: str, C: str, sampled: float, error: float) -> None:
     # The loss and its standard error, as printed by
@@ -84,39 +74,19 @@ def test_all_tokens_selected() -> None:
     assert gain.C == 0
 
 
-def test_the_estimate_is_near() -> None:
-    for sizes in ((20, 4, 200, False), (20, 3, 60, True)):
+@pytest.mark.parametrize("sizes", [(20, 4, 200, False), (20, 3, 60, True), (10, 3, 5, False)])
+def test_the_estimate_is_near(sizes: tuple[int, int, int, bool]) -> None:
+    gain = greatest_gain(*sizes)
+    found, C = estimated_gain(*sizes)
+    # What is missing to 1, to the estimate's few per cent.
+    assert 1 - found == pytest.approx(float(1 - gain.lower), rel=0.1)
+    assert pytest.approx(float(gain.C), rel=0.35) == C
+
+
+def test_bounds_of_the_supremum_on_one_side() -> None:
+    for sizes in ((20, 3, 60, False), (20, 2, 12, False), (5, 5, 4, True)):
         gain = greatest_gain(*sizes)
-        assert estimated_gain(*sizes)[0] == pytest.approx(float(gain.lower), rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("query", "eps"), [(False, Fraction(1, 50)), pytest.param(True, Fraction(1, 20), marks=pytest.mark.audit)]
-)
-def test_the_least_dimension_is_where_the_loss_crosses(query: bool, eps: Fraction) -> None:
-    T, q, d = 20, 3, 1
-    lower, upper = least_dimension(T, q, d, eps, query)
-    assert lower <= upper <= 1.03 * lower + 3
-    assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
-    # A dimension less moves the loss by more than the enclosure's width.
-    below = greatest_gain(T, q, lower - 1, query, Fraction(1, 500))
-    assert Fraction(d, 2 * q) * (1 - below.upper) > eps
-
-
-def test_no_dimension_is_needed_for_the_loss_of_the_mean_of_all() -> None:
-    assert least_dimension(20, 3, 2, Fraction(1, 3), False) == (1, 1)
-
-
-def test_primitives_report_the_same_and_refuse_what_is_no_model() -> None:
-    sizes = [Fraction(n) for n in (20, 3, 30, 0)]
-    gain = greatest_gain(20, 3, 30, False)
-    assert attention_gain.evaluate(*sizes) == Enclosure(gain.lower, gain.upper)
-    assert best_value_scale.evaluate(*sizes) == pytest.approx(float(gain.selected / (3 * gain.squares)), rel=1e-6)
-    for wrong in ((3, 4, 5, 0), (4, 3, 0, 0), (4, 3, 2, 2), (4, 3, Fraction(1, 2), 0)):
-        with pytest.raises(UndefinedError, match="integers with"):
-            attention_gain.evaluate(*map(Fraction, wrong))
-    with pytest.raises(UndefinedError, match="not attained"):
-        best_value_scale.evaluate(*map(Fraction, (6, 2, 5, 0)))
-    assert gain_is_attained.evaluate(*map(Fraction, (6, 2, 5, 0))) == 0
-    with pytest.raises(UndefinedError, match="a number > 0"):
-        least_encoding_dimension.evaluate(*map(Fraction, (6, 2, 1, 0, 0)))
+        assert reached(*sizes) <= gain.upper
+        assert reached(*sizes) >= gain.lower - (1 - gain.lower) / 100
+        assert not stays_below(*sizes, gain.lower)
+        assert stays_below(*sizes, gain.upper + (1 - gain.upper) / 50 + Fraction(1, 10**9))

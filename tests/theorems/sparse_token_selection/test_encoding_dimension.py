@@ -1,0 +1,62 @@
+"""The dimension at which the least loss comes down to a level: a crossing, against the enclosures on both sides."""
+
+from fractions import Fraction
+
+import pytest
+
+from theorems.sparse_token_selection.attention_gain import greatest_gain
+from theorems.sparse_token_selection.encoding_dimension import MOST_DIMENSIONS, least_dimension
+from verify.errors import UndefinedError
+
+
+@pytest.mark.parametrize(
+    ("sizes", "d", "eps"),
+    [
+        ((20, 3, False), 1, Fraction(1, 50)),
+        ((20, 3, True), 1, Fraction(1, 20)),
+        ((200, 3, False), 5, Fraction(1, 10)),
+        ((60, 8, False), 5, Fraction(1, 30)),
+    ],
+)
+def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bool], d: int, eps: Fraction) -> None:
+    T, q, query = sizes
+    lower, upper = least_dimension(T, q, d, eps, query)
+    # What is required of the ends: 3 per cent and three dimensions apart.
+    assert lower <= upper <= 1.03 * lower + 3
+    assert Fraction(d, 2 * q) * (1 - greatest_gain(T, q, upper, query).lower) <= eps
+    # A dimension less moves the loss by more than the enclosure's width.
+    below = greatest_gain(T, q, lower - 1, query, Fraction(1, 500))
+    assert Fraction(d, 2 * q) * (1 - below.upper) > eps
+
+
+@pytest.mark.parametrize("eps", [Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
+def test_two_selected_tokens_in_closed_form(eps: Fraction) -> None:
+    """d/4 E[k/(2+k)], k binomial given the coordinates in which u is not 0, summed here in full."""
+    from math import comb
+
+    T, d = 12, 3
+
+    def floor(D: int) -> Fraction:
+        total = Fraction(0)
+        for m in range(D + 1):
+            for k in range(T - 1):
+                chance = comb(T - 2, k) * Fraction(1, 2**m) ** k * (1 - Fraction(1, 2**m)) ** (T - 2 - k)
+                total += Fraction(comb(D, m), 2**D) * chance * Fraction(k, 2 + k)
+        return Fraction(d, 4) * total
+
+    lower, upper = least_dimension(T, 2, d, eps, False)
+    assert lower == upper
+    assert floor(upper) <= eps
+    assert upper == 1 or floor(upper - 1) > eps
+
+
+def test_no_dimension_is_needed_for_the_loss_of_the_mean_of_all() -> None:
+    # At C = 0 all tokens have the same attention: G(0) = q/T, attending to the query's token too.
+    for query in (False, True):
+        assert least_dimension(20, 3, 2, Fraction(2, 6) * Fraction(17, 20), query) == (1, 1)
+    assert least_dimension(7, 7, 2, Fraction(1, 10**9), False) == (1, 1)
+
+
+def test_more_dimensions_than_are_computed_with_are_refused() -> None:
+    with pytest.raises(UndefinedError, match=f"more than {MOST_DIMENSIONS} dimensions are needed"):
+        least_dimension(200, 8, 5, Fraction(1, 10**9), True)

@@ -1,0 +1,70 @@
+"""The set of Lemma 2: the mean over the signed permutations, counted; the steps, against differences of the loss."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from tests.theorems.sparse_token_selection.test_sign_attention import means
+from theorems.sparse_token_selection.invariant_set import LOSS, P, R, SCALE_STEP, alpha, mean_entry
+from verify import load_theorem
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_mean_over_the_signed_permutations_is_a_multiple_of_the_identity(n):
+    matrix = np.arange(1.0, n * n + 1).reshape(n, n) ** 2
+    total = np.zeros((n, n))
+    group = [
+        np.eye(n)[list(order)] * np.array(signs)
+        for order in permutations(range(n))
+        for signs in product((1, -1), repeat=n)
+    ]
+    for g in group:
+        total += g @ matrix @ g.T
+    assert np.allclose(total / len(group), np.trace(matrix) / n * np.eye(n), rtol=1e-12)
+    written = sp.Matrix(n, n, lambda i, j: sp.Integer(int(matrix[i, j])))
+    for i, j in product(range(n), repeat=2):
+        assert mean_entry(written, i, j).doit() == (sp.Rational(int(np.trace(matrix)), n) if i == j else 0)
+
+
+def test_only_a_square_matrix_has_one():
+    with pytest.raises(sp.matrices.exceptions.ShapeError, match="must be square"):
+        mean_entry(sp.zeros(2, 3), 0, 0)
+
+
+def test_the_slope_in_the_logit_scale_is_the_one_of_the_loss():
+    """By central differences of P and R over all signs: (1/d_e) dL/dC."""
+    T, q, d, D, a, C, h = 4, 3, 2, 3, 1.3, 0.8, 1e-4
+    (low_P, low_R), (high_P, high_R), (at_P, at_R) = (means(T, q, D, False, c) for c in (C - h, C + h, C))
+
+    def loss(p, r):
+        return float(
+            LOSS.subs(
+                {
+                    alpha: a,
+                    P: p,
+                    R: r,
+                    sp.Symbol("d", integer=True, positive=True): d,
+                    sp.Symbol("q", integer=True, positive=True): q,
+                }
+            )
+        )
+
+    difference = (loss(high_P, high_R) - loss(low_P, low_R)) / (2 * h) / D
+    values = {
+        "alpha": a,
+        "P_slope": (high_P - low_P) / (2 * h),
+        "R_slope": (high_R - low_R) / (2 * h),
+        "d": d,
+        "d_e": D,
+        "q": q,
+    }
+    claimed = SCALE_STEP.right.subs({s: values[s.name] for s in SCALE_STEP.right.free_symbols})
+    assert float(claimed) == pytest.approx(difference, rel=1e-9)
+    assert at_P > 0 and at_R > 0
+
+
+def test_it_holds_for_all_sizes():
+    result = load_theorem("wang2024.lemma2").check(T=10**6, q=7, d=3, d_e=1)
+    assert {str(clause.evidence) for clause in result.clauses} == {"proved"}

@@ -1,0 +1,60 @@
+"""Length generalisation at instances: the loss at another length against sums over all signs, defaults, bad input."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.theorems.sparse_token_selection.test_sign_attention import means
+from verify import InputError, Outcome, load_theorem
+
+THEOREM = load_theorem("wang2024.length_generalization")
+SIZES = {"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100}
+
+
+@pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
+@pytest.mark.parametrize(("T_test", "q_test"), [(5, 3), (4, 2), (5, 4)])
+def test_the_loss_of_a_layer_that_is_given(T_test, q_test, attend):
+    d, D, C, alpha = 2, 3, Fraction(3, 2), Fraction(5, 4)
+    result = THEOREM.check(T=4, T_test=T_test, q=3, q_test=q_test, d=d, d_e=D, C=C, alpha=alpha, attend=attend)
+    P, R = means(T_test, q_test, D, attend == "tokens_and_query", float(C))
+    exact = d / 2 * (float(alpha) ** 2 * R - 2 * float(alpha) * P / q_test + 1 / q_test)
+    found = result.values["loss_at_test_length"]
+    # Sums of at most 2^15 terms in float64.
+    assert float(found.lower) - 1e-12 <= exact <= float(found.upper) + 1e-12
+    share = result.values["share_of_answering_nothing"]
+    assert float(share.midpoint) == pytest.approx(float(found.midpoint) * 2 * q_test / d)
+
+
+def test_the_layer_is_the_floors_minimiser_where_none_is_given():
+    result = THEOREM.check(**SIZES)
+    floor = load_theorem("wang2024.theorem2").check(T=40, q=3, d=5, d_e=100, eps=1).values
+    assert (result.instance["alpha"], result.instance["C"]) == (floor["alpha"], floor["C"])
+    assert result.outcome is Outcome.VERIFIED
+    assert result.values["loss_at_training_length"].upper <= Fraction(102, 100) * floor["loss_floor"].upper
+
+
+def test_a_layer_that_is_not_near_the_floor_is_out_of_scope():
+    result = THEOREM.check(**SIZES, C=1)
+    assert [h.label for h in result.hypotheses if not h.holds] == ["near_floor"]
+
+
+def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
+    result = THEOREM.check(**SIZES | {"q_test": 4, "T_test": 40})
+    assert [h.label for h in result.hypotheses if not h.holds] == ["same_subsets"]
+    assert result.values["loss_at_test_length"].lower > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"q_test": 78}, "q_test = 78.*must satisfy q_test <= T_test"),
+        ({"q": 41}, "q = 41.*must satisfy q <= T"),
+        ({"d_e": 0}, "d_e = 0.*integer >= 1"),
+        ({"attend": "query"}, "attend = query.*one of"),
+        # Not attained: two selected tokens, attending to Z.
+        ({"q": 2, "q_test": 2}, "C.*no default here: the least loss is not attained"),
+    ],
+)
+def test_bad_input_is_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
+        THEOREM.check(**SIZES | wrong)

@@ -1,0 +1,78 @@
+r"""How many dimensions sign encodings need for a given loss: the D at which d/(2q) (1 − sup G) comes down to ε.
+
+G is that of `attention_gain`. `approximate_gain`, corrected by the factor by which it is off near the crossing, says
+where to look; what is said of it is certified: at most ε at the upper end, above ε one below the lower. That the
+least loss falls with D everywhere is not proved, and not said.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+from theorems.sparse_token_selection.approximate_gain import approximate_dimension, approximate_gain
+from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reached, stays_below
+from verify.errors import UndefinedError
+
+MOST_DIMENSIONS = 2**20
+_ASIDE = 0.003
+"""How far beside ε, relative to it, the ends are looked for: more than the enclosures' width there."""
+_STEPS, _TRIALS, _FEW = 6, 4, 8
+
+
+@lru_cache(maxsize=512)
+def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple[int, int]:
+    """Enclose the D ≥ 1 at which d/(2q) (1 − sup G) comes down to eps > 0: it is at most eps at the upper end.
+
+    One below the lower end it is above eps. Raises UndefinedError beyond MOST_DIMENSIONS.
+    """
+    level = 1 - 2 * q * eps / Fraction(d)
+    if level <= Fraction(q, T):
+        # G(0), for either attention, is enough.
+        return 1, 1
+    if q <= 2 and not query:
+        exact = _exactly(T, q, level)
+        return exact, exact
+    off = _off(T, q, query, float(1 - level))
+
+    def aside(share: float) -> int:
+        """Return about the D at which 1 − sup G is (1 + share) times what is asked for."""
+        return approximate_dimension(T, q, query, 1 - (1 + share) * float(1 - level) / off)
+
+    upper = aside(-_ASIDE)
+    _refuse(upper)
+    while reached(T, q, upper, query) < level:
+        upper += 1 + upper // 200
+        _refuse(upper)
+    lower, step = min(aside(_ASIDE), upper), 1 + upper // 200
+    # In few dimensions the bounds are not close: what is not shown near by will not be shown further off.
+    for _ in range(_TRIALS if upper > _FEW * q else 1):
+        if lower <= 1 or stays_below(T, q, lower - 1, query, level):
+            return max(lower, 1), upper
+        lower, step = lower - step, 2 * step
+    return 1, upper
+
+
+def _off(T: int, q: int, query: bool, missing: float) -> float:
+    """Return the factor by which the approximation of 1 − sup G is off where the latter is `missing`."""
+    off, seen = 1.0, set[int]()
+    while (D := approximate_dimension(T, q, query, 1 - missing / off)) not in seen and len(seen) < _STEPS:
+        _refuse(D)
+        seen.add(D)
+        off = (1 - estimated_gain(T, q, D, query)[0]) / (1 - approximate_gain(T, q, D, query)[0])
+    return off
+
+
+def _exactly(T: int, q: int, level: Fraction) -> int:
+    """Return the least D where sup G is known in closed form and rises with D."""
+    low, high = 0, 1
+    while greatest_gain(T, q, high, False).lower < level:
+        low, high = high, 2 * high
+        _refuse(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if greatest_gain(T, q, middle, False).lower >= level else (middle, high)
+    return high
+
+
+def _refuse(D: int) -> None:
+    if D > MOST_DIMENSIONS:
+        raise UndefinedError(f"more than {MOST_DIMENSIONS} dimensions are needed")

@@ -1,0 +1,148 @@
+r"""Theorem 2, sharply: the least loss that attention by sign encodings can reach at finite dimension.
+
+On the set that population gradient descent from zero keeps (Lemma 2), V = (α I, 0) and W = diag(0, C I), with P and R
+the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
+
+    L(α, C) = d/2 (α²R − 2αP/q + 1/q) = d/(2q) (1 − G) + dR/2 (α − P/(qR))²,    G = P²/(qR),
+
+so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
+proof. C < 0 is left out: the flow from zero does not get there, as at C = 0 the slope in C is −(d/q) α P' < 0 for
+α > 0, with P'(0) = (q/T)(1 − q/T) attending to Z and R'(0) = 0.
+
+*q = 2, attending to Z.* Both selected tokens have the largest logit always, and L decreases to d/4 · E[k/(2+k)] for
+C → ∞, k the number of other tokens with as large a logit: it is not reached, and is exponentially small in d_e.
+*q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
+the layer choose among them: the infimum is reached at a finite C.
+
+For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², C about ½ log(T d_e) (`approximate_gain`): d_e has to
+grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`.
+
+Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. That i.i.d.
+signs are meant by the stochastic encoding (Definitions 3 and 5), and that no encoding is shared between samples, is
+our reading.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.gain_primitives import (
+    attention_gain,
+    best_logit_scale,
+    best_value_scale,
+    gain_is_attained,
+    least_encoding_dimension,
+)
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    ATTEND,
+    ENCODING_DIMENSION,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ON_THE_SET,
+    QUERY,
+    SIGN_ENCODING,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    d_e,
+    eps,
+    q,
+)
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+
+alpha = sp.Symbol("alpha", real=True)
+P, R = sp.symbols("P R", positive=True)
+
+TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
+
+ENOUGH_DIMENSIONS = Hypothesis(
+    "enough_dimensions",
+    sp.Ge(d_e, least_encoding_dimension(T, q, d, eps, QUERY)),
+    text="d_e >= d_e_required: where d/(2q) (1 - sup P^2/(qR)) comes down to eps",
+)
+FLOOR = d / (2 * q) * (1 - attention_gain(T, q, d_e, QUERY))
+LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
+
+CLAUSES = (
+    Identity(
+        "best_value_scale",
+        LOSS,
+        d / (2 * q) * (1 - P**2 / (q * R)) + d * R / 2 * (alpha - P / (q * R)) ** 2,
+        says="L(alpha, C) = d/(2q) (1 - P^2/(qR)) + dR/2 (alpha - P/(qR))^2",
+    ),
+    Inequality(
+        "floor",
+        sp.Le(FLOOR, eps),
+        says="the infimum of L over alpha and C >= 0, d/(2q) (1 - sup P^2/(qR)), is at most eps",
+    ),
+)
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY, ATTEND),
+    domain=(SUBSET_FITS,),
+    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, ENOUGH_DIMENSIONS),
+    variables=(alpha, P, R),
+    clauses=CLAUSES,
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the loss on the set, the best α, the slopes at C = 0."""
+    p = sp.Symbol("p", real=True)
+    return Derivation(
+        (
+            Step(
+                "a selected token's part of d/2 Σ r_i², r_i = αp_i − 1/q; over y the last terms add up to 1/q",
+                (alpha * p - 1 / q) ** 2,
+                alpha**2 * p**2 - 2 * alpha * p / q + 1 / q**2,
+            ),
+            Step(
+                "the best α is where the slope vanishes",
+                sp.Derivative(LOSS, alpha).subs(alpha, P / (q * R)),
+                sp.Integer(0),
+            ),
+            Step("the loss there", LOSS.subs(alpha, P / (q * R)), d / (2 * q) * (1 - P**2 / (q * R))),
+            Step(
+                "at C = 0, attending to Z: P' = (1/T) E[|u|² − q v̄], E|u|² = q and E v̄ = q/T",
+                (q - q * q / T) / T,
+                q / T * (1 - q / T),
+            ),
+        )
+    )
+
+
+def _canary(label: str, clause: Inequality) -> Canary:
+    clauses = tuple(clause if c.label == clause.label else c for c in CLAUSES)
+    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+_w = sp.exp(-best_logit_scale(T, q, d_e, QUERY))
+_ONE_HOT_P = q / (q + (T - q) * _w)
+_ONE_HOT_R = (q + (T - q) * _w**2) / (q + (T - q) * _w) ** 2
+
+theorem2 = Theorem(
+    id="wang2024.theorem2",
+    title="Stochastic encoding at finite d_e: the infimum of the loss on gradient descent's set, and the d_e for eps",
+    source=Source("Theorem 2", "derived here", WANG2024, "the paper's constants are not known to us"),
+    statement=STATEMENT,
+    example={"T": 40, "q": 3, "d": 5, "d_e": 100, "eps": "1/10"},
+    values={
+        "loss_floor": FLOOR,
+        "attained": sp.Ge(gain_is_attained(T, q, d_e, QUERY), 1),
+        "alpha": best_value_scale(T, q, d_e, QUERY),
+        "C": best_logit_scale(T, q, d_e, QUERY),
+        "d_e_required": least_encoding_dimension(T, q, d, eps, QUERY),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("a floor of 0 at finite d_e", Inequality("floor", sp.Le(FLOOR, 0))),
+        _canary("the factor 1/2 forgotten", Inequality("floor", sp.Le(2 * FLOOR, eps))),
+        _canary(
+            "the one-hot formula used with stochastic encoding",
+            Inequality("floor", sp.Eq(attention_gain(T, q, d_e, QUERY), _ONE_HOT_P**2 / (q * _ONE_HOT_R))),
+        ),
+    ),
+)
