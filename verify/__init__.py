@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from verify.statement import Hypothesis as Hypothesis
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
+    from verify.stationary import StationarySquare as StationarySquare
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
     from verify.values import ClauseValue as ClauseValue
@@ -107,6 +108,7 @@ _HOMES = {
         "Statement",
         "Theorem",
     ),
+    "stationary": ("StationarySquare",),
     "trajectories": ("Reaches", "Stays"),
     "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }

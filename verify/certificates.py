@@ -237,6 +237,17 @@ def no_root_proof(bits: int) -> dict[str, Any]:
     return {"kind": "no_root", "bits": bits + _EXTRA_BITS}
 
 
+def stationary_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
+    """Return the proof that a box holds a critical point: its centre in the unknowns that count, and its radius."""
+    box = {"centre": [number(x) for x in centre], "radius": number(radius)}
+    return {"kind": "stationary", "bits": bits + _EXTRA_BITS, **box}
+
+
+def not_stationary_proof(bits: int) -> dict[str, Any]:
+    """Return the proof that the clause's box holds no critical point of the claimed kind."""
+    return {"kind": "not_stationary", "bits": bits + _EXTRA_BITS}
+
+
 def _run(passage: "Passage") -> dict[str, Any]:
     checkpoints = [
         # A re-check goes on from the wider ball, so that each has to be wider than the one before.

@@ -224,7 +224,8 @@ def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, A
     for name, value in values.items():
         result[name] = json_number(value, digits)
         if isinstance(value, list | tuple):
-            result[f"{name}_float"] = [as_float(item) for item in value]
+            if not any(isinstance(item, Mapping) for item in value):
+                result[f"{name}_float"] = [as_float(item) for item in value]
         elif isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
             result[f"{name}_float"] = as_float(value)
     return result
@@ -232,6 +233,8 @@ def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, A
 
 def json_number(value: Any, digits: int = DIGITS) -> Any:
     """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
+    if isinstance(value, Mapping):
+        return json_numbers(value, digits)
     if isinstance(value, list | tuple):
         return [json_number(item, digits) for item in value]
     if isinstance(value, int | Fraction) and _is_long(value):
@@ -301,6 +304,8 @@ def number_text(value: Any, digits: int = DIGITS) -> str:
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         shown = json_number(value, digits)
         return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
+    if isinstance(value, Mapping):
+        return "(" + "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items()) + ")"
     if isinstance(value, list | tuple):
         separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
         return separator.join(number_text(item, digits) for item in value)

@@ -13,6 +13,7 @@ from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
+from verify.recheck.stationary import not_stationary, stationary
 from verify.recheck.terms import Node, encloses, order
 
 
@@ -285,6 +286,8 @@ KINDS = {
     "descent": Kind(("stays",), ("verified",), "bits metric coordinates cuts", boxes.descent),
     "root": Kind(("root",), ("verified",), f"bits {_SET}", roots.root),
     "no_root": Kind(("root",), ("refuted",), "bits", roots.no_root),
+    "stationary": Kind(("stationary",), ("verified",), f"bits {_SET}", stationary),
+    "not_stationary": Kind(("stationary",), ("refuted",), "bits", not_stationary),
 }
 CLAUSE_KEYS = {
     "inequality": "kind label says relation",
@@ -294,8 +297,9 @@ CLAUSE_KEYS = {
     "root": "kind label says equations unknowns centre radius",
     "matrix_identity": "kind label says shapes left right",
     "residual": "kind label says factors moment index shift scale",
+    "stationary": "kind label says layers variable moment index unknowns minimum dynamics",
 }
-_OPTIONAL = {"residual": ("minimum",)}
+_OPTIONAL = {"residual": ("minimum",), "stationary": ("near", "radius")}
 
 
 def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from tests.theorems.sparse_token_selection.test_sign_attention import means
-from theorems.sparse_token_selection.invariant_set import LOSS, P, R, SCALE_STEP, alpha, mean_entry
+from theorems.sparse_token_selection.invariant_set import LOSS, SCALE_STEP, P, R, alpha, mean_entry
 from verify import load_theorem
 
 

@@ -66,6 +66,11 @@ HARMLESS = [
         SAME + ": another point or interval",
     ),
     ("root", r"clauses\.0\.proof\.(centre|radius).*", SAME + ": another box that holds the root"),
+    (
+        "stationary|stationary_in_a_box",
+        r"clauses\.0\.proof\.(centre|radius).*",
+        SAME + ": another box that holds the point",
+    ),
     ("positive", r"clauses\.\d\.proof\.(shifts|relations).*", SAME + ": other slacks that do"),
     (
         "matrices",

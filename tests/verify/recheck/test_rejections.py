@@ -3,7 +3,18 @@
 import pytest
 import sympy as sp
 
-from tests.verify.recheck.cases import ACCEPTED, AT_LEAST, FIRST, LATER, STEPS, UNIFORM, changed, integer, recheck
+from tests.verify.recheck.cases import (
+    ACCEPTED,
+    AT_LEAST,
+    FIRST,
+    INDEX,
+    LATER,
+    STEPS,
+    UNIFORM,
+    changed,
+    integer,
+    recheck,
+)
 from verify.language import to_data
 from verify.recheck import KINDS, Rejected
 
@@ -125,6 +136,34 @@ REJECTED = [
     ("residual", "clauses.0.outcome", "refuted", "says otherwise"),
     ("residual", "statement.claim.0.minimum", ["Rational", "1/8"], "are not asked for"),
     ("residual", "statement.claim.0.scale", ["Integer", "2"], "not orthogonal"),
+    ("stationary", f"{PROOF}.centre.0", "14/10", "lowest terms"),
+    ("stationary", f"{PROOF}.centre.0", "7/5", "is not shown"),
+    ("stationary", f"{PROOF}.centre", ["3/2", "0"], "has 2 entries, not 1"),
+    ("stationary", f"{PROOF}.radius", "0", "not positive"),
+    ("stationary", f"{PROOF}.radius", "-1/16", "not positive"),
+    ("stationary", f"{PROOF}.bits", 2, "is not an integer from"),
+    ("stationary", "instance.k", "2", "has 1 entries, not 3"),
+    ("stationary", "clauses.0.outcome", "refuted", "does not prove"),
+    ("stationary", "clauses.0.evidence", "proved", "evidence"),
+    ("stationary", "clauses.0.proof", {"kind": "not_stationary", "bits": 128}, "does not prove"),
+    ("stationary", "statement.claim.0.minimum", 1, "minimum is true or false"),
+    ("stationary", "statement.claim.0.layers", integer(31), "from 1 to 30"),
+    ("stationary", "statement.claim.0.variable", ["Symbol", "a", "real"], "each once"),
+    ("stationary", "statement.claim.0.variable", ["Symbol", "k", "integer", "positive"], "no symbol that is new"),
+    ("stationary", "statement.claim.0.moment", integer(0), "depends on no unknown"),
+    ("stationary", "statement.claim.0.dynamics.step.1", ["Symbol", "g", "real"], "depends on no unknown"),
+    ("stationary", "statement.claim.0.dynamics.step.1", ["exp", ["Symbol", "a", "real"]], "no polynomial"),
+    ("stationary", "statement.claim.0.dynamics.observable", ["Symbol", "s", "real"], "is not introduced"),
+    ("stationary", "statement.claim.0.moment", integer(1), "is not shown"),
+    ("stationary_in_a_box", "statement.claim.0.radius", ["Rational", "1/10"], "not inside the clause's box"),
+    ("stationary_in_a_box", "statement.claim.0.radius", ..., "go together"),
+    ("stationary_in_a_box", "statement.claim.0.near.0", integer(2), "not inside the clause's box"),
+    ("stationary_in_a_box", "statement.claim.0.moment", to_data(-1 / (INDEX + 1)), "definite"),
+    ("not_stationary", "statement.claim.0.near.0", ["Rational", "8/5"], "nothing keeps"),
+    ("not_stationary", "statement.claim.0.radius", integer(1), "nothing keeps"),
+    ("not_stationary", "statement.claim.0.radius", integer(0), "not positive"),
+    ("not_stationary", f"{PROOF}.bits", 10**6, "is not an integer from"),
+    ("not_stationary", "clauses.0.outcome", "verified", "does not prove"),
     ("residual_refuted", "clauses.0.outcome", "verified", "says otherwise"),
     ("residual_refuted", f"{PROOF}.polynomial", UNIFORM, "not orthogonal"),
     ("residual_refuted", "statement.claim.0.shift", ["Integer", "1"], "not orthogonal"),

@@ -1,0 +1,185 @@
+"""Values with all first and second derivatives, in floats or balls; a square of a recursion's end, integrated.
+
+A recursion z' = step(z, θ_l, s) with a few unknowns θ_l a layer, polynomial in all, ends in an observable r_L(θ, s), a
+polynomial in s. For a measure μ with moments m_k = ∫ s^k dμ let
+
+    f(θ) = ∫ r_L(θ, s)² dμ(s).
+
+In floats s runs over the nodes of Gauss's rule for μ, which is exact here: all weights are positive, and nothing
+cancels. In balls r_L and its derivatives are polynomials in s, and the moments are exact.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import flint
+import numpy as np
+
+from verify.errors import UndecidedError
+
+Array = Any
+
+
+class Jet:
+    """A value, its slopes (p, …) and second derivatives (p, p, …) in p unknowns, as arrays that broadcast.
+
+    The entries are floats, a batch of points by nodes, or polynomials over balls, one of each.
+    """
+
+    __slots__ = ("second", "slope", "value")
+    # NumPy's scalars leave the operations to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, value: Array, slope: Array, second: Array) -> None:
+        self.value, self.slope, self.second = value, slope, second
+
+    def __add__(self, other: Any) -> "Jet":
+        if isinstance(other, Jet):
+            return Jet(self.value + other.value, self.slope + other.slope, self.second + other.second)
+        return Jet(self.value + other, self.slope, self.second)
+
+    def __neg__(self) -> "Jet":
+        return Jet(-self.value, -self.slope, -self.second)
+
+    def __sub__(self, other: Any) -> "Jet":
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> "Jet":
+        return -self + other
+
+    def __mul__(self, other: Any) -> "Jet":
+        if not isinstance(other, Jet):
+            return Jet(self.value * other, self.slope * other, self.second * other)
+        crossed = self.slope[:, None] * other.slope[None]
+        return Jet(
+            self.value * other.value,
+            self.value * other.slope + self.slope * other.value,
+            self.value * other.second + self.second * other.value + crossed + crossed.swapaxes(0, 1),
+        )
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> "Jet":
+        return self * (1 / other)
+
+    def __pow__(self, power: int) -> "Jet":
+        result = self
+        for _ in range(power - 1):
+            result = result * self
+        return result
+
+
+class Values(NamedTuple):
+    """f, its gradient and its second derivatives."""
+
+    value: Any
+    gradient: Any
+    second: Any
+
+
+class Rule(NamedTuple):
+    """Nodes and weights of Gauss's rule for a measure."""
+
+    nodes: np.ndarray
+    weights: np.ndarray
+
+
+def gauss_rule(moments: Sequence[Any], count: int) -> Rule:
+    """Return the rule with `count` nodes from 2 count exact moments, by Chebyshev's algorithm in rationals.
+
+    Raises UndecidedError where the moments are not those of a measure with so many points.
+    """
+    before, here = [flint.fmpq(0)] * (2 * count), list(moments[: 2 * count])
+    diagonal, beside = [moments[1] / moments[0]], list[Any]()
+    for k in range(1, count):
+        last = beside[-1] if beside else flint.fmpq(0)
+        after = [flint.fmpq(0)] * (2 * count)
+        for j in range(k, 2 * count - k):
+            after[j] = here[j + 1] - diagonal[-1] * here[j] - last * before[j]
+        if not after[k] > 0:
+            raise UndecidedError(f"the moments are not those of a measure with more than {k} points")
+        beside.append(after[k] / here[k - 1])
+        diagonal.append(after[k + 1] / after[k] - here[k] / here[k - 1])
+        before, here = here, after
+    matrix = np.diag([_float(x) for x in diagonal])
+    side = np.sqrt([_float(x) for x in beside])
+    nodes, vectors = np.linalg.eigh(matrix + np.diag(side, 1) + np.diag(side, -1))
+    return Rule(nodes, vectors[0] ** 2 * _float(moments[0]))
+
+
+def _float(value: Any) -> float:
+    return float(Fraction(int(value.p), int(value.q)))
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The recursion at a number of layers: programs of its start, its step and its end, and which unknowns count.
+
+    `step(*state, *unknowns, s)` and `observable(*state)`; `places` are those of the unknowns that f depends on, each a
+    layer and a place in the layer. Unknowns are listed in this order in all that follows.
+    """
+
+    start: Callable[[Any], tuple[Any, ...]]
+    step: Callable[[Any], Callable[..., tuple[Any, ...]]]
+    observable: Callable[[Any], Callable[..., tuple[Any, ...]]]
+    layers: int
+    each: int
+    places: tuple[tuple[int, int], ...]
+
+    def end(self, arithmetic: Any, unknowns: Sequence[Any], variable: Any, nothing: Any) -> Any:
+        """Return the observable at jets of the unknowns that count and of s; the others are `nothing`."""
+        jets = dict(zip(self.places, unknowns, strict=True))
+        state, step = self.start(arithmetic), self.step(arithmetic)
+        for layer in range(self.layers):
+            state = step(*state, *(jets.get((layer, i), nothing) for i in range(self.each)), variable)
+        return self.observable(arithmetic)(*state)[0]
+
+    def at_points(self, arithmetic: Any, points: np.ndarray, rule: Rule) -> Values:
+        """Return f (K,), gradient (K, p) and second derivatives (K, p, p) at points (K, p), in floats."""
+        p = points.shape[1]
+        slopes, flat = np.eye(p)[:, :, None, None], np.zeros((p, p, 1, 1))
+        unknowns = [Jet(points[:, i, None], slopes[i], flat) for i in range(p)]
+        variable = Jet(rule.nodes[None], np.zeros((p, 1, 1)), flat)
+        r = self.end(arithmetic, unknowns, variable, 0.0)
+        value = (r.value**2) @ rule.weights
+        gradient = 2 * ((r.value * r.slope) @ rule.weights)
+        second = 2 * (np.einsum("ikn,jkn,n->ijk", r.slope, r.slope, rule.weights) + (r.value * r.second) @ rule.weights)
+        return Values(value, gradient.T, second.transpose(2, 0, 1))
+
+    def in_balls(self, arithmetic: Any, point: Sequence[flint.arb], moments: Sequence[flint.arb]) -> Values:
+        """Return f, the gradient (a list) and the second derivatives (a matrix) on a box, in balls."""
+        p = len(point)
+        flat, none = _polynomials((p, p, 1)), _polynomials((p, 1))
+        variable = Jet(_polynomials((1,), [0, 1]), none, flat)
+        unknowns = []
+        for i, x in enumerate(point):
+            slope = none.copy()
+            slope[i, 0] = flint.arb_poly([1])
+            unknowns.append(Jet(_polynomials((1,), [x]), slope, flat))
+        r = self.end(arithmetic, unknowns, variable, flint.arb(0))
+        value, slopes, second = r.value[0], r.slope[:, 0], r.second[:, :, 0]
+
+        def mean(polynomial: Any) -> flint.arb:
+            return sum((c * m for c, m in zip(polynomial.coeffs(), moments, strict=False)), flint.arb(0))
+
+        rows = [[flint.arb(0)] * p for _ in range(p)]
+        for i in range(p):
+            for j in range(i + 1):
+                rows[i][j] = rows[j][i] = 2 * mean(slopes[i] * slopes[j] + value * second[i, j])
+        return Values(mean(value * value), [2 * mean(value * slope) for slope in slopes], flint.arb_mat(rows))
+
+    def degree(self, arithmetic: Any) -> int:
+        """Return the degree of r_L in s, at unknowns of no special value."""
+        point = [flint.arb(Fraction(2 * i + 3, 7).numerator) / 7 for i in range(len(self.places))]
+        r = self.end(arithmetic, [flint.arb_poly([x]) for x in point], flint.arb_poly([0, 1]), flint.arb_poly([0]))
+        return r.degree()
+
+
+def _polynomials(shape: tuple[int, ...], coefficients: Sequence[Any] = ()) -> np.ndarray:
+    """Return an array of one polynomial; NumPy would take it for a sequence."""
+    made = np.empty(shape, object)
+    for place in np.ndindex(shape):
+        made[place] = flint.arb_poly(list(coefficients))
+    return made
