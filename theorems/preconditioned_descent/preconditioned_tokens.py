@@ -1,0 +1,219 @@
+r"""Theorem 4: layers that precondition their tokens too, A_l = a_l Σ^{-1}, B_l = b_l I: where the gradient vanishes.
+
+With x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}) whitening makes Σ = I. Pattern (11), with c_l = a_l b_l, the missing label
+filled in (Lemma 5) and S = XXᵀ/n, is
+
+    X_{l+1} = X_l − c_l S_l X_l,    y_{l+1} = y_l − a_l (Y_l X_lᵀ/n) x_l,    S_l = X_l X_lᵀ/n.
+
+All are polynomials in the one matrix S: X_l = g_l(S) X, the row of labels Y_l = w*ᵀ r_l(S) X, S_l = S g_l(S)²,
+
+    g_{l+1} = g_l (1 − c_l s g_l²),    r_{l+1} = r_l (1 − a_l s g_l²),    g_0 = r_0 = 1,
+
+and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degree (3^L − 1)/2; b_{L−1} has no effect.
+
+*On S.* f is a polynomial in the a_l and b_l. A critical point is found in floats, and Krawczyk's test proves that
+exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and is attained. Whether it is
+a local minimum *on S* is decided by the second derivatives in the box. Where a_l = 0, layer l does nothing, and f does
+not depend on b_l but to the first order in a_l: such points are critical for one b_l (the slope in a_l is affine in
+b_l), and saddles.
+
+*The whole space.* f does not change when all A_l and B_l are turned by one rotation, and at a point of S these are
+multiples of I. So the gradient in each block commutes with all rotations: it is a multiple of I, tr/d times the slope
+in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at here:
+a local minimum on S may be none over all matrices.
+
+The claims below are what is checked: the label after two and after three layers, for all parameters, and a critical
+point on S. That the whole gradient vanishes there is the argument above, and is held against exact quadrature in
+`paper_checks`.
+
+Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
+attained, where, and the losses are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LAYERS,
+    LINEAR_ATTENTION,
+    SHAPES,
+    L,
+    X,
+    d,
+    n,
+    r,
+    t,
+    w,
+    x,
+)
+from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
+from verify import (
+    Canary,
+    ClauseValue,
+    Derivation,
+    Dynamics,
+    Hypothesis,
+    MatrixIdentity,
+    Source,
+    Statement,
+    StationarySquare,
+    Step,
+    Theorem,
+)
+
+PATTERN = Hypothesis("pattern", text="P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0)")
+MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1} and B_l = b_l I")
+
+a, b, s, g, residual = sp.symbols("a b s g residual", real=True)
+steps, rates = sp.symbols("a0:3", real=True), sp.symbols("b0:2", real=True)
+"""a_0, a_1, a_2 and b_0, b_1."""
+
+RECURSION = Dynamics(
+    (g, residual), (sp.S.One, sp.S.One), (g * (1 - a * b * s * g**2), residual * (1 - a * s * g**2)), residual
+)
+STATIONARY = StationarySquare(
+    "stationary",
+    layers=L,
+    recursion=RECURSION,
+    unknowns=(a, b),
+    variable=s,
+    moment=wishart_trace_moment(k, n, d),
+    index=k,
+    says="over S, f = E tr r_L(S)^2 has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
+    "g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
+)
+
+
+def label(layers: int) -> sp.Expr:
+    """Return the query's label after some layers at Σ = I, filled in, from X, x and w."""
+    tokens, labels, token, filled = X, t(w) * X, x, t(w) * x
+    for step, rate in zip(steps[:layers], (*rates, sp.S.Zero), strict=False):
+        # (X; Y)ᵀ Q z for the examples and for the query.
+        seen, here = (-step * t(tokens) * z for z in (tokens, token))
+        tokens, labels, token, filled = (
+            tokens + r * rate * tokens * seen,
+            labels + r * labels * seen,
+            token + r * rate * tokens * here,
+            filled + r * labels * here,
+        )
+    return filled
+
+
+def polynomials(layers: int, variable: sp.Expr) -> sp.Expr:
+    """Return r_L in a variable, by the recursion."""
+    tokens = found = sp.S.One
+    for step, rate in zip(steps[:layers], (*rates, sp.S.Zero), strict=False):
+        put = {a: step, b: rate, s: variable, g: tokens, residual: found}
+        tokens, found = (part.subs(put, simultaneous=True) for part in RECURSION.step)
+    return found
+
+
+def _in_matrices(layers: int) -> sp.Expr:
+    """Return w*ᵀ r_L(S) x, S = XXᵀ/n."""
+    terms = sp.Poly(polynomials(layers, s), s).terms()
+    return sum((coefficient * t(w) * (r * X * t(X)) ** power * x for (power,), coefficient in terms), sp.S.Zero)
+
+
+TWO, THREE = (
+    MatrixIdentity(
+        f"{name}_layers",
+        label(layers),
+        _in_matrices(layers),
+        {letter: SHAPES[letter] for letter in (X, x, w)},
+        says=f"the label after {name} layers, filled in, is w*' r_{layers}(S) x",
+    )
+    for layers, name in ((2, "two"), (3, "three"))
+)
+STATEMENT = Statement(
+    parameters=(LAYERS, DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=(r, *steps, *rates),
+    clauses=(TWO, THREE, STATIONARY),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: one layer, the two polynomials of two layers, the loss where the tokens stay, the slopes."""
+    (a0, a1, _), (b0, _) = steps, rates
+    m = [trace_moment([order], n, d) for order in range(9)]
+
+    def mean(polynomial: sp.Expr) -> sp.Expr:
+        return sum(c * m[power] for (power,), c in sp.Poly(polynomial, s).terms())
+
+    one, two = (sp.expand(polynomials(layers, s)) for layers in (1, 2))
+    skipped = sp.expand(two.subs(a0, 0))
+    return Derivation(
+        (
+            Step("one layer: the loss", mean(one**2), d * (1 - 2 * a0 + a0**2 * (n + d + 1) / n)),
+            Step("two layers: r_2", two, (1 - a0 * s) * (1 - a1 * s * (1 - a0 * b0 * s) ** 2)),
+            Step("with b_0 = 0 these are Theorem 3's", two.subs(b0, 0), (1 - a0 * s) * (1 - a1 * s)),
+            Step("a layer with a_0 = 0 does nothing", sp.Subs(two, a0, 0), 1 - a1 * s),
+            Step(
+                "b_0 acts through a_0 b_0: its slope is 0 where a_0 is",
+                sp.Subs(sp.Derivative(two, b0), a0, 0),
+                sp.S.Zero,
+            ),
+            Step(
+                "the slope in a_0 at a_0 = 0 is affine in b_0: it vanishes for one b_0",
+                mean(sp.expand(2 * skipped * sp.diff(two, a0).subs(a0, 0))),
+                -2 * mean(sp.expand(s * skipped**2)) + 4 * a1 * b0 * mean(sp.expand(s**2 * skipped)),
+            ),
+        )
+    )
+
+
+def _near(layers: int, *point: str, **changes: object) -> StationarySquare:
+    """Return the claim of a critical point within 10⁻⁹ of a point, at d = 5 and n = 20."""
+    box = {"near": tuple(map(sp.Rational, point)), "radius": sp.Rational(1, 10**9), "says": ""}
+    moment = wishart_trace_moment(k, 20, 5)
+    return replace(STATIONARY, layers=sp.Integer(layers), moment=moment, **{**box, **changes})
+
+
+BEST_OF_TWO = ("0.5167623197", "3.4746636202", "0.8684594863", "0")
+"""a_0, a_1, b_0, b_1 (without effect) to ten decimals, at d = 5 and n = 20."""
+SADDLE_OF_TWO = ("0.6345319340", "2.7175988227", "0.4832123689", "0")
+BEST_OF_THREE = ("0.3382970590", "2.0908414247", "8.5680568113", "0.8775780472", "0.5781621424", "0")
+
+
+def _canary(name: str, clause: StationarySquare) -> Canary:
+    return Canary(name, replace(STATEMENT, clauses=(clause,)), "stationary")
+
+
+def _moved(point: tuple[str, ...], place: int) -> tuple[str, ...]:
+    return tuple(str(sp.Rational(x) + (sp.Rational(1, 10) if i == place else 0)) for i, x in enumerate(point))
+
+
+_ONLY_LABELS = replace(RECURSION, step=(g, RECURSION.step[1]))
+_OTHER_SIGN = replace(RECURSION, step=(g * (1 + a * b * s * g**2), RECURSION.step[1]))
+
+theorem4 = Theorem(
+    id="ahn2023.theorem4",
+    title="Layers that precondition their tokens too: critical points over multiples of the inverse covariance",
+    source=Source(
+        "Theorem 4",
+        "printed",
+        AHN2023,
+        "the infimum is 0; that it is attained, where, the losses, and which are local minima: derived here",
+    ),
+    statement=STATEMENT,
+    example={"L": 2, "d": 5, "n": 20},
+    values={
+        "critical_points": ClauseValue("stationary", "critical_points"),
+        "complete": ClauseValue("stationary", "complete"),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("the best of three layers, a_1 larger by 0.1", _near(3, *_moved(BEST_OF_THREE, 1))),
+        _canary("the best of three layers, b_0 larger by 0.1", _near(3, *_moved(BEST_OF_THREE, 3))),
+        _canary("a saddle of two layers declared a minimum", _near(2, *SADDLE_OF_TWO, minimum=True)),
+        _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
+        _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),
+    ),
+    proof_uses=("ahn2023.lemma5",),
+)
