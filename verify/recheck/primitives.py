@@ -88,6 +88,36 @@ def marchenko_pastur_moment(effort: Effort, order: Fraction, ratio: Fraction) ->
     return Fraction(row[0])
 
 
+def three_layer_loss(effort: Effort, samples: Fraction, size: Fraction, *weights: Fraction) -> Fraction:
+    """Return E tr r_3(S)²: r_3 from its values at 14 points by divided differences, its square against the moments.
+
+    With steps a_l and rates b_l of the layers, r = r (1 − a_l s g²) and g = g (1 − a_l b_l s g²), from 1.
+    """
+    *steps, first, second = weights
+    points = [Fraction(k) for k in range(14)]
+    table = []
+    for s in points:
+        g = r = Fraction(1)
+        for step, rate in zip(steps, (first, second, Fraction(0)), strict=True):
+            seen = step * s * g * g
+            effort.spend(20 + 4 * work(g, g) + 2 * work(r, seen))
+            g, r = g * (1 - rate * seen), r * (1 - seen)
+        table.append(r)
+    for k in range(1, 14):
+        for j in range(13, k - 1, -1):
+            effort.spend(2 + work(table[j], table[j - 1]))
+            table[j] = (table[j] - table[j - 1]) / k
+    found: list[Fraction] = []
+    for difference, point in zip(reversed(table), reversed(points), strict=True):
+        # Horner's rule in Newton's form: times s − point, plus the difference.
+        effort.spend(5 * len(found) + sum(work(c, point) for c in found))
+        found = [x - point * y for x, y in zip([Fraction(0), *found], [*found, Fraction(0)], strict=True)]
+        found[0] += difference
+    moments = [wishart_trace_moment(effort, Fraction(k), samples, size) for k in range(27)]
+    effort.spend(196 * (5 + 3 * max(work(c, m) for c in found for m in moments)))
+    return sum((x * y * moments[i + j] for i, x in enumerate(found) for j, y in enumerate(found)), Fraction(0))
+
+
 _MOST_SELECTED, _LARGEST_C, _NARROW = 64, 10**4, Fraction(1, 2**40)
 
 
@@ -153,6 +183,7 @@ def least_encoding_dimension(
 
 PRIMITIVES = {
     "wishart_trace_moment/1": Primitive(3, wishart_trace_moment),
+    "three_layer_loss/1": Primitive(7, three_layer_loss),
     "marchenko_pastur_moment/1": Primitive(2, marchenko_pastur_moment),
     "selected_attention/1": Primitive(5, None, selected_attention),
     "squared_attention/1": Primitive(5, None, squared_attention),
