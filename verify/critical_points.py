@@ -23,7 +23,7 @@ from verify.arithmetic import LAST_BITS, Ball, Float64, balls, enclosure_of_ball
 from verify.jets import Composed, Rule, Values
 from verify.outcomes import Enclosure
 
-_BATCH, _STEPS, _LONGEST_STEP = 256, 80, 0.4
+_BATCH, _STEPS, _LONGEST_STEP = 128, 80, 0.4
 _CONVERGED, _REFINED, _FARTHEST, _SINGULAR = 1e-10, 1e-13, 1e5, 1e-11
 _SPREAD, _NEGATIVE = 1.3, 0.15
 _NEAR = 1e-6

@@ -25,23 +25,24 @@ Array = Any
 class Jet:
     """A value, its slopes (p, …) and second derivatives (p, p, …) in p unknowns, as arrays that broadcast.
 
-    The entries are floats, a batch of points by nodes, or polynomials over balls, one of each.
+    The entries are floats, a batch of points by nodes, or polynomials over balls, one of each. An unknown has no second
+    derivatives (None); what depends on no unknown is a number or a plain array.
     """
 
     __slots__ = ("second", "slope", "value")
-    # NumPy's scalars leave the operations to this class.
+    # NumPy's arrays leave the operations to this class.
     __array_ufunc__ = None
 
-    def __init__(self, value: Array, slope: Array, second: Array) -> None:
+    def __init__(self, value: Array, slope: Array, second: Array | None = None) -> None:
         self.value, self.slope, self.second = value, slope, second
 
     def __add__(self, other: Any) -> "Jet":
         if isinstance(other, Jet):
-            return Jet(self.value + other.value, self.slope + other.slope, self.second + other.second)
+            return Jet(self.value + other.value, self.slope + other.slope, _sum(self.second, other.second))
         return Jet(self.value + other, self.slope, self.second)
 
     def __neg__(self) -> "Jet":
-        return Jet(-self.value, -self.slope, -self.second)
+        return Jet(-self.value, -self.slope, None if self.second is None else -self.second)
 
     def __sub__(self, other: Any) -> "Jet":
         return self + (-other)
@@ -51,13 +52,14 @@ class Jet:
 
     def __mul__(self, other: Any) -> "Jet":
         if not isinstance(other, Jet):
-            return Jet(self.value * other, self.slope * other, self.second * other)
-        crossed = self.slope[:, None] * other.slope[None]
-        return Jet(
-            self.value * other.value,
-            self.value * other.slope + self.slope * other.value,
-            self.value * other.second + self.second * other.value + crossed + crossed.swapaxes(0, 1),
-        )
+            return Jet(self.value * other, self.slope * other, None if self.second is None else self.second * other)
+        second = self.slope[:, None] * other.slope[None]
+        second = second + second.swapaxes(0, 1)
+        for one, two in ((self, other), (other, self)):
+            if one.second is not None:
+                second = second + one.second * two.value
+        slope = self.value * other.slope + self.slope * other.value
+        return Jet(self.value * other.value, slope, second)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -69,6 +71,10 @@ class Jet:
         for _ in range(power - 1):
             result = result * self
         return result
+
+
+def _sum(one: Array | None, other: Array | None) -> Array | None:
+    return other if one is None else one if other is None else one + other
 
 
 class Values(NamedTuple):
@@ -115,51 +121,51 @@ def _float(value: Any) -> float:
 
 @dataclass(frozen=True)
 class Composed:
-    """The recursion at a number of layers: programs of its start, its step and its end, and which unknowns count.
+    """The recursion at a number of layers: programs of its start, its steps and its end, and which unknowns count.
 
-    `step(*state, *unknowns, s)` and `observable(*state)`; `places` are those of the unknowns that f depends on, each a
+    `steps[l](*state, *unknowns, s)` is the state after layer l, as far as its end depends on it, and 0 beyond;
+    `observable(*state)`; `places` are those of the unknowns that f depends on, each a
     layer and a place in the layer. Unknowns are listed in this order in all that follows.
     """
 
     start: Callable[[Any], tuple[Any, ...]]
-    step: Callable[[Any], Callable[..., tuple[Any, ...]]]
+    steps: tuple[Callable[[Any], Callable[..., tuple[Any, ...]]], ...]
     observable: Callable[[Any], Callable[..., tuple[Any, ...]]]
-    layers: int
     each: int
     places: tuple[tuple[int, int], ...]
 
     def end(self, arithmetic: Any, unknowns: Sequence[Any], variable: Any, nothing: Any) -> Any:
-        """Return the observable at jets of the unknowns that count and of s; the others are `nothing`."""
+        """Return the observable at the unknowns that count and at s; the others are `nothing`."""
         jets = dict(zip(self.places, unknowns, strict=True))
-        state, step = self.start(arithmetic), self.step(arithmetic)
-        for layer in range(self.layers):
-            state = step(*state, *(jets.get((layer, i), nothing) for i in range(self.each)), variable)
+        state = self.start(arithmetic)
+        for layer, step in enumerate(self.steps):
+            state = step(arithmetic)(*state, *(jets.get((layer, i), nothing) for i in range(self.each)), variable)
         return self.observable(arithmetic)(*state)[0]
 
     def at_points(self, arithmetic: Any, points: np.ndarray, rule: Rule) -> Values:
         """Return f (K,), gradient (K, p) and second derivatives (K, p, p) at points (K, p), in floats."""
         p = points.shape[1]
-        slopes, flat = np.eye(p)[:, :, None, None], np.zeros((p, p, 1, 1))
-        unknowns = [Jet(points[:, i, None], slopes[i], flat) for i in range(p)]
-        variable = Jet(rule.nodes[None], np.zeros((p, 1, 1)), flat)
-        r = self.end(arithmetic, unknowns, variable, 0.0)
+        unknowns = [Jet(points[:, i, None], np.eye(p)[i, :, None, None]) for i in range(p)]
+        r = self.end(arithmetic, unknowns, rule.nodes[None], 0.0)
         value = (r.value**2) @ rule.weights
         gradient = 2 * ((r.value * r.slope) @ rule.weights)
-        second = 2 * (np.einsum("ikn,jkn,n->ijk", r.slope, r.slope, rule.weights) + (r.value * r.second) @ rule.weights)
-        return Values(value, gradient.T, second.transpose(2, 0, 1))
+        slopes = np.broadcast_to(r.slope, (p, len(points), len(rule.nodes))).transpose(1, 0, 2)
+        second = (slopes * rule.weights) @ slopes.transpose(0, 2, 1)
+        if r.second is not None:
+            second = second + ((r.value * r.second) @ rule.weights).transpose(2, 0, 1)
+        return Values(value, gradient.T, 2 * np.broadcast_to(second, (len(points), p, p)))
 
     def in_balls(self, arithmetic: Any, point: Sequence[flint.arb], moments: Sequence[flint.arb]) -> Values:
         """Return f, the gradient (a list) and the second derivatives (a matrix) on a box, in balls."""
         p = len(point)
-        flat, none = _polynomials((p, p, 1)), _polynomials((p, 1))
-        variable = Jet(_polynomials((1,), [0, 1]), none, flat)
         unknowns = []
         for i, x in enumerate(point):
-            slope = none.copy()
+            slope = _polynomials((p, 1))
             slope[i, 0] = flint.arb_poly([1])
-            unknowns.append(Jet(_polynomials((1,), [x]), slope, flat))
-        r = self.end(arithmetic, unknowns, variable, flint.arb(0))
-        value, slopes, second = r.value[0], r.slope[:, 0], r.second[:, :, 0]
+            unknowns.append(Jet(_polynomials((1,), [x]), slope))
+        r = self.end(arithmetic, unknowns, _polynomials((1,), [0, 1]), flint.arb(0))
+        value, slopes = r.value[0], r.slope[:, 0]
+        second = _polynomials((p, p)) if r.second is None else r.second[:, :, 0]
 
         def mean(polynomial: Any) -> flint.arb:
             return sum((c * m for c, m in zip(polynomial.coeffs(), moments, strict=False)), flint.arb(0))

@@ -21,7 +21,7 @@ import sympy as sp
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls
 from verify.certificates import not_stationary_proof, stationary_proof
 from verify.claims import Context
-from verify.compile import compile_program
+from verify.compile import Program, compile_program
 from verify.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
 from verify.dynamics import Dynamics
 from verify.elimination import all_found
@@ -279,16 +279,25 @@ class _Programs:
         self.initial, self.steps, (self.end,) = at(recursion.initial), at(recursion.step), at([recursion.observable])
         self.state, self.unknowns = recursion.state, clause.unknowns
         self.start = compile_program(self.initial, [])
-        self.step = compile_program(self.steps, [*self.state, *self.unknowns, clause.variable])
         self.observable = compile_program([self.end], self.state)
+        self.inputs, self.known = [*self.state, *self.unknowns, clause.variable], dict[frozenset[sp.Symbol], Any]()
 
     def composed(self, layers: int) -> Composed:
         """Return the recursion at a number of layers."""
-        places, seen = set(), self.end.free_symbols & set(self.state)
+        places, programs = set(), []
+        seen = self.end.free_symbols & set(self.state)
         for layer in reversed(range(layers)):
+            programs.append(self._step(frozenset(seen)).bind)
             used = set().union(*(self.steps[self.state.index(symbol)].free_symbols for symbol in seen))
             places |= {(layer, i) for i, unknown in enumerate(self.unknowns) if unknown in used}
             seen = used & set(self.state)
         listed = tuple(sorted(places, key=lambda place: (place[1], place[0])))
         start = lambda arithmetic: self.start.bind(arithmetic)()  # noqa: E731
-        return Composed(start, self.step.bind, self.observable.bind, layers, len(self.unknowns), listed)
+        return Composed(start, tuple(reversed(programs)), self.observable.bind, len(self.unknowns), listed)
+
+    def _step(self, seen: frozenset[sp.Symbol]) -> Program:
+        """Return the program of the state after a layer, 0 where nothing later depends on it."""
+        if seen not in self.known:
+            steps = (step if symbol in seen else sp.S.Zero for symbol, step in zip(self.state, self.steps, strict=True))
+            self.known[seen] = compile_program(list(steps), self.inputs)
+        return self.known[seen]

@@ -16,6 +16,12 @@ SET = Premise("the set S of Theorem 3: A_l = a_l Σ⁻¹", "printed")
 MOMENTS = Premise("E tr S^k of a real Wishart matrix, exactly", "derived here")
 FIGURE1 = Premise("Figure 1 and its text: L = 3, d = 5, n = 20, the loss converges “to an almost 0 value”", "printed")
 FIGURE2 = Premise("Figure 2's printed matrices, each number rounded to two decimals", "printed")
+PATTERN11 = Premise("pattern (11): P_l = diag(B_l, 1), Q_l = −diag(A_l, 0)", "printed")
+SET11 = Premise("the set S of Theorem 4: A_l = a_l Σ⁻¹, B_l = b_l I", "printed")
+FIGURE3 = Premise("Figure 3: the log loss falls below −6; the logarithm is taken to be natural", "our reading")
+FIGURES45 = Premise("Figures 4 and 5's printed matrices, each number rounded to two decimals; L = 3, d = 5", "printed")
+BATCHES = Premise("batches of 20 000 prompts, drawn again every 100 steps", "printed")
+TWENTY = Premise("Figures 3 to 5 are taken at n = 20, where the text says n = 10", "our reading")
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
 RELU_LOSS = Premise(
@@ -78,6 +84,89 @@ figure2_is_theorem3s_point = Finding(
         "values.a.2": Enclosure(Fraction("1.685"), Fraction("1.725")),
     },
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS, FIGURE2),
+)
+
+theorem4_is_attained = Finding(
+    id="ahn2023.theorem4_is_attained",
+    paper=AHN2023,
+    title="Theorem 4's infimum is attained; for two layers S has seven critical points, three of them local minima",
+    text="On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
+    "polynomial in the a_l and b_l. At L = 2, d = 5, n = 20 it has exactly seven critical points on S: all real roots "
+    "of the gradient, by resultants, each isolated by Krawczyk's test. Three are local minima on S and four are "
+    "saddles, one with a_0 = 0, where the first layer does nothing. The losses at the minima are 0.0575, 0.0865 and "
+    "0.1023.",
+    command="verify check ahn2023.theorem4 L=2 d=5 n=20",
+    expect={
+        "outcome": "verified",
+        "values.complete": True,
+        **{f"values.critical_points.{i}.local_minimum": i in (0, 1, 3) for i in range(7)},
+        "values.critical_points.0.loss": Enclosure(Fraction("0.05745"), Fraction("0.05755")),
+        "values.critical_points.1.loss": Enclosure(Fraction("0.08645"), Fraction("0.08655")),
+        "values.critical_points.3.loss": Enclosure(Fraction("0.10225"), Fraction("0.10235")),
+        "values.critical_points.6.a.0": Enclosure(Fraction("-1e-20"), Fraction("1e-20")),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS),
+)
+
+theorem4_at_the_figures_setting = Finding(
+    id="ahn2023.theorem4_at_the_figures_setting",
+    paper=AHN2023,
+    title="The best critical point found at L = 3, n = 20 is near the printed weights, and not within them",
+    text="Three layers have many critical points on S at d = 5, n = 20: more than 50 are certified, the four lowest "
+    "local minima on S; that these are all is not shown. The lowest loss among them is 0.000961, at "
+    "a = (0.338, 2.091, 8.568) and b = (0.878, 0.578). Figures 4 and 5 print a = 0.38, 2.38 to 2.42, 9.46 to 9.65 and "
+    "b = 0.90 to 0.91, 0.56 to 0.57: the lowest point is within 13 % of these, and none of its five weights is within "
+    "what is printed.",
+    command="verify check ahn2023.theorem4 L=3 d=5 n=20",
+    expect={
+        "outcome": "verified",
+        "values.complete": False,
+        **{f"values.critical_points.{i}.local_minimum": True for i in range(4)},
+        "values.critical_points.50.loss": Enclosure(Fraction(0), Fraction(5)),
+        "values.critical_points.0.loss": Enclosure(Fraction("0.0009605"), Fraction("0.0009615")),
+        "values.critical_points.0.a.0": Enclosure(Fraction("0.3375"), Fraction("0.3385")),
+        "values.critical_points.0.a.1": Enclosure(Fraction("2.0905"), Fraction("2.0915")),
+        "values.critical_points.0.a.2": Enclosure(Fraction("8.5675"), Fraction("8.5685")),
+        "values.critical_points.0.b.0": Enclosure(Fraction("0.8775"), Fraction("0.8785")),
+        "values.critical_points.0.b.1": Enclosure(Fraction("0.5775"), Fraction("0.5785")),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURES45, TWENTY),
+)
+
+figures_4_and_5_are_not_at_10_examples = Finding(
+    id="ahn2023.figures_4_and_5_are_not_at_10_examples",
+    paper=AHN2023,
+    title="At n = 10, which the text gives, the loss at the weights of Figures 4 and 5 is 7 million",
+    text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
+    "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
+    "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are the "
+    "printed ones, all five (comparison ahn2023.printed_layers_on_batches): the figures are those of n = 20.",
+    command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
+    expect={
+        "outcome": "verified",
+        "hypotheses.printed_a2.holds": True,
+        "values.loss": Enclosure(Fraction(7_400_000), Fraction(7_500_000)),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURE3, FIGURES45),
+)
+
+figures_4_and_5_are_best_on_batches = Finding(
+    id="ahn2023.figures_4_and_5_are_best_on_batches",
+    paper=AHN2023,
+    title="At the weights of Figures 4 and 5 the expected loss at n = 20 is 0.06, not Figure 3's e^−6 and less",
+    text="At the middles of the printed intervals the expected loss at n = 20 is 0.0597, with natural logarithm −2.8. "
+    "Figure 3 shows log losses below −6, and so do batches of 20 000 fresh prompts, each below (comparison "
+    "ahn2023.printed_layers_batches). Both hold: r_3² grows like s^26, and the expectation is carried by prompts whose "
+    "S has an eigenvalue that fewer than one prompt in 20 000 has. Training on batches of 20 000 does not see these: "
+    "it ends where such batches have their least loss (comparison ahn2023.printed_layers_on_batches), and not at a "
+    "critical point of the expected loss.",
+    command="verify check ahn2023.printed_layers d=5 n=20 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
+    expect={
+        "outcome": "verified",
+        "values.loss": Enclosure(Fraction("0.05965"), Fraction("0.05975")),
+        "values.log_loss": Enclosure(Fraction("-2.85"), Fraction("-2.75")),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURE3, FIGURES45, BATCHES, TWENTY),
 )
 
 theorem5_last_row_is_needless = Finding(

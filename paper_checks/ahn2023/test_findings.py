@@ -88,3 +88,85 @@ def test_lemma_1_by_hand():
     gradient = -examples @ (examples.T @ weights) / 2
     assert label == -0.5
     assert -(-A.T @ gradient) @ query == label and -(-A @ gradient) @ query == 0
+
+
+def zonal_moment(k, n, d):
+    """E tr (XXᵀ)^k by zonal polynomials: over partitions (a, b, 1, …, 1) of k alone the coefficient of p_k is not 0."""
+    total = Fraction(0)
+    for a in range(1, k + 1):
+        for b in range(min(a, k - a) + 1):
+            ones = k - a - b
+            if not b and ones:
+                continue
+            parts = [a] + [b] * (b > 0) + [1] * ones
+            boxes = [(i, j) for i, part in enumerate(parts) for j in range(part)]
+            legs = {(i, j): sum(part > j for part in parts[i + 1 :]) for i, j in boxes}
+            contents = [2 * j - i for i, j in boxes]
+            norm = math.prod((2 * (parts[i] - 1 - j) + legs[i, j] + c) for i, j in boxes for c in (1, 2))
+            weight = math.prod((n + c) * (d + c) for c in contents)
+            total += Fraction(2 * k * math.prod(contents[1:]) * weight, norm)
+    return total
+
+
+def times(one, other):
+    product = [Fraction(0)] * (len(one) + len(other) - 1)
+    for i, x in enumerate(one):
+        for j, y in enumerate(other):
+            product[i + j] += x * y
+    return product
+
+
+def loss_on_set(a, b, n, d=5):
+    """The loss at A_l = a_l I, B_l = b_l I, expanded: the label's polynomial squared, in the moments."""
+    tokens, label = [Fraction(1)], [Fraction(1)]
+    for step, rate in zip(a, [*b, Fraction(0)], strict=True):
+        seen = [Fraction(0), *(step * c for c in times(tokens, tokens))]
+        less = [-c for c in seen]
+        label = times(label, [1 + less[0], *less[1:]])
+        tokens = times(tokens, [1 + rate * less[0], *(rate * c for c in less[1:])])
+    square = times(label, label)
+    return sum(c * Fraction(zonal_moment(k, n, d) if k else d, n**k) for k, c in enumerate(square))
+
+
+def test_zonal_moments_are_those_of_pairings():
+    assert all(zonal_moment(k, 3, 2) == trace_moment(k, 3, 2) for k in range(1, 6))
+
+
+@pytest.mark.parametrize(
+    ("finding", "n"), [("figures_4_and_5_are_not_at_10_examples", 10), ("figures_4_and_5_are_best_on_batches", 20)]
+)
+def test_the_loss_at_the_printed_weights(finding, n):
+    expected = getattr(findings, finding).expect
+    loss = loss_on_set([Fraction(x) for x in ("0.38", "2.4", "9.555")], [Fraction("0.905"), Fraction("0.565")], n)
+    assert expected["values.loss"].lower < loss < expected["values.loss"].upper
+    if "values.log_loss" in expected:
+        assert expected["values.log_loss"].lower < math.log(loss) < expected["values.log_loss"].upper
+
+
+@pytest.mark.parametrize(
+    ("finding", "layers", "n"), [("theorem4_is_attained", 2, 20), ("theorem4_at_the_figures_setting", 3, 20)]
+)
+def test_the_best_point_is_least_along_every_line(finding, layers, n):
+    """Around the point to six decimals, in exact arithmetic: a thousandth either way along each weight is up."""
+    expected = getattr(findings, finding).expect
+    at = {2: [0.516762, 3.474664, 0.868459], 3: [0.338297, 2.090841, 8.568057, 0.877578, 0.578162]}[layers]
+    point = [Fraction(str(x)) for x in at]
+    names = [*(f"a.{i}" for i in range(layers)), *(f"b.{i}" for i in range(layers - 1))]
+    for name, x in zip(names, point, strict=True):
+        stated = expected.get(f"values.critical_points.0.{name}")
+        assert stated is None or stated.lower < x < stated.upper
+    least = loss_on_set(point[:layers], point[layers:], n)
+    stated = expected["values.critical_points.0.loss"]
+    assert stated.lower < least < stated.upper
+    for i in range(len(point)):
+        for step in (Fraction(1, 1000), Fraction(-1, 1000)):
+            moved = [x + step * (j == i) for j, x in enumerate(point)]
+            assert loss_on_set(moved[:layers], moved[layers:], n) > least
+
+
+def test_the_printed_weights_against_the_best_point():
+    best, printed = (0.3383, 2.0908, 8.5681, 0.8776, 0.5782), (0.38, 2.40, 9.555, 0.905, 0.565)
+    assert all(abs(x / y - 1) < 0.13 for x, y in zip(best, printed, strict=True))
+    low, high = (0.375, 2.375, 9.455, 0.895, 0.555), (0.385, 2.425, 9.655, 0.915, 0.575)
+    inside = [y <= x <= z for x, y, z in zip(best, low, high, strict=True)]
+    assert inside == [False, False, False, False, False]

@@ -1,0 +1,117 @@
+"""Theorem 4 and the weights of Figures 4 and 5: certified, and held against transformers."""
+
+import itertools
+from fractions import Fraction
+
+import flint
+import pytest
+
+from paper_checks.ahn2023 import tokens
+from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.preconditioned_descent.preconditioned_tokens import theorem4
+from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
+from theorems.wishart.trace_moments import trace_moments
+from verify import Outcome
+
+COMPARISONS = [tokens.theorem4_exact, tokens.printed_layers_batches, tokens.printed_layers_on_batches]
+
+
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (5, 10), (2, 3), (1, 1), (7, 2)])
+def test_theorem_4_for_two_layers_with_all_critical_points(ledger, d, n):
+    result = ledger.check(theorem4, L=2, d=d, n=n)
+    assert result.values["complete"] is True
+    best = result.values["critical_points"][0]
+    assert best["local_minimum"] is True and best["loss"].upper < theorem3.check(L=2, d=d, n=n).values["minimum_loss"]
+
+
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (3, 4)])
+def test_one_layer_is_theorem_1s(ledger, d, n):
+    result = ledger.check(theorem4, L=1, d=d, n=n)
+    (point,) = result.values["critical_points"]
+    assert result.values["complete"] is True and point["local_minimum"] is True and point["b"] == [None]
+    (a,) = point["a"]
+    assert a.lower <= Fraction(n, n + d + 1) <= a.upper
+    assert point["loss"].lower <= Fraction(d * (d + 1), n + d + 1) <= point["loss"].upper
+
+
+@pytest.mark.parametrize("n", [10, 20])
+def test_the_expected_loss_at_the_printed_weights(ledger, n):
+    ledger.check(printed_layers, d=5, n=n, **{name: sum(interval(name)) / 2 for name in PRINTED})
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
+def test_against_transformers(ledger, comparison):
+    ledger.compare(comparison)
+
+
+def test_theory_off_by_a_little_is_refuted(monkeypatch):
+    right = tokens.on_set
+    for changed in ("loss", "a", "b"):
+
+        def spoiled(*given, changed=changed):
+            found = right(*given)
+            value = getattr(found, changed)
+            off = value * (1 + 1e-5) if changed == "loss" else [x + 1e-5 for x in value]
+            return found._replace(**{changed: off})
+
+        monkeypatch.setattr(tokens, "on_set", spoiled)
+        assert tokens.theorem4_exact.run(device="cpu").outcome is Outcome.REFUTED
+
+
+def test_batches_elsewhere_are_refuted(monkeypatch):
+    monkeypatch.setattr(tokens, "batch_losses", lambda *_: [0.003, 0.0001])
+    assert tokens.printed_layers_batches.run(device="cpu").outcome is Outcome.REFUTED
+    least = dict.fromkeys(PRINTED, 0.9)
+    monkeypatch.setattr(tokens, "least_on_batch", lambda *_: least)
+    assert tokens.printed_layers_on_batches.run(device="cpu").outcome is Outcome.REFUTED
+
+
+def gauss_rule_in_balls(n, d, count):
+    """Nodes and weights that are exact to degree 2 count − 1, enclosed: roots of an orthogonal polynomial over ℚ."""
+    m = [flint.fmpq(x.numerator, x.denominator) for x in trace_moments(2 * count, n, d)]
+    hankel = flint.fmpq_mat(count, count, [m[i + j] for i in range(count) for j in range(count)])
+    last = hankel.solve(flint.fmpq_mat(count, 1, [-m[i + count] for i in range(count)]))
+    polynomial = flint.fmpq_poly([last[i, 0] for i in range(count)] + [1])
+    roots = [root.real for root, _ in polynomial.numer().complex_roots()]
+    assert len(roots) == count and all(root > 0 for root in roots)
+    powers = flint.arb_mat([[root**k for root in roots] for k in range(count)])
+    weights = powers.solve(flint.arb_mat([[flint.arb(x)] for x in m[:count]]))
+    return roots, [weights[i, 0] for i in range(count)]
+
+
+def slopes(weights, nodes, chances):
+    """The slopes of ∫ r_3² in a_0, a_1, a_2, b_0, b_1 on a box, by differentiating the recursion."""
+    totals = [flint.arb(0)] * 5
+    for s, chance in zip(nodes, chances, strict=True):
+        r = g = flint.arb(1)
+        dr, dg = [flint.arb(0)] * 5, [flint.arb(0)] * 5
+        for layer in range(3):
+            a, b = weights[layer], weights[3 + layer] if layer < 2 else flint.arb(0)
+            # q = a s g², and what it moves by.
+            q = a * s * g**2
+            dq = [2 * a * s * g * x + (s * g**2 if i == layer else 0) for i, x in enumerate(dg)]
+            dr = [x * (1 - q) - r * y for x, y in zip(dr, dq, strict=True)]
+            moved = [b * y + (q if i == 3 + layer else 0) for i, y in enumerate(dq)]
+            dg = [x * (1 - b * q) - g * y for x, y in zip(dg, moved, strict=True)]
+            r, g = r * (1 - q), g * (1 - b * q)
+        totals = [total + 2 * chance * r * x for total, x in zip(totals, dr, strict=True)]
+    return totals
+
+
+@pytest.mark.parametrize("n", [10, 20])
+def test_on_the_printed_box_the_loss_is_least_at_its_low_corner(n):
+    boxes, checked = [tuple(interval(name) for name in PRINTED)], 0
+    with flint.ctx.workprec(256):
+        nodes, chances = gauss_rule_in_balls(n, 5, 14)
+        assert all(chance > 0 for chance in chances)
+        while boxes:
+            box = boxes.pop()
+            ends = [[flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in side] for side in box]
+            if all(slope > 0 for slope in slopes([low.union(high) for low, high in ends], nodes, chances)):
+                checked += 1
+                continue
+            assert checked + len(boxes) < 5000
+            halves = [((low, (low + high) / 2), ((low + high) / 2, high)) for low, high in box]
+            boxes += itertools.product(*halves)
+    corner = {name: interval(name)[0] for name in PRINTED}
+    assert printed_layers.check(d=5, n=n, **corner).values["loss"] > Fraction(1, 50)
