@@ -12,6 +12,7 @@ SETTING = Premise("the prompts, the linear attention with its mask and 1/n, and 
 PATTERN = Premise("pattern (8): P_l = diag(0, 1), Q_l = −diag(A_l, 0)", "printed")
 RISK = Premise("R(w) = (1/2n) Σ_i ⟨w − w*, x_i⟩², as in Lemma 1", "printed")
 DATA = Premise("the data of Theorem 3: x ~ N(0, Σ), w* ~ N(0, Σ⁻¹)", "printed")
+STANDARD_DATA = Premise("the data of Theorem 2: x ~ N(0, I), w* ~ N(0, I), A_0 and A_1 symmetric", "printed")
 SET = Premise("the set S of Theorem 3: A_l = a_l Σ⁻¹", "printed")
 MOMENTS = Premise("E tr S^k of a real Wishart matrix, exactly", "derived here")
 FIGURE1 = Premise("Figure 1 and its text: L = 3, d = 5, n = 20, the loss converges “to an almost 0 value”", "printed")
@@ -48,6 +49,27 @@ lemma1_needs_the_transpose = Finding(
         "clauses.query_as_printed.evidence": "certified",
     },
     rests_on=(SETTING, PATTERN, RISK),
+)
+
+theorem2_minimisers_commute = Finding(
+    id="ahn2023.theorem2_minimisers_commute",
+    paper=AHN2023,
+    title="Theorem 2: not some but every minimiser is diagonal after one rotation: A_0 and A_1 commute",
+    text="Turn A_0 into a diagonal matrix. Then the loss of two layers exceeds that with A_1's diagonal alone by "
+    "Σ_{i<j} (k(x_i) + k(x_j)) o_ij², o_ij the entries of A_1 off the diagonal, and k is a sum of squares plus a "
+    "positive number, for all d and n. So a minimiser has none. Over multiples of I the least loss at d = 5, n = 20 is "
+    "1795/4969, and the second derivatives there are positive definite among all symmetric matrices: a strict local "
+    "minimum. Whether minimisers are multiples of I is not proved; descent over all symmetric matrices finds nothing "
+    "lower (comparison ahn2023.theorem2_random_starts).",
+    command="verify check ahn2023.theorem2 d=5 n=20",
+    expect={
+        "outcome": "verified",
+        **{f"clauses.{label}.evidence": "proved" for label in ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")},
+        "clauses.rising_determinant.holds": True,
+        "clauses.falling_determinant.holds": True,
+        "values.minimum_loss": Fraction(1795, 4969),
+    },
+    rests_on=(SETTING, PATTERN, STANDARD_DATA, MOMENTS),
 )
 
 theorem3_is_attained = Finding(

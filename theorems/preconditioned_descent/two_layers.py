@@ -1,0 +1,227 @@
+r"""Theorem 2: two layers of pattern (8) at Σ = Ψ = I, A_0 and A_1 symmetric: a diagonal minimiser, and all commute.
+
+With A = A_0, B = A_1 the loss is f(A, B) = E tr M Mᵀ, M = (I − B S)(I − A S), a sum of products of traces of words in A
+and B for all d and n (`two_layer_loss`).
+
+*Diagonal.* A rotation of A and B together leaves f as it is, so let A be diagonal, with entries x_i, and B = D + O with
+D diagonal and O with a zero diagonal. Then f(A, D + O) = f(A, D) + Σ_{i<j} (k(x_i) + k(x_j)) o_ij² with
+
+    k(x) = p_1 (x + l_1 v + l_2)² + p_2 (v + l_3)² + p_3 + p_4 (w − (d − 1) v²),    p_1, p_3, p_4 > 0, p_2 ≥ 0,
+
+where v is the mean of the other x_j and w the sum of their squares, at least (d − 1) v².
+
+So k > 0: B without its O is better, strictly unless O = 0. A minimiser exists: f is a convex quadratic function of B,
+whose second derivatives E tr[V S (I − A S)(I − S A) S V] are above a positive multiple of |V|² uniformly on bounded
+sets of A; and for A = τ U, |U| = 1, τ → ∞ the least f over B grows like τ², as (I − B S) U S vanishes for no B (with S
+it would for all multiples of S, and so U S), and the least of its mean square over B is continuous in U. Hence diagonal
+minimisers exist, and *every* minimiser is, after one rotation, a pair of diagonal matrices: A_0 and A_1 commute.
+
+*Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3. At it the second derivatives of f in symmetric
+matrices E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²), by Schur's lemma, and the mixed
+ones with multiples of I are 0; the claims say that this form is positive definite, so that the point is a strict local
+minimum among all symmetric matrices. Whether it is the global one is not proved here for d ≥ 2. Descent over all
+entries finds nothing lower (`pytest paper_checks -k two_layers`).
+
+Source: Ahn et al. 2023, Theorem 2; that all minimisers commute, and the rest, are derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n
+from theorems.preconditioned_descent.two_layer_loss import (
+    O0,
+    O1,
+    O2,
+    SIZES,
+    SQUARES,
+    TRACES,
+    WITH_O,
+    WORDS,
+    alpha,
+    beta,
+    gamma,
+    in_traces,
+    k,
+    t1,
+    t2,
+    v,
+    w,
+    x,
+)
+from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
+from verify import (
+    Canary,
+    ClauseValue,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    LeastResidual,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
+SYMMETRIC = Hypothesis("symmetric", text="A_0 and A_1 are symmetric")
+STANDARD = Hypothesis("standard", text="x_i ~ N(0, I) i.i.d., w* ~ N(0, I)")
+
+OFF_DIAGONAL = Identity(
+    "off_diagonal",
+    in_traces({**TRACES, **{word: TRACES[word] + o for word, o in WITH_O.items()}}) - in_traces(TRACES),
+    alpha * O0 + beta * O1 + gamma * O2,
+    "f(A, D + O) - f(A, D) = alpha tr O^2 + beta tr A O^2 + gamma tr A^2 O^2 for A, D diagonal, O with diagonal 0",
+)
+
+
+def _in_entries(size: int, times: int = 1) -> tuple[tuple[sp.Symbol, ...], Identity]:
+    """Return the same with all entries at a dimension, and their symbols."""
+    entries = {(i, j): sp.Symbol(f"o_{i}{j}", real=True) for i in range(size) for j in range(i)}
+    a, b = (sp.symbols(f"{letter}_0:{size}", real=True) for letter in "xy")
+    off = sp.Matrix(size, size, lambda i, j: 0 if i == j else entries[max(i, j), min(i, j)])
+
+    def loss(A: sp.Matrix, B: sp.Matrix) -> sp.Expr:
+        letters = {"A": A, "B": B}
+        return in_traces({word: sp.prod(letters[x] for x in word).trace() for word in WORDS}).subs(d, size)
+
+    A, D = sp.diag(*a), sp.diag(*b)
+    at = {t1: A.trace(), t2: (A * A).trace(), d: sp.Integer(size)}
+    pairs = (times * (k.subs({**at, x: a[i]}) + k.subs({**at, x: a[j]})) * o**2 for (i, j), o in entries.items())
+    name = {2: "two", 3: "three"}[size]
+    says = f"d = {size}, in entries: f(A, D + O) = f(A, D) + the sum of (k(x_i) + k(x_j)) o_ij^2 over i < j"
+    return (*a, *b, *entries.values()), Identity(f"{name}_dimensions", loss(A, D + off), loss(A, D) + sum(pairs), says)
+
+
+(_OF_TWO, IN_TWO), (_OF_THREE, IN_THREE) = map(_in_entries, (2, 3))
+COMPLETED = Identity(
+    "squares",
+    k.subs({t1: x + (d - 1) * v, t2: x**2 + w}),
+    SQUARES,
+    "k(x) = p_1 (x + l_1 v + l_2)^2 + p_2 (v + l_3)^2 + p_3 + p_4 (w - (d - 1) v^2)",
+)
+POSITIVE = tuple(
+    Inequality(
+        name, (sp.Ge if name == "p_2" else sp.Gt)(size, 0, evaluate=False), f"{name} {'>=' if name == 'p_2' else '>'} 0"
+    )
+    for name, size in SIZES.items()
+)
+MULTIPLES = LeastResidual(
+    "multiples",
+    factors=sp.Integer(2),
+    moment=wishart_trace_moment(index, n, d),
+    index=index,
+    says="over A_l = a_l I, f is least where the a_l are the inverse roots of the polynomial of degree 2 that is "
+    "orthogonal to s and s^2 in the mean of tr S^k",
+)
+
+small, large = sp.symbols("small large", real=True)
+
+
+def _steps() -> tuple[sp.Expr, sp.Expr]:
+    """Return the two a_l: inverse roots of 1 − e_1 s + e_2 s², orthogonal to s and s²."""
+    m = [sp.sympify(trace_moment([order], n, d)) for order in range(5)]
+    e1, e2 = sp.Matrix(2, 2, [m[2], -m[3], m[3], -m[4]]).LUsolve(sp.Matrix([m[1], m[2]]))
+    e1, e2 = sp.factor(e1), sp.factor(e2)
+    root = sp.sqrt(sp.factor(e1**2 - 4 * e2))
+    return (e1 - root) / 2, (e1 + root) / 2
+
+
+def form(a: sp.Expr, b: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return q_EE, q_EF and q_FF at A = a I, B = b I, in matrices of trace 0."""
+    one, mixed, other = sp.symbols("one mixed other")
+    traces = {
+        "A": d * a,
+        "B": d * b,
+        "AA": d * a**2 + one,
+        "AB": d * a * b + mixed,
+        "BB": d * b**2 + other,
+        "AAB": d * a**2 * b + b * one + 2 * a * mixed,
+        "ABB": d * a * b**2 + a * other + 2 * b * mixed,
+        "AABB": d * a**2 * b**2 + b**2 * one + a**2 * other + 4 * a * b * mixed,
+    }
+    f, nought = in_traces(traces), dict.fromkeys((one, mixed, other), 0)
+    slope = [sp.collect(sp.expand(sp.diff(f, symbol).subs(nought)), (a, b)) for symbol in (one, mixed, other)]
+    return slope[0], slope[1] / 2, slope[2]
+
+
+def _curved(label: str, a: sp.Expr, b: sp.Expr) -> tuple[Inequality, Inequality]:
+    first, mixed, last = form(a, b)
+    return (
+        Inequality(f"{label}_first", sp.Gt(first, 0, evaluate=False), f"A_0 = {a} I, A_1 = {b} I: q_EE > 0"),
+        Inequality(f"{label}_determinant", sp.Gt(first * last - mixed**2, 0), "there: q_EE q_FF > q_EF^2"),
+    )
+
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
+    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), *dict.fromkeys((*_OF_TWO, *_OF_THREE))),
+    definitions=dict(zip((small, large), _steps(), strict=True)),
+    clauses=(
+        OFF_DIAGONAL,
+        IN_TWO,
+        IN_THREE,
+        COMPLETED,
+        *POSITIVE,
+        MULTIPLES,
+        *_curved("rising", small, large),
+        *_curved("falling", large, small),
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: a moment, f over multiples of I, k without a first layer and in squares, the form at 0."""
+    a, b = sp.symbols("a b", real=True)
+    m = [trace_moment([order], n, d) for order in range(5)]
+    multiples = in_traces({word: d * a ** word.count("A") * b ** word.count("B") for word in WORDS})
+    square = sp.Poly(((1 - a * x) * (1 - b * x)) ** 2, x)
+    return Derivation(
+        (
+            Step("E tr S²", m[2], d * (n + d + 1) / n),
+            Step("over multiples of I, f = ∫ p² dμ", multiples, sum(c * m[i] for (i,), c in square.terms())),
+            Step("k without a first layer: E (S²)_ii", k.subs({x: 0, t1: 0, t2: 0}), (n + d + 1) / n),
+            Step("k as a sum of squares", k.subs({t1: x + (d - 1) * v, t2: x**2 + w}), SQUARES),
+            Step("at A = B = 0: q_EE = q_FF", form(sp.S.Zero, sp.S.Zero)[0], (n + d + 1) / n),
+            Step("and q_EF", form(sp.S.Zero, sp.S.Zero)[1], 2 * (n + 1) / n + d / n),
+        )
+    )
+
+
+def _canary(name: str, clause: Identity | Inequality | LeastResidual) -> Canary:
+    clauses = tuple(clause if part.label == clause.label else part for part in STATEMENT.clauses)
+    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+def _flipped(clause: Inequality) -> Inequality:
+    return replace(clause, relation=sp.Lt(*clause.relation.args, evaluate=False), says="")
+
+
+theorem2 = Theorem(
+    id="ahn2023.theorem2",
+    title="Two layers: diagonal minimisers exist, and every minimiser commutes; over multiples of I, where",
+    source=Source(
+        "Theorem 2",
+        "printed",
+        AHN2023,
+        "a diagonal minimiser exists; that all commute, the least loss over multiples of I, and that it is a strict "
+        "local minimum: derived here",
+    ),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={"minimum_loss": ClauseValue("multiples", "minimum"), "a": ClauseValue("multiples", "a")},
+    derivation=derivation,
+    canaries=(
+        _canary("k without tr A", replace(OFF_DIAGONAL, right=OFF_DIAGONAL.right.subs(t1, 0), says="")),
+        _canary("twice k", replace(_in_entries(2, 2)[1], says="")),
+        _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
+        _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
+        _canary("a saddle", _flipped(STATEMENT.clauses[-1])),
+    ),
+    proof_uses=("ahn2023.lemma1", "ahn2023.theorem3"),
+)
