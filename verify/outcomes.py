@@ -305,7 +305,9 @@ def number_text(value: Any, digits: int = DIGITS) -> str:
         shown = json_number(value, digits)
         return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
     if isinstance(value, Mapping):
-        return "(" + "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items()) + ")"
+        return "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items())
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return "".join(f"\n    {number_text(item, digits)}" for item in value)
     if isinstance(value, list | tuple):
         separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
         return separator.join(number_text(item, digits) for item in value)

@@ -20,7 +20,7 @@ minimisers exist, and *every* minimiser is, after one rotation, a pair of diagon
 matrices E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²), by Schur's lemma, and the mixed
 ones with multiples of I are 0; the claims say that this form is positive definite, so that the point is a strict local
 minimum among all symmetric matrices. Whether it is the global one is not proved here for d ≥ 2. Descent over all
-entries finds nothing lower (`pytest paper_checks -k two_layers`).
+entries finds nothing lower (`pytest paper_checks -k symmetric_layers`).
 
 Source: Ahn et al. 2023, Theorem 2; that all minimisers commute, and the rest, are derived here.
 """

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from paper_checks.ahn2023 import two_layers
+from paper_checks.ahn2023 import symmetric_layers
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.two_layers import theorem2
 from verify import Outcome
 
-COMPARISONS = [two_layers.theorem2_exact, two_layers.theorem2_random_starts]
+COMPARISONS = [symmetric_layers.theorem2_exact, symmetric_layers.theorem2_random_starts]
 FOR_ALL = ("off_diagonal", "two_dimensions", "three_dimensions", "squares", "p_1", "p_2", "p_3", "p_4")
 
 
@@ -25,16 +25,16 @@ def test_against_transformers(ledger, comparison):
 
 
 def test_theory_off_by_a_little_is_refuted(monkeypatch):
-    right = two_layers.loss_in_traces
+    right = symmetric_layers.loss_in_traces
     for change in (lambda f: f._replace(loss=f.loss + 1e-5), lambda f: f._replace(slopes=[x + 1e-5 for x in f.slopes])):
-        monkeypatch.setattr(two_layers, "loss_in_traces", lambda *given, change=change: change(right(*given)))
-        assert two_layers.theorem2_exact.run(device="cpu").outcome is Outcome.REFUTED
+        monkeypatch.setattr(symmetric_layers, "loss_in_traces", lambda *given, change=change: change(right(*given)))
+        assert symmetric_layers.theorem2_exact.run(device="cpu").outcome is Outcome.REFUTED
 
 
 def test_descent_that_ends_elsewhere_is_refuted(monkeypatch):
-    ended = [two_layers.End(1.0, np.eye(2), np.eye(2))]
-    monkeypatch.setattr(two_layers, "descents", lambda *_: ended)
-    assert two_layers.theorem2_random_starts.run(device="cpu").outcome is Outcome.REFUTED
+    ended = [symmetric_layers.End(1.0, np.eye(2), np.eye(2))]
+    monkeypatch.setattr(symmetric_layers, "descents", lambda *_: ended)
+    assert symmetric_layers.theorem2_random_starts.run(device="cpu").outcome is Outcome.REFUTED
 
 
 def test_an_entry_off_the_diagonal_costs_what_k_says():
@@ -48,6 +48,6 @@ def test_an_entry_off_the_diagonal_costs_what_k_says():
         terms = [(c, i + 1 + p, j + 1 - p) for (i, j), c in square.items() for p in (0, 1)]
         return sum(c * moment[2 * i] * moment[2 * j] for c, i, j in terms)
 
-    flat, moved = (float(two_layers.quadrature(first, B, 1, "cpu").loss) for B in (second, second + off))
+    flat, moved = (float(symmetric_layers.quadrature(first, B, 1, "cpu").loss) for B in (second, second + off))
     assert moved - flat == pytest.approx(0.01 * (k(0.5, 0.25) + k(0.25, 0.5)), rel=1e-9)
-    assert two_layers.loss_in_traces(first, second + off, 1).loss == pytest.approx(moved, rel=1e-9)
+    assert symmetric_layers.loss_in_traces(first, second + off, 1).loss == pytest.approx(moved, rel=1e-9)

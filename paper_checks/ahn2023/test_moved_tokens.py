@@ -6,14 +6,14 @@ from fractions import Fraction
 import flint
 import pytest
 
-from paper_checks.ahn2023 import tokens
+from paper_checks.ahn2023 import moved_tokens
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.preconditioned_tokens import theorem4
 from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
 from theorems.wishart.trace_moments import trace_moments
 from verify import Outcome
 
-COMPARISONS = [tokens.theorem4_exact, tokens.printed_layers_batches, tokens.printed_layers_on_batches]
+COMPARISONS = [moved_tokens.theorem4_exact, moved_tokens.printed_layers_batches, moved_tokens.printed_layers_on_batches]
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (5, 10), (2, 3), (1, 1), (7, 2)])
@@ -45,7 +45,7 @@ def test_against_transformers(ledger, comparison):
 
 
 def test_theory_off_by_a_little_is_refuted(monkeypatch):
-    right = tokens.on_set
+    right = moved_tokens.on_set
     for changed in ("loss", "a", "b"):
 
         def spoiled(*given, changed=changed):
@@ -54,16 +54,16 @@ def test_theory_off_by_a_little_is_refuted(monkeypatch):
             off = value * (1 + 1e-5) if changed == "loss" else [x + 1e-5 for x in value]
             return found._replace(**{changed: off})
 
-        monkeypatch.setattr(tokens, "on_set", spoiled)
-        assert tokens.theorem4_exact.run(device="cpu").outcome is Outcome.REFUTED
+        monkeypatch.setattr(moved_tokens, "on_set", spoiled)
+        assert moved_tokens.theorem4_exact.run(device="cpu").outcome is Outcome.REFUTED
 
 
 def test_batches_elsewhere_are_refuted(monkeypatch):
-    monkeypatch.setattr(tokens, "batch_losses", lambda *_: [0.003, 0.0001])
-    assert tokens.printed_layers_batches.run(device="cpu").outcome is Outcome.REFUTED
+    monkeypatch.setattr(moved_tokens, "batch_losses", lambda *_: [0.003, 0.0001])
+    assert moved_tokens.printed_layers_batches.run(device="cpu").outcome is Outcome.REFUTED
     least = dict.fromkeys(PRINTED, 0.9)
-    monkeypatch.setattr(tokens, "least_on_batch", lambda *_: least)
-    assert tokens.printed_layers_on_batches.run(device="cpu").outcome is Outcome.REFUTED
+    monkeypatch.setattr(moved_tokens, "least_on_batch", lambda *_: least)
+    assert moved_tokens.printed_layers_on_batches.run(device="cpu").outcome is Outcome.REFUTED
 
 
 def gauss_rule_in_balls(n, d, count):
