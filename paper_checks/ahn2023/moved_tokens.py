@@ -18,7 +18,7 @@ from verify.outcomes import as_float
 if TYPE_CHECKING:
     from torch import Tensor
 
-QUICK, FULL = 8, 200
+QUICK, FULL = 6, 200
 """Drawn instances in a quick run, and under `full`."""
 SIZES = ((1, 1, 1), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 1, 3), (3, 1, 1), (3, 1, 2))
 """(L, d, n) at which the product rule has some thousand nodes at most."""

@@ -12,7 +12,7 @@ COMPARISONS = [symmetric_layers.theorem2_exact, symmetric_layers.theorem2_random
 FOR_ALL = ("off_diagonal", "two_dimensions", "three_dimensions", "squares", "p_1", "p_2", "p_3", "p_4")
 
 
-@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (2, 1), (40, 3)])
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
 def test_theorem_2_is_proved_but_for_the_point(ledger, d, n):
     result = ledger.check(theorem2, d=d, n=n)
     assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == set(FOR_ALL)

@@ -1,0 +1,128 @@
+"""Theorem 4's clause at points known to ten decimals, the loss in closed form twice, and what is refused."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from theorems.preconditioned_descent import preconditioned_tokens as tokens
+from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
+from theorems.preconditioned_descent.two_layer_loss import EXPECTED, SIZES, in_traces
+from theorems.wishart.trace_moments import d, n, trace_moments
+from verify import Outcome
+from verify.cli import run
+from verify.recheck.primitives import three_layer_loss
+from verify.recheck.reading import Effort
+
+
+@pytest.mark.parametrize(
+    ("layers", "point", "minimum", "outcome"),
+    [
+        (2, tokens.BEST_OF_TWO, True, Outcome.VERIFIED),
+        (2, tokens.SADDLE_OF_TWO, False, Outcome.VERIFIED),
+        (2, tokens.SADDLE_OF_TWO, True, Outcome.REFUTED),
+        (3, tokens.BEST_OF_THREE, True, Outcome.VERIFIED),
+        (3, ("0.38", "2.4", "9.55", "0.905", "0.565", "0"), False, Outcome.REFUTED),
+    ],
+    ids=["best of two", "saddle", "saddle as a minimum", "best of three", "printed"],
+)
+def test_points_that_are_known_and_the_printed_one(layers, point, minimum, outcome):
+    clause = tokens._near(layers, *point, minimum=minimum)
+    theorem = tokens.theorem4.variant(replace(tokens.STATEMENT, clauses=(clause,)))
+    result = theorem.check(L=layers, d=5, n=20)
+    assert result.outcome is outcome and result.clauses[0].proof
+
+
+def test_the_polynomials_by_hand():
+    a0, a1, a2, b0, b1 = (Fraction(1, k) for k in (2, 3, 5, 7, 11))
+    for s in (Fraction(1, 3), Fraction(2)):
+        g1 = 1 - a0 * b0 * s
+        g2 = g1 * (1 - a1 * b1 * s * g1**2)
+        expected = (1 - a0 * s) * (1 - a1 * s * g1**2) * (1 - a2 * s * g2**2)
+        put = dict(zip((*tokens.steps, *tokens.rates), map(sp.Rational, (a0, a1, a2, b0, b1)), strict=True))
+        assert tokens.polynomials(3, sp.Rational(s)).xreplace(put) == sp.Rational(expected)
+
+
+def test_a_layer_that_does_nothing_is_critical_for_one_rate():
+    # a_0 = 0: a_1 = n/(n + d + 1), and b_0 where -2 ∫ s r² + 4 a_1 b_0 ∫ s² r vanishes.
+    size, examples = 3, 4
+    points = tokens.theorem4.check(L=2, d=size, n=examples).values["critical_points"]
+    (idle,) = [point for point in points if abs(point["a"][0].midpoint) < Fraction(1, 10**12)]
+    m = trace_moments(4, examples, size)
+    a = Fraction(examples, examples + size + 1)
+    rate = (m[1] - 2 * a * m[2] + a**2 * m[3]) / (2 * a * (m[2] - a * m[3]))
+    assert idle["a"][1].lower < a < idle["a"][1].upper and idle["b"][0].lower < rate < idle["b"][0].upper
+    assert idle["local_minimum"] is False
+
+
+@pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 5), (3, 7)])
+def test_the_loss_of_three_layers_is_the_re_checkers(samples, size):
+    weights = [Fraction(1, 3), Fraction(-2, 5), Fraction(3), Fraction(1, 7), Fraction(2)]
+    found = printed_layers.check(n=samples, d=size, **dict(zip(PRINTED, weights, strict=True))).values["loss"]
+    assert found == three_layer_loss(Effort(), Fraction(samples), Fraction(size), *weights)
+
+
+def test_with_the_tokens_at_rest_three_layers_are_theorem_3s():
+    a = [Fraction(1, 2), Fraction(1, 3), Fraction(2)]
+    square = np.polynomial.Polynomial([1.0])
+    for step in a:
+        square = square * np.polynomial.Polynomial([1, -float(step)]) ** 2
+    expected = sum(c * float(m) for c, m in zip(square.coef, trace_moments(6, 3, 2), strict=True))
+    found = three_layer_loss(Effort(), Fraction(3), Fraction(2), *a, Fraction(0), Fraction(0))
+    assert float(found) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_outside_what_is_printed_are_out_of_scope():
+    given = {name: sum(interval(name)) / 2 for name in PRINTED}
+    assert printed_layers.check(d=5, n=20, **given).outcome is Outcome.VERIFIED
+    assert printed_layers.check(d=5, n=20, **{**given, "a2": 9}).outcome is Outcome.OUT_OF_SCOPE
+    assert printed_layers.check(d=5, n=25, **given).outcome is Outcome.OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize(
+    ("theorem", "given", "why"),
+    [
+        ("theorem4", ["L=0", "d=5", "n=20"], "L = 0: must be an integer >= 1"),
+        ("theorem4", ["L=2", "d=0", "n=20"], "d = 0: must be an integer >= 1"),
+        ("theorem4", ["L=4", "d=5", "n=20"], "L = 4: must be <= 3: one layer more has a polynomial of degree 40 in s"),
+        ("theorem4", ["L=2", "d=5"], "n: missing"),
+        ("theorem2", ["d=0", "n=3"], "d = 0: must be an integer >= 1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line(capsys, theorem, given, why):
+    assert run(["check", f"ahn2023.{theorem}", *given]) == 2
+    line = capsys.readouterr().err
+    assert why in line and line.count("\n") == 1
+
+
+def test_critical_points_as_json(capsys):
+    assert run(["check", "ahn2023.theorem4", "L=2", "d=1", "n=2", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)["values"]
+    losses = [point["loss_float"] for point in values["critical_points"]]
+    assert values["complete"] is True and losses == sorted(losses)
+    assert all(
+        set(point) == {*"ab", "a_float", "b_float", "loss", "loss_float", "local_minimum"}
+        for point in values["critical_points"]
+    )
+    assert all(point["b"][1] is None for point in values["critical_points"])
+
+
+def test_the_loss_of_two_layers_at_multiples_of_i():
+    a, b = sp.symbols("a b")
+    traces = {w: d * a ** w.count("A") * b ** w.count("B") for key in EXPECTED for w in key if w}
+    found = in_traces(traces).subs({d: 2, n: 3, a: sp.Rational(1, 2), b: sp.Rational(1, 5)})
+    square = np.polynomial.Polynomial([1, -0.7, 0.1]) ** 2
+    assert float(found) == pytest.approx(
+        sum(c * float(m) for c, m in zip(square.coef, trace_moments(4, 3, 2), strict=True)), rel=1e-12
+    )
+
+
+def test_the_squares_factors_are_positive_for_all_sizes():
+    for name, size in SIZES.items():
+        for part in sp.fraction(sp.together(size.subs({n: n + 1, d: d + 1}))):
+            coefficients = sp.Poly(sp.expand(part), n, d).coeffs()
+            assert all(c > 0 for c in coefficients), name
