@@ -162,7 +162,8 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
     "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are the "
-    "printed ones, all five (comparison ahn2023.printed_layers_on_batches): the figures are those of n = 20.",
+    "printed ones, all five, as they are not at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): the "
+    "figures are those of n = 20.",
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",

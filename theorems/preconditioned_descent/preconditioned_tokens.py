@@ -14,9 +14,9 @@ and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degr
 *On S.* f is a polynomial in the a_l and b_l. A critical point is found in floats, and Krawczyk's test proves that
 exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and is attained. Whether it is
 a local minimum *on S* is decided by the second derivatives in the box. For one and two layers the list is proved to be
-complete, by resultants; for three it is what a search from random starts finds, and is not. Where a_l = 0, layer l does nothing, and f does
-not depend on b_l but to the first order in a_l: such points are critical for one b_l (the slope in a_l is affine in
-b_l), and saddles.
+complete, by resultants; for three it is what a search from random starts finds. Where a_l = 0, layer l does nothing,
+and b_l acts to the first order in a_l alone: a critical point of the other layers is one with such a layer for one b_l
+(the slope in a_l is affine in b_l), and a saddle.
 
 *The whole space.* f does not change when all A_l and B_l are turned by one rotation, and at a point of S these are
 multiples of I. So the gradient in each block commutes with all rotations: it is a multiple of I, tr/d times the slope

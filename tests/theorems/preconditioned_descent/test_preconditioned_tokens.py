@@ -14,6 +14,8 @@ from theorems.preconditioned_descent.two_layer_loss import EXPECTED, SIZES, in_t
 from theorems.wishart.trace_moments import d, n, trace_moments
 from verify import Outcome
 from verify.cli import run
+from verify.evidence import shipped_path
+from verify.recheck import Rejected, recheck_text
 from verify.recheck.primitives import three_layer_loss
 from verify.recheck.reading import Effort
 
@@ -34,6 +36,17 @@ def test_points_that_are_known_and_the_printed_one(layers, point, minimum, outco
     theorem = tokens.theorem4.variant(replace(tokens.STATEMENT, clauses=(clause,)))
     result = theorem.check(L=layers, d=5, n=20)
     assert result.outcome is outcome and result.clauses[0].proof
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("move", [Fraction(1, 10), Fraction(-1, 10**20)])
+def test_the_shipped_point_moved_is_rejected(place, move):
+    data = json.loads(shipped_path("ahn2023.theorem4").read_text(encoding="utf-8"))
+    assert recheck_text(json.dumps(data).encode()).clauses[-1][3] == "stationary"
+    centre = data["clauses"][-1]["proof"]["centre"]
+    centre[place] = str(Fraction(centre[place]) + move)
+    with pytest.raises(Rejected, match="a critical point in the stated box is not shown"):
+        recheck_text(json.dumps(data).encode())
 
 
 def test_the_polynomials_by_hand():
