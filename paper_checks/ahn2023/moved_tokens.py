@@ -222,7 +222,7 @@ def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
 
 printed_layers_on_batches = Comparison(
     id="ahn2023.printed_layers_on_batches",
-    title="The weights that are best on batches of 20 000 prompts are those of Figures 4 and 5 at n = 20, not at 19 or 21",
+    title="The best weights on batches of 20 000 prompts are those of Figures 4 and 5 at n = 20, and not at 19 or 21",
     theorem="ahn2023.printed_layers",
     experiment=None,
     compare=_least_on_batches,
