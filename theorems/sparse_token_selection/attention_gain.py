@@ -203,7 +203,8 @@ class _Search:
     def estimate(self) -> tuple[float, float]:
         """Return sup G and where it is, about: from `approximate_gain` a few steps uphill, then a parabola's top.
 
-        Far from there the bounds are wide, and lead astray. Attending to tokens alone the bound from above is the closer one, but in few dimensions.
+        Far from there the bounds are wide, and lead astray. Attending to tokens alone the bound from above is the
+        closer one, but in few dimensions.
         """
         model = self.model
         start = approximate_gain(model.T, model.q, model.D, model.query)[1]

@@ -10,7 +10,7 @@ from verify import InputError, Outcome, load_theorem
 THEOREM = load_theorem("wang2024.separation")
 
 
-@pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 20, Fraction(1, 8)), (400, 2, 3, Fraction(1, 20))])
+@pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 20, Fraction(1, 8)), (400, 2, 30, Fraction(1, 20))])
 def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
     result = THEOREM.check(T=T, q=q, d=d, share=share)
     assert result.outcome is Outcome.VERIFIED

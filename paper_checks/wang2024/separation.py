@@ -1,0 +1,67 @@
+"""The separation in width over the number of tokens, from the theorems: what `verify simulate` tabulates and plots.
+
+No training: the numbers are those of `wang2024.separation` at each length, attention's the upper end of its enclosure,
+the nets' what they need at least.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from verify import Curve, Enclosure, Experiment, InputError, Measurement, Parameter, Setting, Source, load_theorem
+
+LENGTHS = Parameter("lengths", "rationals", "numbers of tokens", minimum=2)
+Q = Parameter("q", "integer", "number of tokens that the query selects", minimum=2)
+D = Parameter("d", "integer", "dimension of a token", minimum=1)
+SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), what answering nothing costs", above=0)
+
+QUICK = tuple(map(Fraction, (20, 50, 100, 200, 500)))
+KINDS = {"attention_alone": "tokens", "attention_with_query": "tokens_and_query"}
+
+
+def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Curve]:
+    """Return the curves of the widths over the lengths; seed and device have no part in them.
+
+    Raises InputError for lengths that are no integers above q, or do not rise.
+    """
+    del seed, device
+    lengths = settings["lengths"]
+    assert isinstance(lengths, tuple)
+    if any(length.denominator != 1 or length <= settings["q"] for length in lengths) or list(lengths) != sorted(
+        set(lengths)
+    ):
+        raise InputError(
+            "lengths", ",".join(map(str, lengths)), f"must be integers above q = {settings['q']} that rise"
+        )
+    theorem = load_theorem("wang2024.separation")
+    found: dict[str, list[Measurement]] = {name: [] for name in (*KINDS, "fully_connected")}
+    for length in lengths:
+        at = {"T": int(length), **{name: settings[name] for name in ("q", "d", "share")}}
+        for name, attend in KINDS.items():
+            values = theorem.check(**at, attend=attend).values
+            width = values["attention_width"]
+            if width is None:
+                raise InputError("lengths", length, "needs more dimensions than are computed with")
+            found[name].append(Measurement(float(width.upper if isinstance(width, Enclosure) else width)))
+        nets = values["fully_connected_width"]
+        assert isinstance(nets, int | Fraction)
+        found["fully_connected"].append(Measurement(float(nets)))
+    over, at = "T: number of tokens", tuple(map(float, lengths))
+    return {name: Curve(over, "width for the loss", at, tuple(measured)) for name, measured in found.items()}
+
+
+separation = Experiment(
+    id="wang2024.separation",
+    title="Widths for one loss over T: attention with stochastic encoding, d + d_e, and nets at least",
+    source=Source("Separation in width", "derived here"),
+    settings=(
+        Setting(
+            LENGTHS,
+            tuple(map(Fraction, (20, 50, 100, 200, 500))),
+            tuple(map(Fraction, (20, 50, 100, 200, 500, 1000, 2000, 5000))),
+        ),
+        Setting(Q, 3, 3),
+        Setting(D, 5, 5),
+        Setting(SHARE, Fraction(1, 8), Fraction(1, 8)),
+    ),
+    measure=widths,
+)
