@@ -1,0 +1,120 @@
+"""The sampled gradient on the set against an enumeration of the softmax by hand, and its settings."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from numerics.sparse_token_selection.gradient_experiments import (
+    entries_and_sums,
+    furthest_from_zero,
+    stochastic_gradient,
+)
+from verify import InputError, agreement
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
+ZEROS = {"V_positional", "V_off_diagonal", "W_token_rows", "W_off_diagonal", "W_diagonal_differences"}
+SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2, "C_low": 0, "C_high": 1, "batches": 10, "batch_size": 8}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    # Tensors this small only lose by a second thread, which spins on a shared core.
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def means(C, attend):
+    """P and R for T = 3, q = 2, d_e = 2: over all 2^6 signs; y = {1, 2}, as all subsets have the same."""
+    signs = np.array(list(itertools.product((1, -1), repeat=6))).reshape(-1, 3, 2) / np.sqrt(2)
+    u = signs[:, :2].sum(axis=1)
+    weights = np.exp(C * np.einsum("nik,nk->ni", signs, u))
+    query = np.exp(C * (u**2).sum(axis=1)) if attend == "tokens_and_query" else 0
+    p = weights / (weights.sum(axis=1) + query)[:, None]
+    return p[:, :2].sum(axis=1).mean(), (p**2).sum(axis=1).mean()
+
+
+def loss(alpha, C, attend):
+    P, R = means(C, attend)
+    return (alpha**2 * R - alpha * P + 1 / 2) / 2
+
+
+@pytest.mark.parametrize(("attend", "alpha"), [("tokens", 2), ("tokens_and_query", 1)])
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_traces_of_a_layer_that_can_be_enumerated(device, attend, alpha):
+    low, high = 0.5, 2.5
+    sizes = {"T": 3, "q": 2, "d": 1, "d_e": 2, "alpha": alpha, "C_low": low, "C_high": high, "attend": attend}
+    found = stochastic_gradient.run(device=device, seed=1, **sizes).measurements
+    P, R = means(high, attend)
+    expected = {
+        "loss_change": loss(alpha, high, attend) - loss(alpha, low, attend),
+        "alpha_slope": alpha * R - P / 2,
+    }
+    assert set(found) == {*expected, *ZEROS}
+    for name, value in expected.items():
+        # Four comparisons; a factor of two would be seen.
+        assert agreement(value, found[name], comparisons=4, resolution=abs(value) / 2).holds, name
+
+
+@pytest.mark.parametrize("distribution", ["signs", "sphere"])
+def test_what_a_single_coordinate_leaves(distribution):
+    # d = 1 and d_e = 1: nothing is off the diagonals, and e_i = ±1 under both.
+    found = stochastic_gradient.run(device="cpu", **SMALL | {"d_e": 1}, distribution=distribution).measurements
+    for name in ("V_off_diagonal", "W_off_diagonal", "W_diagonal_differences"):
+        assert found[name].value == found[name].standard_error == 0
+    assert found["V_positional"].standard_error > 0
+
+
+def test_without_a_value_nothing_moves_the_scores():
+    # alpha = 0: f = 0, so dL/dW = 0; d (αR − P/q) at C_high = 0 is −d/T.
+    settings = SMALL | {"alpha": 0, "C_low": -1, "C_high": 0, "batches": 200}
+    found = stochastic_gradient.run(device="cpu", **settings).measurements
+    for name in ("loss_change", "W_token_rows", "W_off_diagonal", "W_diagonal_differences"):
+        assert found[name].value == found[name].standard_error == 0
+    assert agreement(-1 / 3, found["alpha_slope"], comparisons=1, resolution=1 / 6).holds
+
+
+def test_a_seed_repeats_and_another_differs():
+    first, again, other = (stochastic_gradient.run(device="cpu", seed=s, **SMALL).measurements for s in (1, 1, 2))
+    assert first == again != other
+    assert {measured.samples for measured in first.values()} == {10, 40}
+
+
+def test_the_mean_furthest_from_zero():
+    near, far = torch.tensor([1.0, -1.0, 2.0, -1.0]), torch.tensor([3.0, 2.0, 3.0, 2.0])
+    values = torch.stack([near, far, torch.zeros(4)], dim=1).double()
+    found = furthest_from_zero(values)
+    assert (found.value, found.samples) == (2.5, 4)
+    assert found.standard_error == pytest.approx(np.sqrt(1 / 3) / 2, rel=1e-15)
+    # A mean that never varies is further than all, whatever its size; that nothing is there is no distance.
+    assert furthest_from_zero(torch.cat([values, torch.full((4, 1), 1e-3).double()], dim=1)).standard_error == 0
+    assert furthest_from_zero(values[:, 2:]).value == 0
+    assert furthest_from_zero(values[:, 3:]).value == 0
+    assert np.isnan(furthest_from_zero(torch.cat([values, torch.full((4, 1), torch.nan).double()], dim=1)).value)
+
+
+def test_entries_and_sums():
+    assert entries_and_sums(torch.tensor([[[1, 2, 3], [4, 5, 6]]])).tolist() == [[1, 2, 3, 4, 5, 6, 6, 15, 5, 7, 9]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"C_high": 0}, "C_high = 0: must be above C_low = 0"),
+        ({"q": 4}, "q = 4: must be an integer from 1 to T = 3"),
+        ({"batches": 1}, "batches"),
+        ({"batch_size": 7}, "batch_size"),
+        ({"d_e": 0}, "d_e"),
+        ({"attend": "query"}, "attend"),
+        ({"distribution": "cube"}, "distribution"),
+        ({"alpha": "1e400"}, "alpha = .*: must be a number of float64's range"),
+        ({"alpha": "1e200"}, "is not finite"),
+    ],
+)
+def test_bad_settings(changed, message):
+    with pytest.raises(InputError, match=message) as caught:
+        stochastic_gradient.run(device="cpu", **SMALL | changed)
+    assert "\n" not in str(caught.value)
