@@ -88,7 +88,7 @@ def _on_the_set(*, device: str, full: bool, seed: int) -> Verdict:
 sign_attention_sampled = Comparison(
     id="wang2024.sign_attention_sampled",
     title="The loss on the set V = αI, W = C·I by moments, attending to Z or [Z, z_query], is that of sampled layers",
-    theorem="wang2024.two_selected",
+    theorem="wang2024.theorem2",
     experiment="wang2024.length_generalisation",
     compare=_on_the_set,
 )
