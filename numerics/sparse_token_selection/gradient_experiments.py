@@ -92,7 +92,7 @@ def _measure(settings: Instance, *, seed: int, device: str) -> Mapping[str, Meas
 
 stochastic_gradient = Experiment(
     id="wang2024.stochastic_gradient",
-    title="Gradient at W = C W*, V = alpha V*, fresh encodings: the loss's change over C, its slope in alpha at C_high; "
+    title="Gradient at W = C W*, V = alpha V*, fresh encodings: the loss's change over C, slope in alpha at C_high; "
     "of each block that should be 0 the entry, or sum of a row or column, that is the most standard errors from it",
     source=STOCHASTIC_SOURCE,
     settings=(
