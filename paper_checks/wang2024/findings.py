@@ -23,6 +23,29 @@ FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the f
 SETTINGS = Premise("the settings of the experiments: T = 200, q = 3, d = 5, η = 1", "printed")
 GROUND_TRUTH = Premise("the ground truth W* ∝ diag(0, I), for one-hot encoding up to the all-ones direction", "printed")
 RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
+STOCHASTIC = Premise(
+    "Definitions 3 and 5: the stochastic encoding is independent signs ±1/√d_e, drawn afresh for every sample",
+    "our reading",
+)
+FIGURES = Premise(
+    "the settings of the experiments: T = 200, q = 3, d = 5, d_e = 170; the figures' layer attends to [Z, z_query]",
+    "printed",
+)
+ON_THE_SET = Premise(
+    "the trained layer is V = (αI, 0), W = diag(0, CI) with C ≥ 0, which population gradient descent from zero keeps "
+    "(wang2024.lemma2)",
+    "derived here",
+)
+TWO_BLOCKS = Premise("Figure 3: after convergence only the two identity blocks of W and V are left", "printed")
+GLOBAL_MINIMUM = Premise(
+    "Figure 1: the layer with stochastic encoding “converges to the global minimum of 0”, its inverse loss linear",
+    "printed",
+)
+MOMENTS = Premise(
+    "the means P and R of the attention on the selected tokens and of its squares, enclosed by moments of the "
+    "softmax's denominator; the least loss over α and C from them",
+    "derived here",
+)
 
 stays_needs_a_step_size = Finding(
     id="wang2024.stays_needs_a_step_size",
@@ -139,4 +162,79 @@ exact_rate = Finding(
         "values.inverse_loss_slope": Fraction(4, 199),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, RECURSION),
+)
+
+figure1_cannot_reach_zero = Finding(
+    id="wang2024.figure1_cannot_reach_zero",
+    paper=WANG2024,
+    title="At Figure 1's own setting no layer on gradient descent's set has a loss below 0.35: it cannot converge to 0",
+    text="At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all "
+    "V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where answering nothing costs d/(2q) = 5/6. "
+    "The encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, the more "
+    "the larger C is: the infimum is reached, at a finite C. So the loss does not converge to 0 there, and its "
+    "inverse, which stays below 3, does not grow linearly without end.",
+    command="verify check wang2024.theorem2 T=200 q=3 d=5 d_e=170 eps=1/4 attend=tokens_and_query",
+    expect={
+        "hypotheses.enough_dimensions.holds": False,
+        "clauses.floor.holds": False,
+        "clauses.floor.evidence": "certified",
+        "values.attained": True,
+        # 0.3558 ± 0.0041 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors.
+        "values.loss_floor": Enclosure(Fraction("0.3517"), Fraction("0.3599")),
+    },
+    rests_on=(TASK, ASSEMBLY, STOCHASTIC, FIGURES, ON_THE_SET, TWO_BLOCKS, GLOBAL_MINIMUM, MOMENTS),
+)
+
+figure1_cannot_reach_zero_over_tokens = Finding(
+    id="wang2024.figure1_cannot_reach_zero_over_tokens",
+    paper=WANG2024,
+    title="Nor can it converge to 0 attending to the tokens alone: there the loss stays above 0.088",
+    text="The same at T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems: the "
+    "infimum of the population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a "
+    "quarter of that with the query's token, and is reached.",
+    command="verify check wang2024.theorem2 T=200 q=3 d=5 d_e=170 eps=1/100 attend=tokens",
+    expect={
+        "hypotheses.enough_dimensions.holds": False,
+        "clauses.floor.holds": False,
+        "clauses.floor.evidence": "certified",
+        "values.attained": True,
+        # 0.08963 ± 0.00072 by 2·10⁵ sampled encodings at α = 58443/40000, C = 77/16, five standard errors.
+        "values.loss_floor": Enclosure(Fraction("0.0889"), Fraction("0.0904")),
+    },
+    rests_on=(TASK, ASSEMBLY, STOCHASTIC, FIGURES, ON_THE_SET, TWO_BLOCKS, GLOBAL_MINIMUM, MOMENTS),
+)
+
+fewer_selected_at_test = Finding(
+    id="wang2024.fewer_selected_at_test",
+    paper=WANG2024,
+    title="Best for q = 3 and given q_test = 2, the layer that attends to [Z, z_query] is worse than answering nothing",
+    text="At T = 200, d = 5, d_e = 170 take the layer that is nearly the best for q = 3 attending to [Z, z_query], and "
+    "let two tokens be selected at test. Its loss is certified to be above 50, forty times what answering nothing "
+    "costs, d/(2 q_test) = 5/4: the query's token takes all but a small share of the attention, which a large α makes "
+    "up for; with two selected tokens that share is many times as large, and α stays. For q_test = 4, 5 and 6 the "
+    "layer costs less than answering nothing, but by less than a tenth of it. Figure 4 has the unseen subset sizes "
+    "converge. Attending to Z alone, the layer that is best for q = 3 does well at q_test = 2.",
+    command="verify check wang2024.length_generalization T=200 T_test=200 q=3 q_test=2 d=5 d_e=170 "
+    "attend=tokens_and_query",
+    expect={
+        "hypotheses.near_floor.holds": True,
+        "hypotheses.same_subsets.holds": False,
+        "clauses.loss.holds": False,
+        "clauses.loss.evidence": "certified",
+        # 50.44 ± 0.21 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors; by 5/4.
+        "values.loss_at_test_length": Enclosure(Fraction("50.23"), Fraction("50.65")),
+        "values.share_of_answering_nothing": Enclosure(Fraction("40.18"), Fraction("40.52")),
+    },
+    rests_on=(
+        TASK,
+        ASSEMBLY,
+        STOCHASTIC,
+        FIGURES,
+        ON_THE_SET,
+        TWO_BLOCKS,
+        Premise("the layer trained at q = 3 is near the minimiser of the loss on the set", "our reading"),
+        Premise("Figure 4, bottom: the loss at unseen subset sizes q_test converges", "printed"),
+        Premise("that q_test = 2 is among the unseen sizes of Figure 4", "open"),
+        MOMENTS,
+    ),
 )
