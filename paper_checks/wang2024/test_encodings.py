@@ -12,7 +12,10 @@ from verify import Measurement, Outcome, load_comparison, load_theorem
 LAYER = encodings.Layer(12, 3, 2, 20, Fraction(1), Fraction(2), "tokens", 0)
 
 
-@pytest.mark.parametrize("name", ["wang2024.sign_attention_sampled", "wang2024.two_selected_sampled"])
+@pytest.mark.parametrize(
+    "name",
+    ["wang2024.sign_attention_sampled", "wang2024.two_selected_sampled", "wang2024.one_draw_does_not_generalise"],
+)
 def test_against_sampled_layers(ledger, name):
     ledger.compare(load_comparison(name))
 
@@ -72,3 +75,11 @@ def test_beyond_ties(T, d_e):
 
 def test_only_ties_are_left_where_they_are_compared():
     assert all(encodings.beyond_ties(T, d, d_e, encodings.SHARP) < 1e-12 for T, d, d_e in encodings.TIES)
+
+
+def test_what_one_draw_costs_is_told_from_nothing():
+    low, high = Measurement(0.01, 1e-4, 1000), Measurement(0.5, 1e-3, 1000)
+    assert encodings.one_draw(0.1, 0.2, low, high).outcome is Outcome.VERIFIED
+    assert encodings.one_draw(0.1, 0.2, high, high).outcome is Outcome.REFUTED
+    assert encodings.one_draw(0.1, 0.2, low, low).outcome is Outcome.REFUTED
+    assert encodings.one_draw(0.1, 0.2, low, Measurement(0.21, 0.1, 1000)).outcome is Outcome.INCONCLUSIVE
