@@ -25,7 +25,7 @@ from verify import (
 )
 
 QUICK, FULL = 6, 40
-BATCHES, BATCH_SIZE = 100, 64
+BATCHES, BATCH_SIZE = 80, 64
 BATCHES_IN_FULL = 400
 SEEN = 1 / 4
 """Share of a single sample's root mean square that the mean of what should be 0 may not hide by chance."""

@@ -194,7 +194,8 @@ def test_a_bug_in_the_measurement_is_seen(monkeypatch, encodings, tokens, seen):
 
     monkeypatch.setattr(reference, "sample_batch", batch)
     monkeypatch.setattr(gradient_experiments, "sign_encodings", encodings(gradient_experiments.sign_encodings))
-    found = gradients.measured(DRAWN, device="cpu", batches=gradients.BATCHES)
+    # A single layer's share of what a run looks at: twice the batches.
+    found = gradients.measured(DRAWN, device="cpu", batches=2 * gradients.BATCHES)
     right = made_up(DRAWN)
     refuted = {name for name in found if verdict(DRAWN, right | {name: found[name]}).outcome is Outcome.REFUTED}
     assert seen <= refuted
