@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from verify.claims import Inequality as Inequality
     from verify.comparisons import Comparison as Comparison
     from verify.comparisons import ComparisonResult as ComparisonResult
+    from verify.comparisons import Prediction as Prediction
     from verify.comparisons import Verdict as Verdict
     from verify.comparisons import agreement as agreement
     from verify.comparisons import all_of as all_of
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
     from verify.dynamics import Dynamics as Dynamics
     from verify.errors import InputError as InputError
     from verify.errors import TheoremError as TheoremError
-    from verify.experiments import Curve as Curve
     from verify.experiments import Experiment as Experiment
     from verify.experiments import ExperimentResult as ExperimentResult
-    from verify.experiments import Measurement as Measurement
     from verify.experiments import Setting as Setting
     from verify.findings import Finding as Finding
     from verify.findings import Premise as Premise
@@ -37,6 +36,10 @@ if TYPE_CHECKING:
     from verify.language import primitive as primitive
     from verify.matrices import MatrixIdentity as MatrixIdentity
     from verify.matrices import matrix as matrix
+    from verify.measurements import Curve as Curve
+    from verify.measurements import HeatMap as HeatMap
+    from verify.measurements import Measurement as Measurement
+    from verify.measurements import Predicted as Predicted
     from verify.outcomes import Enclosure as Enclosure
     from verify.outcomes import Evidence as Evidence
     from verify.outcomes import Outcome as Outcome
@@ -47,18 +50,22 @@ if TYPE_CHECKING:
     from verify.registry import load_comparison as load_comparison
     from verify.registry import load_experiment as load_experiment
     from verify.registry import load_finding as load_finding
+    from verify.registry import load_prediction as load_prediction
     from verify.registry import load_theorem as load_theorem
+    from verify.registry import prediction_ids as prediction_ids
     from verify.registry import theorem_ids as theorem_ids
     from verify.residuals import LeastResidual as LeastResidual
     from verify.roots import IsolatedRoot as IsolatedRoot
     from verify.sources import Paper as Paper
     from verify.sources import Source as Source
+    from verify.running import Running as Running
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
     from verify.statement import Hypothesis as Hypothesis
     from verify.statement import Statement as Statement
     from verify.statement import Theorem as Theorem
     from verify.stationary import StationarySquare as StationarySquare
+    from verify.store import Store as Store
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
     from verify.values import ClauseValue as ClauseValue
@@ -72,6 +79,7 @@ _HOMES = {
     "comparisons": (
         "Comparison",
         "ComparisonResult",
+        "Prediction",
         "Verdict",
         "agreement",
         "all_of",
@@ -82,9 +90,10 @@ _HOMES = {
     "descent": ("Coordinate", "Descent"),
     "dynamics": ("Dynamics",),
     "errors": ("InputError", "TheoremError"),
-    "experiments": ("Curve", "Experiment", "ExperimentResult", "Measurement", "Setting"),
+    "experiments": ("Experiment", "ExperimentResult", "Setting"),
     "findings": ("Finding", "Premise", "Reproduction", "findings_text"),
     "language": ("Case", "enclosed", "primitive"),
+    "measurements": ("Curve", "HeatMap", "Measurement", "Predicted"),
     "matrices": ("MatrixIdentity", "matrix"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
@@ -95,12 +104,15 @@ _HOMES = {
         "load_comparison",
         "load_experiment",
         "load_finding",
+        "load_prediction",
         "load_theorem",
+        "prediction_ids",
         "theorem_ids",
     ),
     "residuals": ("LeastResidual",),
     "roots": ("IsolatedRoot",),
     "sources": ("Paper", "Source"),
+    "running": ("Running",),
     "statement": (
         "Bound",
         "Canary",
@@ -109,6 +121,7 @@ _HOMES = {
         "Theorem",
     ),
     "stationary": ("StationarySquare",),
+    "store": ("Store",),
     "trajectories": ("Reaches", "Stays"),
     "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }

@@ -158,25 +158,35 @@ def simulate_experiment(
     full: Annotated[bool, typer.Option("--full", help="the paper's own settings")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="write EXPERIMENT.json, and curves to EXPERIMENT.png", show_default=False),
+        typer.Option(metavar="DIR", help="write EXPERIMENT.json, and a plot to EXPERIMENT.png", show_default=False),
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="where results are kept, else .lemmascope/results.sqlite", show_default=False
+        ),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="measure anew, and keep nothing")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment: settings to measurements with standard errors. NAME=V1,V2,... measures along a setting."""
     from verify.experiments import make_folder, write_run
     from verify.parameters import read_assignments
     from verify.registry import load_experiment
+    from verify.simulate import announced, simulate, usable_store
     from verify.text import experiment_text
 
     loaded, assignments = load_experiment(experiment), read_assignments(given or [])
     loaded.refuse_options(assignments)
+    if no_cache and store is not None:
+        raise InputError("--store", store, "is not for --no-cache, which keeps nothing")
     if out is not None:
         make_folder(out)
-    if varied := loaded.varied(assignments):
-        values = assignments.pop(varied).split(",")
-        result = loaded.along(varied, values, seed=seed, device=device, full=full, **assignments)
-    else:
-        result = loaded.run(seed=seed, device=device, full=full, **assignments)
+    kept = None if no_cache else usable_store(store)
+    announce = announced(loaded, kept) if full else None
+    with _bar(loaded.id) as tell:
+        options = {"seed": seed, "device": device, "full": full, "store": kept, "tell": tell, "announce": announce}
+        result = simulate(loaded, assignments, options)
     if out is not None:
         write_run(result, out)
     if as_json:
@@ -245,6 +255,33 @@ def _progress(unit: str = "step") -> Iterator[Callable[[int], None] | None]:
                 status.update(f"{unit} {count}")
 
         yield show
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    started = time.monotonic()
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task(name, total=None)
+    try:
+
+        def show(done: int, total: int) -> None:
+            if time.monotonic() - started > 2:
+                progress.start()
+                progress.update(task, completed=done, total=total)
+
+        yield show
+    finally:
+        progress.stop()
 
 
 def run(arguments: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ from verify.errors import TheoremError
 from verify.outcomes import Evidence, Outcome
 
 if TYPE_CHECKING:
-    from verify.experiments import Measurement
+    from verify.experiments import ExperimentResult
+    from verify.measurements import Measurement, Predicted
 
 FALSE_ALARM = 1e-6
 """Chance that any of a family of statistical comparisons fails although theory and simulation agree."""
@@ -54,7 +55,7 @@ class ComparisonResult:
     """A comparison as it ran."""
 
     id: str
-    theorem: str
+    theorem: str | None
     outcome: Outcome
     evidence: Evidence
     detail: str
@@ -73,7 +74,8 @@ class Comparison:
     id, title
         `paper.name`, and one line that says what agrees.
     theorem, experiment
-        Ids of the theorem and of the experiment; None where it simulates without a named experiment.
+        Ids of the theorem and of the experiment; None where a paper's claim is no theorem of the library, and where it
+        simulates without a named experiment.
     compare
         `compare(device=…, full=…, seed=…)`, with the device `cpu` or `cuda`; returns a `Verdict`.
     devices
@@ -82,7 +84,7 @@ class Comparison:
 
     id: str
     title: str
-    theorem: str
+    theorem: str | None
     experiment: str | None
     compare: Callable[..., Verdict]
     devices: tuple[str, ...] = ("cpu", "cuda")
@@ -97,6 +99,24 @@ class Comparison:
         return ComparisonResult(
             self.id, self.theorem, found.outcome, found.evidence, found.detail, found.instances, where, seed, spent
         )
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What theory says of an experiment's curves, to be drawn over them.
+
+    Parameters
+    ----------
+    id, title
+        The experiment's id, and one line that says what is predicted.
+    predict
+        `predict(result)`: named curves with the axes of the result's, none where theory has nothing to say of its
+        settings.
+    """
+
+    id: str
+    title: str
+    predict: "Callable[[ExperimentResult], Mapping[str, Predicted]]"
 
 
 def student_bound(samples: int, comparisons: int) -> float:

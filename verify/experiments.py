@@ -4,7 +4,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -12,74 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from verify.devices import device_named
 from verify.errors import InputError, TheoremError
+from verify.measurements import Curve, HeatMap, Measurement, Predicted
 from verify.outcomes import SCHEMA, json_numbers
 from verify.parameters import Instance, Parameter, Value
+from verify.running import Running
 
 if TYPE_CHECKING:
     from verify.sources import Source
+    from verify.store import Key, Store
 
 _FEWEST = 2
 """Values of a setting that is varied."""
 _TAKEN = ("seed", "device", "full")
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A measured number: the mean of `samples` independent values, and its standard error.
-
-    Standard error 0 says that the value is deterministic up to rounding. (mean − truth) / standard_error
-    is Student t with samples − 1 degrees of freedom, up to the non-normality of the values.
-    """
-
-    value: float
-    standard_error: float = 0.0
-    samples: int = 1
-
-    def __post_init__(self) -> None:
-        if self.standard_error < 0 or self.samples < 1:
-            raise TheoremError("a measurement has a standard error >= 0 and at least one sample")
-        if self.standard_error > 0 and self.samples < 2:
-            raise TheoremError("a standard error needs at least two samples")
-
-    def band(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0."""
-        if not self.standard_error:
-            return self.value, self.value
-        from scipy.stats import t
-
-        half = float(t.ppf(0.975, self.samples - 1)) * self.standard_error
-        return self.value - half, self.value + half
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A quantity measured along something that varies, such as the steps of a training.
-
-    `over` and `quantity` name the two axes, with their units; curves that agree in both share a plot.
-    """
-
-    over: str
-    quantity: str
-    at: tuple[float, ...]
-    measured: tuple[Measurement, ...]
-
-    def __post_init__(self) -> None:
-        if not self.at or len(self.at) != len(self.measured):
-            raise TheoremError(f"a curve over {self.over} needs a measurement at each of its points, and a point")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return every number that is plotted: the points, the means and the ends of their confidence bands."""
-        lower, upper = zip(*(measured.band() for measured in self.measured), strict=True)
-        return {
-            "over": self.over,
-            "quantity": self.quantity,
-            "at": list(self.at),
-            "value": [measured.value for measured in self.measured],
-            "lower": list(lower),
-            "upper": list(upper),
-            "standard_error": [measured.standard_error for measured in self.measured],
-            "samples": [measured.samples for measured in self.measured],
-        }
+_OF_RUN = ("store", "tell", "announce")
 
 
 @dataclass(frozen=True)
@@ -93,7 +38,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What an experiment measured, and all that is needed to measure it again."""
+    """What an experiment measured, and all that is needed to measure it again; and what theory says, where it does."""
 
     experiment: str
     settings: Instance
@@ -102,6 +47,9 @@ class ExperimentResult:
     measurements: Mapping[str, Measurement]
     seconds: float
     curves: Mapping[str, Curve] = field(default_factory=dict)
+    heat_maps: Mapping[str, HeatMap] = field(default_factory=dict)
+    theory: Mapping[str, Predicted] = field(default_factory=dict)
+    from_store: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify simulate --json`, without `schema` and `version`."""
@@ -112,8 +60,22 @@ class ExperimentResult:
             "device": self.device,
             "measurements": {name: asdict(measured) for name, measured in self.measurements.items()},
             "curves": {name: curve.to_json() for name, curve in self.curves.items()},
+            "heat_maps": {name: found.to_json() for name, found in self.heat_maps.items()},
+            "theory": {name: said.to_json() for name, said in self.theory.items()},
+            "from_store": self.from_store,
             "seconds": round(self.seconds, 3),
         }
+
+    @staticmethod
+    def from_json(body: Mapping[str, Any], settings: Instance) -> "ExperimentResult":
+        """Return the result that `to_json` has written down, of settings that are known; without what theory says."""
+        return ExperimentResult(
+            *(body["experiment"], settings, body["seed"], body["device"]),
+            {name: Measurement(**measured) for name, measured in body["measurements"].items()},
+            body["seconds"],
+            {name: Curve.from_json(curve) for name, curve in body["curves"].items()},
+            {name: HeatMap.from_json(found) for name, found in body["heat_maps"].items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -128,20 +90,26 @@ class Experiment:
         What may be set; what is not given takes its quick or full value.
     measure
         `measure(settings, seed=…, device=…)` with exact values of all settings and the device `cpu` or
-        `cuda`; returns named measurements and curves, and raises InputError for settings that do not fit
+        `cuda`; returns named measurements, curves and heat maps, and raises InputError for settings that do not fit
         together. The ends of a curve are measurements too: NAME_start and NAME_end.
+    resumable
+        Whether `measure` also takes `running=…`, a `Running` for its progress and its checkpoints.
+    expect
+        `expect(settings, device=…)`, about how many seconds a run takes on this machine.
     """
 
     id: str
     title: str
     source: "Source"
     settings: tuple[Setting, ...]
-    measure: Callable[..., Mapping[str, Measurement | Curve]]
+    measure: Callable[..., Mapping[str, Measurement | Curve | HeatMap]]
+    resumable: bool = False
+    expect: Callable[..., float] | None = None
 
     def __post_init__(self) -> None:
         names = [setting.parameter.name for setting in self.settings]
         for name in names:
-            if name in _TAKEN or names.count(name) > 1:
+            if name in (*_TAKEN, *_OF_RUN) or names.count(name) > 1:
                 raise TheoremError(f"experiment {self.id}: the setting's name {name} is taken")
         for setting in self.settings:
             for value in (setting.quick, setting.full):
@@ -162,24 +130,77 @@ class Experiment:
         return first
 
     def run(
-        self, /, *, seed: int = 0, device: str = "auto", full: bool = False, **settings: object
+        self,
+        /,
+        *,
+        seed: int = 0,
+        device: str = "auto",
+        full: bool = False,
+        store: "Store | None" = None,
+        tell: Callable[[int, int], None] | None = None,
+        announce: Callable[[float], None] | None = None,
+        **settings: object,
     ) -> ExperimentResult:
-        """Measure. Raises InputError for an unknown setting, a bad value, or a run that diverges."""
+        """Measure, or return what a store has kept of the same run; what is measured is kept in it.
+
+        With a store a long run goes on where it was left. `tell(done, total)` hears of its progress, and `announce`,
+        before it begins, about how many seconds it takes. Raises InputError for an unknown setting, a bad value, or a
+        run that diverges: nothing is kept of it.
+        """
         chosen = self._chosen(settings, full=full)
         where = device_named(device)
+        key = self._key(chosen, seed, where) if store else None
+        if store and key and (kept := store.read(key)) is not None:
+            try:
+                return replace(ExperimentResult.from_json(kept, chosen), from_store=True)
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError("--store", store.path, f"holds a result of {self.id} that cannot be read") from error
+        running = Running(store.checkpoint(key) if store and key and self.resumable else None, tell)
+        if announce and self.expect:
+            announce(self.expect(chosen, device=where))
         started = time.monotonic()
+        resuming = {"running": running} if self.resumable else {}
+        found = self.measure(chosen, seed=seed, device=where, **resuming)
+        result = self._result(found, chosen, seed, where, time.monotonic() - started + running.seconds_before)
+        if store and key:
+            store.write(key, self.id, result.to_json())
+            running.forget()
+        return result
+
+    def _result(
+        self,
+        found: Mapping[str, Measurement | Curve | HeatMap],
+        chosen: Instance,
+        seed: int,
+        device: str,
+        seconds: float,
+    ) -> ExperimentResult:
         measurements: dict[str, Measurement] = {}
         curves: dict[str, Curve] = {}
-        for name, found in self.measure(chosen, seed=seed, device=where).items():
-            if isinstance(found, Curve):
-                curves[name] = found
-                measurements |= {f"{name}_start": found.measured[0], f"{name}_end": found.measured[-1]}
+        maps: dict[str, HeatMap] = {}
+        for name, value in found.items():
+            if isinstance(value, HeatMap):
+                maps[name] = value
+                numbers = [number for row in value.values for number in row]
             else:
-                measurements[name] = found
-            for measured in found.measured if isinstance(found, Curve) else (found,):
-                if not (math.isfinite(measured.value) and math.isfinite(measured.standard_error)):
-                    raise InputError(name, measured.value, f"is not finite: {self.id} diverges at these settings")
-        return ExperimentResult(self.id, chosen, seed, where, measurements, time.monotonic() - started, curves)
+                measured = value.measured if isinstance(value, Curve) else (value,)
+                numbers = [number for one in measured for number in (one.value, one.standard_error)]
+            wild = next((number for number in numbers if not math.isfinite(number)), None)
+            if wild is not None:
+                raise InputError(name, wild, f"is not finite: {self.id} diverges at these settings")
+            if isinstance(value, Curve):
+                curves[name] = value
+                measurements |= {f"{name}_start": value.measured[0], f"{name}_end": value.measured[-1]}
+            elif isinstance(value, Measurement):
+                measurements[name] = value
+        return ExperimentResult(self.id, chosen, seed, device, measurements, seconds, curves, maps)
+
+    def _key(self, chosen: Instance, seed: int, device: str) -> "Key | None":
+        """Return what a store knows a run by; None where the code is not to be found."""
+        from verify.store import Key, code_version, settings_digest
+
+        code = code_version(self.measure.__module__)
+        return Key(settings_digest(self.id, chosen), code, seed, device) if code else None
 
     def along(
         self,
@@ -190,6 +211,9 @@ class Experiment:
         seed: int = 0,
         device: str = "auto",
         full: bool = False,
+        store: "Store | None" = None,
+        tell: Callable[[int, int], None] | None = None,
+        announce: Callable[[float], None] | None = None,
         **settings: object,
     ) -> ExperimentResult:
         """Measure at several values of a setting, each with the same seed: curves over the setting.
@@ -205,7 +229,8 @@ class Experiment:
         # All are read before the first runs.
         for value in at:
             self._chosen({**settings, name: value}, full=full)
-        runs = [self.run(seed=seed, device=device, full=full, **{**settings, name: value}) for value in at]
+        options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
+        runs = [self.run(**options, **{**settings, name: value}) for value in at]
         points = [
             {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
             | {
@@ -223,7 +248,8 @@ class Experiment:
         }
         chosen = {**runs[0].settings, name: tuple(at)}
         seconds = sum(run.seconds for run in runs)
-        return ExperimentResult(self.id, chosen, seed, runs[0].device, {}, seconds, curves)
+        kept = all(run.from_store for run in runs)
+        return ExperimentResult(self.id, chosen, seed, runs[0].device, {}, seconds, curves, from_store=kept)
 
     def _chosen(self, given: Mapping[str, Any], *, full: bool) -> dict[str, Value]:
         known = [setting.parameter.name for setting in self.settings]
@@ -247,7 +273,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
-    """Write a run to EXPERIMENT.json in a folder, and where it has curves to EXPERIMENT.png; each whole or not at all.
+    """Write a run to EXPERIMENT.json in a folder, and what can be drawn to EXPERIMENT.png; each whole or not at all.
 
     Raises InputError where they cannot be written.
     """
@@ -255,7 +281,7 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
 
     body = {"schema": SCHEMA, "version": version(), **result.to_json()}
     files = {".json": (json.dumps(body, indent=2, allow_nan=False) + "\n").encode()}
-    if result.curves:
+    if result.curves or result.heat_maps:
         from verify.plots import plotted
 
         files[".png"] = plotted(result)

@@ -1,4 +1,4 @@
-"""Theorems, experiments, comparisons and findings by id (entry points); theorems also by `file.py:name`.
+"""Theorems, experiments, comparisons, predictions and findings by id (entry points); theorems also by `file.py:name`.
 
 Each kind has a group of entry points, id -> `module:object`, of which an object is imported when it
 is asked for. The entries of every installed package are there, beside ours.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verify.errors import InputError
 
 if TYPE_CHECKING:
-    from verify.comparisons import Comparison
+    from verify.comparisons import Comparison, Prediction
     from verify.experiments import Experiment
     from verify.findings import Finding
     from verify.statement import Theorem
@@ -25,6 +25,7 @@ _CLASSES = {
     "experiment": ("verify.experiments", "Experiment"),
     "comparison": ("verify.comparisons", "Comparison"),
     "finding": ("verify.findings", "Finding"),
+    "prediction": ("verify.comparisons", "Prediction"),
 }
 
 
@@ -48,6 +49,11 @@ def finding_ids() -> list[str]:
     return _ids("finding")
 
 
+def prediction_ids() -> list[str]:
+    """Return the ids of all experiments of which theory predicts a curve, sorted; nothing is imported."""
+    return _ids("prediction")
+
+
 def load_theorem(reference: str) -> "Theorem":
     """Return the theorem of an id or of `file.py:name`. Raises InputError where there is none."""
     path, colon, name = reference.rpartition(":")
@@ -69,6 +75,11 @@ def load_comparison(reference: str) -> "Comparison":
 def load_finding(reference: str) -> "Finding":
     """Return the finding of an id. Raises InputError where there is none."""
     return _load("finding", reference)
+
+
+def load_prediction(reference: str) -> "Prediction":
+    """Return what theory predicts of an experiment, by the experiment's id. Raises InputError where it does not."""
+    return _load("prediction", reference)
 
 
 def package_of(theorem_id: str) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 import sympy as sp
 
 from verify.conditions import ConditionsResult
-from verify.experiments import ExperimentResult, Measurement
+from verify.experiments import ExperimentResult
 from verify.explore import ExploreResult
+from verify.measurements import Measurement
 from verify.outcomes import CheckResult, HypothesisResult, number_text
 from verify.sharpness import Sharpness
 from verify.statement import Theorem
@@ -55,7 +56,15 @@ def experiment_text(result: ExperimentResult) -> str:
         if over != (over := (curve.over, curve.at)):
             lines += [f"over {curve.over}: {_row(curve.at)}"]
         lines += [f"  {name} = {_row(m.value for m in curve.measured)}"]
-    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}"])
+    for name, said in result.theory.items():
+        middles = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)]
+        lines += [f"  theory: {name} = {_row(middles) if len(set(middles)) > 1 else _row(middles[:1])}"]
+    for name, found in result.heat_maps.items():
+        numbers = [number for row in found.values for number in row]
+        shape = f"{len(found.values)} x {len(found.values[0])}"
+        lines += [f"  {name}: {shape} numbers from {min(numbers):.4g} to {max(numbers):.4g}"]
+    stored = ", from the store" if result.from_store else ""
+    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"])
 
 
 def check_text(result: CheckResult) -> str:

@@ -23,6 +23,13 @@ def _own_primitives():
             del sys.modules[name]
 
 
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path_factory, monkeypatch):
+    """Results that a test measures are its own: it is served none, and leaves none."""
+    folder = tmp_path_factory.mktemp("store")
+    monkeypatch.setattr("verify.simulate.default_store", lambda: folder / "results.sqlite")
+
+
 @pytest.fixture(scope="session")
 def make_theorem():
     def make(*clauses, names="x", parameters=None, values=None, proofs=None, derivation=None, **statement):

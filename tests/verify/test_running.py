@@ -1,0 +1,129 @@
+"""Checkpoints: what a killed process has left is gone on with, to the last bit; what cannot be read is refused."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from verify import Experiment, InputError, Measurement, Parameter, Running, Setting, Source, Store
+
+SETTING = Setting(Parameter("steps", "integer", "steps", minimum=1), 30, 30)
+TRAINING = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from verify import Experiment, Measurement, Parameter, Setting, Source, Store
+from verify.running import Running
+
+KILLED_AT = int(sys.argv[2])
+
+def measure(settings, *, seed, device, running):
+    running.every = 0.0
+    left = running.left("walk")
+    generator = torch.Generator().manual_seed(seed)
+    x, begun = torch.zeros(3, dtype=torch.float64), 0
+    if left is not None:
+        x, begun = left["x"], left["step"]
+        generator.set_state(left["generator"])
+    for step in range(begun, int(settings["steps"])):
+        if step == KILLED_AT:
+            os.kill(os.getpid(), signal.SIGKILL)
+        x = (x + torch.randn(3, generator=generator, dtype=torch.float64)).sin()
+        running.keep("walk", lambda: {"x": x, "step": step + 1, "generator": generator.get_state()})
+        running.steps(step + 1, int(settings["steps"]))
+    return {f"x{i}": Measurement(float(value)) for i, value in enumerate(x)} | {"begun": Measurement(float(begun))}
+
+setting = Setting(Parameter("steps", "integer", "steps", minimum=1), 30, 30)
+walk = Experiment("user.walk", "a title", Source("1", "derived here"), (setting,), measure, resumable=True)
+found = walk.run(device="cpu", seed=3, store=Store(Path(sys.argv[1])))
+print([value.value.hex() for value in found.measurements.values()])
+"""
+
+
+def run(folder, killed_at):
+    (folder / "walk.py").write_text(TRAINING)
+    words = [sys.executable, str(folder / "walk.py"), str(folder / "store" / "s"), str(killed_at)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    whole = run(tmp_path / "one", -1)
+    for step in (11, 23):
+        killed = run(tmp_path / "other", step)
+        assert killed.returncode == -signal.SIGKILL and killed.stdout == ""
+        assert len(list((tmp_path / "other" / "store" / "s.unfinished").iterdir())) == 1
+    resumed = run(tmp_path / "other", -1)
+    *numbers, begun = eval(whole.stdout)
+    assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
+    assert not (tmp_path / "other" / "store" / "s.unfinished").exists()
+    # It is in the store now: what would be killed is not run.
+    assert run(tmp_path / "other", 0).stdout == resumed.stdout
+
+
+def test_what_is_kept_is_left(tmp_path):
+    file = tmp_path / "deep" / "state.pt"
+    first = Running(file)
+    assert first.left("a") is None
+    first.keep("a", lambda: {"x": torch.ones(2), "list": [1, 2.5]}, now=True)
+    first.keep("b", lambda: 3, now=True)
+    second = Running(file)
+    assert second.left("a")["list"] == [1, 2.5] and second.left("b") == 3 and second.seconds_before > 0
+    assert [path.name for path in file.parent.iterdir()] == ["state.pt"]
+    second.forget()
+    assert not file.parent.exists()
+
+
+def test_it_is_kept_when_it_is_time(tmp_path):
+    running = Running(tmp_path / "state.pt", every=1000.0)
+    running.keep("a", lambda: pytest.fail("it is not time"))
+    running.keep("a", lambda: 1, now=True)
+    assert Running(tmp_path / "state.pt").left("a") == 1
+    Running().keep("a", lambda: pytest.fail("there is no file"), now=True)
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04 broken"])
+def test_a_checkpoint_that_cannot_be_read_is_one_line(tmp_path, content):
+    (tmp_path / "state.pt").write_bytes(content)
+    with pytest.raises(InputError, match=r"checkpoint = .*state\.pt.*: cannot be read; remove it to begin anew"):
+        Running(tmp_path / "state.pt")
+
+
+def test_a_checkpoint_holds_data_and_no_code(tmp_path):
+    torch.save({"parts": {"a": 1}, "seconds": 1.0, "more": [Parameter("x", "word", "y", words=("z",))]}, tmp_path / "s")
+    with pytest.raises(InputError, match="cannot be read"):
+        Running(tmp_path / "s")
+
+
+def test_a_run_that_fails_leaves_its_checkpoint(tmp_path):
+    def measure(settings, *, seed, device, running):
+        running.keep("a", lambda: 1, now=True)
+        raise InputError("steps", 3, "diverges")
+
+    experiment = Experiment("user.x", "a title", Source("1", "derived here"), (SETTING,), measure, resumable=True)
+    store = Store(tmp_path / "s")
+    with pytest.raises(InputError, match="diverges"):
+        experiment.run(device="cpu", store=store)
+    assert len(list((tmp_path / "s.unfinished").iterdir())) == 1
+
+
+def test_progress_and_the_expected_time_are_told(tmp_path):
+    told, announced = [], []
+
+    def measure(settings, *, seed, device, running):
+        running.steps(1, 2)
+        return {"x": Measurement(1.0)}
+
+    experiment = Experiment(
+        *("user.x", "a title", Source("1", "derived here"), (SETTING,), measure),
+        resumable=True,
+        expect=lambda settings, *, device: 2.0 * settings["steps"],
+    )
+    store = Store(tmp_path / "s")
+    for _ in range(2):
+        # The second is served by the store, and takes no time.
+        experiment.run(device="cpu", store=store, tell=lambda *x: told.append(x), announce=announced.append)
+    assert told == [(1, 2)] and announced == [60.0]

@@ -1,0 +1,123 @@
+"""What a simulation measures: numbers with standard errors, curves and matrices; and what theory says of a curve."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.errors import TheoremError
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measured number: the mean of `samples` independent values, and its standard error.
+
+    Standard error 0 says that the value is deterministic up to rounding. (mean − truth) / standard_error
+    is Student t with samples − 1 degrees of freedom, up to the non-normality of the values.
+    """
+
+    value: float
+    standard_error: float = 0.0
+    samples: int = 1
+
+    def __post_init__(self) -> None:
+        if self.standard_error < 0 or self.samples < 1:
+            raise TheoremError("a measurement has a standard error >= 0 and at least one sample")
+        if self.standard_error > 0 and self.samples < 2:
+            raise TheoremError("a standard error needs at least two samples")
+
+    def band(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0."""
+        if not self.standard_error:
+            return self.value, self.value
+        from scipy.stats import t
+
+        half = float(t.ppf(0.975, self.samples - 1)) * self.standard_error
+        return self.value - half, self.value + half
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantity measured along something that varies, such as the steps of a training.
+
+    `over` and `quantity` name the two axes, with their units; curves that agree in both share a plot, whose vertical
+    axis is `logarithmic` where one of them asks for it.
+    """
+
+    over: str
+    quantity: str
+    at: tuple[float, ...]
+    measured: tuple[Measurement, ...]
+    logarithmic: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.at or len(self.at) != len(self.measured):
+            raise TheoremError(f"a curve over {self.over} needs a measurement at each of its points, and a point")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every number that is plotted: the points, the means and the ends of their confidence bands."""
+        lower, upper = zip(*(measured.band() for measured in self.measured), strict=True)
+        return {
+            "over": self.over,
+            "quantity": self.quantity,
+            "logarithmic": self.logarithmic,
+            "at": list(self.at),
+            "value": [measured.value for measured in self.measured],
+            "lower": list(lower),
+            "upper": list(upper),
+            "standard_error": [measured.standard_error for measured in self.measured],
+            "samples": [measured.samples for measured in self.measured],
+        }
+
+    @staticmethod
+    def from_json(body: Mapping[str, Any]) -> "Curve":
+        """Return the curve that `to_json` has written down."""
+        columns = (body[name] for name in ("value", "standard_error", "samples"))
+        measured = tuple(Measurement(*row) for row in zip(*columns, strict=True))
+        return Curve(body["over"], body["quantity"], tuple(body["at"]), measured, body["logarithmic"])
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A matrix of numbers, drawn as a heat map; `quantity` says what they are, with their unit."""
+
+    rows: str
+    columns: str
+    quantity: str
+    values: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.values or len({len(row) for row in self.values}) != 1 or not self.values[0]:
+            raise TheoremError(f"a heat map of {self.quantity} needs rows of one length")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every number that is drawn."""
+        values = [list(row) for row in self.values]
+        return {"rows": self.rows, "columns": self.columns, "quantity": self.quantity, "values": values}
+
+    @staticmethod
+    def from_json(body: Mapping[str, Any]) -> "HeatMap":
+        """Return the heat map that `to_json` has written down."""
+        return HeatMap(body["rows"], body["columns"], body["quantity"], tuple(tuple(row) for row in body["values"]))
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What theory says of a quantity along something: that it lies between two curves, which may be one.
+
+    It is drawn over the simulated curves whose axes it shares.
+    """
+
+    over: str
+    quantity: str
+    at: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.at or not len(self.at) == len(self.lower) == len(self.upper):
+            raise TheoremError(f"theory over {self.over} needs both ends at each of its points, and a point")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every number that is drawn."""
+        points = {"at": list(self.at), "lower": list(self.lower), "upper": list(self.upper)}
+        return {"over": self.over, "quantity": self.quantity, **points}

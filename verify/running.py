@@ -1,0 +1,96 @@
+"""What a long measurement is given while it runs: where it was left, where to leave its state, whom to tell."""
+
+import contextlib
+import os
+import pickle
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verify.errors import InputError
+
+SECONDS_BETWEEN = 30.0
+
+
+@dataclass
+class Running:
+    """A run of a measurement: its checkpoint, where it has one, and its progress.
+
+    A measurement has named parts, such as trainings. What `keep` is given for one of them, `left` returns after the
+    process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and dicts.
+
+    Parameters
+    ----------
+    file
+        The checkpoint; None keeps nothing.
+    tell
+        `tell(done, total)`, called as often as `steps` is.
+    every
+        Seconds between two checkpoints.
+    seconds_before
+        What the run had taken when it was left.
+    """
+
+    file: Path | None = None
+    tell: Callable[[int, int], None] | None = None
+    every: float = SECONDS_BETWEEN
+    seconds_before: float = field(default=0.0, init=False)
+    _parts: dict[str, Any] = field(default_factory=dict, init=False)
+    _begun: float = field(default_factory=time.monotonic, init=False)
+    _kept: float = field(default_factory=time.monotonic, init=False)
+
+    def __post_init__(self) -> None:
+        if self.file is not None and self.file.exists():
+            self._parts, self.seconds_before = _read(self.file)
+
+    def left(self, part: str) -> Any:
+        """Return the state in which a part was left, None where it has not begun."""
+        return self._parts.get(part)
+
+    def keep(self, part: str, state: Callable[[], Any], *, now: bool = False) -> None:
+        """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on."""
+        if self.file is None or not (now or time.monotonic() - self._kept >= self.every):
+            return
+        self._parts[part] = state()
+        self._kept = time.monotonic()
+        _write(self.file, self._parts, self.seconds_before + self._kept - self._begun)
+
+    def steps(self, done: int, total: int) -> None:
+        """Say how far the run is."""
+        if self.tell is not None:
+            self.tell(done, total)
+
+    def forget(self) -> None:
+        """Remove the checkpoint, and its folder where it was the last."""
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.file.parent.rmdir()
+
+
+def _read(file: Path) -> tuple[dict[str, Any], float]:
+    import torch
+
+    try:
+        body = torch.load(file, weights_only=True)
+        return dict(body["parts"]), float(body["seconds"])
+    except (OSError, EOFError, RuntimeError, ValueError, KeyError, TypeError, pickle.UnpicklingError) as error:
+        raise InputError("checkpoint", file, "cannot be read; remove it to begin anew") from error
+
+
+def _write(file: Path, parts: dict[str, Any], seconds: float) -> None:
+    """Write a checkpoint: under its name there is the former one or the new one, whole, whenever the process ends."""
+    import torch
+
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as target:
+            torch.save({"parts": parts, "seconds": seconds}, target)
+            target.flush()
+            os.fsync(target.fileno())
+        part.replace(file)
+    except OSError as error:
+        raise InputError("checkpoint", file, f"cannot be written: {error.strerror}") from error

@@ -1,0 +1,200 @@
+"""Results that are kept: one SQLite file, a row for each result.
+
+A row's key is what was asked for (a digest of an id and its settings), the code that measured it, the seed and the
+device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
+"""
+
+import hashlib
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verify.errors import InputError
+from verify.parameters import Value
+from verify.version import version
+
+_APPLICATION = int.from_bytes(b"lmsc")
+_FORMAT = 1
+_PATIENCE = 60.0
+"""Seconds for which a writer waits for another one."""
+_TABLE = """CREATE TABLE results (
+    digest TEXT NOT NULL, code TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL,
+    name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (digest, code, seed, device)
+) WITHOUT ROWID"""
+_NUMERICAL = ("torch", "numpy")
+"""Distributions whose version may show in the last digit of a result."""
+
+
+class Key(NamedTuple):
+    """What identifies a result."""
+
+    digest: str
+    code: str
+    seed: int
+    device: str
+
+    @property
+    def name(self) -> str:
+        """A name for files that belong to the result."""
+        return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:32]
+
+
+def default_store() -> Path:
+    """Return where the command line keeps results: `.lemmascope` in the working directory."""
+    return Path(".lemmascope") / "results.sqlite"
+
+
+def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
+    """Return a digest of an id and of its settings' exact values, whatever their order."""
+    exact = {key: [type(value).__name__, str(value)] for key, value in sorted(settings.items())}
+    return hashlib.sha256(json.dumps([name, exact]).encode()).hexdigest()
+
+
+@cache
+def code_version(module: str) -> str:
+    """Return our version, those of what computes, and a digest of the sources of a module's top package and of ours.
+
+    So that edited code is never served an old result. "" where the sources are not to be found: nothing is kept then.
+    """
+    from importlib import metadata
+
+    digest = hashlib.sha256()
+    for package in sorted({module.partition(".")[0], "verify"}):
+        files = list(_sources(package))
+        if not files:
+            return ""
+        for name, path in files:
+            content = path.read_bytes()
+            digest.update(f"{package}/{name} {len(content)}\n".encode() + content)
+    installed = []
+    for name in _NUMERICAL:
+        try:
+            installed.append(f"{name}-{metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return " ".join([version(), digest.hexdigest(), *installed])
+
+
+def _sources(package: str) -> Iterator[tuple[str, Path]]:
+    """Yield the Python files of a top-level package, or of a module, by their path in it."""
+    loaded = sys.modules.get(package)
+    spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
+    if spec is None:
+        file = getattr(loaded, "__file__", None)
+        if file and Path(file).is_file():
+            yield Path(file).name, Path(file)
+        return
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            yield path.relative_to(folder).as_posix(), path
+    if not folders and spec.origin and Path(spec.origin).is_file():
+        yield Path(spec.origin).name, Path(spec.origin)
+
+
+class Store:
+    """A file of results, made where it is missing. Raises InputError where it cannot be used, also later on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError("--store", path, f"cannot be written: {error.strerror}") from error
+        with self._opened() as connection:
+            self._prepare(connection)
+
+    def read(self, key: Key) -> dict[str, Any] | None:
+        """Return the result of a key, None where there is none."""
+        with self._opened() as connection:
+            row = connection.execute(
+                "SELECT body FROM results WHERE digest = ? AND code = ? AND seed = ? AND device = ?", _columns(key)
+            ).fetchone()
+        if row is None:
+            return None
+        try:
+            body = json.loads(row[0])
+        except (TypeError, ValueError) as error:
+            raise self._unreadable("holds a result that is not JSON") from error
+        if not isinstance(body, dict):
+            raise self._unreadable("holds a result that is no JSON object")
+        return body
+
+    def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
+        """Keep a result, whole or not at all; of two for one key, the first."""
+        row = (*_columns(key), name, json.dumps(body, allow_nan=False))
+        with self._opened() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+
+    def checkpoint(self, key: Key) -> Path:
+        """Return where an unfinished run of a key keeps its state."""
+        return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        application, _ = self._identity(connection)
+        if application != _APPLICATION:
+            # Of several that come to an empty file, one makes the table: the others wait here, and look again.
+            connection.execute("BEGIN IMMEDIATE")
+            application, tables = self._identity(connection)
+            if not application and not tables:
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_FORMAT}")
+                connection.execute(_TABLE)
+                application = _APPLICATION
+            connection.execute("COMMIT")
+        if application != _APPLICATION:
+            raise self._unreadable("is a database of something else")
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found != _FORMAT:
+            raise self._unreadable(f"has the format {found}, where this version reads {_FORMAT}")
+        self._write_ahead(connection)
+        # What cannot be written is refused now, not after hours.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+
+    @staticmethod
+    def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
+        """Return the application's number, and how many tables there are."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return application, made
+
+    @staticmethod
+    def _write_ahead(connection: sqlite3.Connection) -> None:
+        """Let readers not wait for a writer. SQLite does not wait for this mode, where others are at the file."""
+        for _ in range(100):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                time.sleep(_PATIENCE / 1000)
+            else:
+                return
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as connection:
+                yield connection
+        except sqlite3.OperationalError as error:
+            raise InputError("--store", self.path, f"cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise self._unreadable(f"is no store of results: {error}") from error
+
+    def _unreadable(self, why: str) -> InputError:
+        return InputError("--store", self.path, f"{why}; name another file, or move this one away")
+
+
+def _columns(key: Key) -> tuple[str, str, str, str]:
+    return key.digest, key.code, str(key.seed), key.device
