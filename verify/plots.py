@@ -23,6 +23,7 @@ _DIVERGING = "BrBG"
 _COLUMNS = 3
 _LETTERS = 60
 """Of the settings, on a line above each column."""
+_LETTERS_OF_AXIS = 38
 _WIDTH, _HEIGHT = 4.6, 3.6
 _MARKED = 12
 """Points of a curve that carry its mark."""
@@ -57,7 +58,8 @@ def draw(result: "ExperimentResult") -> "Figure":
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2), layout="constrained")
     FigureCanvasAgg(figure)
     for place, ((over, quantity), (curves, theory)) in enumerate(groups.items(), start=1):
-        _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=quantity), curves, theory)
+        label = textwrap.fill(quantity, _LETTERS_OF_AXIS) if "\n" not in quantity else quantity
+        _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=label), curves, theory)
     for place, (name, found) in enumerate(result.heat_maps.items(), start=len(groups) + 1):
         _heat(figure.add_subplot(rows, columns, place), name, found)
     figure.suptitle("\n".join(heading), fontsize="small")
@@ -73,8 +75,7 @@ def _title(result: "ExperimentResult") -> str:
 
 def _lines(axes: "Axes", curves: "dict[str, Curve]", theory: "dict[str, Predicted]") -> None:
     if any(curve.logarithmic for curve in curves.values()):
-        # What is below every number is left out of a band, not clipped to the edge of the axis.
-        axes.set_yscale("log", nonpositive="mask")
+        _logarithmic(axes)
     for i, (name, curve) in enumerate(curves.items()):
         body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]
         axes.plot(
@@ -93,17 +94,36 @@ def _lines(axes: "Axes", curves: "dict[str, Curve]", theory: "dict[str, Predicte
         line = _THEORY_LINES[i % len(_THEORY_LINES)]
         axes.plot(said.at, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " "))
         axes.fill_between(said.at, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
+    points = {point for curve in curves.values() for point in curve.at}
+    if len(points) <= _MARKED and all(point == int(point) for point in points):
+        # A few whole numbers, such as sizes: nothing is between them.
+        axes.set_xticks(sorted(points))
     axes.grid(visible=True, alpha=0.3)
     if len(curves) + len(theory) > 1:
         axes.legend(fontsize="small")
 
 
+def _logarithmic(axes: "Axes") -> None:
+    """Make the vertical axis logarithmic, its ticks plain decimals also where it spans less than a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    # What has no logarithm is left out of a band, not clipped to the edge of the axis.
+    axes.set_yscale("log", nonpositive="mask")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _heat(axes: "Axes", name: str, found: "HeatMap") -> None:
+    from matplotlib.ticker import MaxNLocator
+
     most = max(abs(number) for row in found.values for number in row) or 1.0
     shape = len(found.values), len(found.values[0])
     # A matrix that is far from square would be a thread.
     aspect = "equal" if max(shape) <= 2 * min(shape) else "auto"
     image = axes.imshow(found.values, cmap=_DIVERGING, vmin=-most, vmax=most, aspect=aspect, interpolation="nearest")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.set_title(name.replace("_", " "), fontsize="medium")
     axes.set_xlabel(found.columns)
     axes.set_ylabel(found.rows)

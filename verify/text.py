@@ -57,8 +57,8 @@ def experiment_text(result: ExperimentResult) -> str:
             lines += [f"over {curve.over}: {_row(curve.at)}"]
         lines += [f"  {name} = {_row(m.value for m in curve.measured)}"]
     for name, said in result.theory.items():
-        middles = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)]
-        lines += [f"  theory: {name} = {_row(middles) if len(set(middles)) > 1 else _row(middles[:1])}"]
+        first, *_, last = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)] * 2
+        lines += [f"  theory: {name} = {first:.4g}" + (f" to {last:.4g}" if last != first else "")]
     for name, found in result.heat_maps.items():
         numbers = [number for row in found.values for number in row]
         shape = f"{len(found.values)} x {len(found.values[0])}"

@@ -1,0 +1,380 @@
+"""The figures of Wang et al. 2024, trained: losses, cosines, heat maps, unseen lengths and unseen subset sizes.
+
+A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set: n_test tokens
+X with subsets y that stay the same. Stochastic encodings are drawn anew at every forward pass, there too; fixed ones
+are the first T_test of the seed's one draw, of which training saw the first T. Validation has generators of its own, so
+that what is read does not change what is trained. Where there is one run, standard errors are those of the mean over
+the validation set, given the trained matrices; of more, those of the mean over the runs.
+
+Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings. A run
+with the full settings takes some 70 minutes of one core for stochastic encodings and 15 for fixed ones; `--full` says
+how long on this machine before it starts.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
+from numerics.sparse_token_selection.reference import cosine_similarity
+from numerics.sparse_token_selection.stochastic import measurement
+from numerics.sparse_token_selection.trainer import (
+    Batch,
+    Plan,
+    Reading,
+    SignEncodings,
+    Training,
+    batch_losses,
+    draw_batch,
+    generator_for,
+    readings,
+    shared_encodings,
+)
+from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
+from verify.parameters import Instance
+
+_CHUNK = 256
+_REMEMBERED = 4
+_STEPS = "step of training"
+_LOSS = "validation loss ½‖f − target‖²"
+_COMPARED = ("stochastic", "fixed")
+
+_TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
+"""The last trainings of this process: figures that share one take it once."""
+
+
+def _plan(settings: Instance, encoding: str) -> Plan:
+    """Return what is trained. Raises InputError for settings that do not fit together."""
+    sizes = {name: int(settings[name]) for name in ("T", "q", "d", "d_e", "late", "batch_size")}
+    rates = {name: float(settings[name]) for name in ("eta", "eta_late", "scale")}
+    if sizes["q"] > sizes["T"]:
+        raise InputError("q", sizes["q"], f"must be at most T = {sizes['T']}")
+    if encoding == "one_hot" and sizes["d_e"] != sizes["T"]:
+        raise InputError("d_e", sizes["d_e"], f"must be T = {sizes['T']} for one-hot encoding")
+    steps, count = int(settings["steps"]), int(settings["readings"])
+    return Plan(
+        encoding=encoding,
+        **sizes,
+        **rates,
+        **{name: str(settings[name]) for name in ("attend", "optimizer", "dtype")},
+        read=tuple(sorted({round(steps * i / (count - 1)) for i in range(count)})),
+    )
+
+
+def _whole(settings: Instance, name: str) -> list[int]:
+    """Return a list of positive integers. Raises InputError."""
+    values = settings[name]
+    assert isinstance(values, tuple)
+    if any(value.denominator != 1 for value in values) or len(set(values)) < len(values):
+        raise InputError(name, ",".join(map(str, values)), "must be integers, all different")
+    return [int(value) for value in values]
+
+
+def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, before: int, total: int) -> list[Reading]:
+    """Return the readings of a training; `before` steps of `total` have been taken by others of this run."""
+    key = (plan, seed, device)
+    if key not in _TRAINED:
+        found = list(
+            readings(plan, seed, device, running=running, part=part, told=lambda s: running.steps(before + s, total))
+        )
+        while len(_TRAINED) >= _REMEMBERED:
+            del _TRAINED[next(iter(_TRAINED))]
+        _TRAINED[key] = found
+    return _TRAINED[key]
+
+
+@dataclass
+class Validation:
+    """A fixed validation set of some length and subset size, and how its encodings are drawn."""
+
+    encoding: str
+    whole: Batch
+    draw: Callable[[int], Tensor]
+
+    @staticmethod
+    def of(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
+        """Draw the set. Raises InputError where a subset of q is no subset of T tokens."""
+        if not 1 <= q <= T:
+            raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
+        if plan.encoding == "one_hot" and T != plan.T:
+            raise InputError("T_test", T, f"must be T = {plan.T} for one-hot encoding")
+        generator = generator_for(seed, f"validation {T} {q}", device)
+        source = SignEncodings(plan.d_e, plan.precision, device)
+        shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, T, device)
+        size = torch.empty(plan.d_e, T, dtype=plan.precision, device=device) if shared is None else shared
+        whole = draw_batch(n, q, plan.d, size, generator, plan.precision)
+        return Validation(plan.encoding, whole, lambda n: source(n, T, generator) if shared is None else shared)
+
+    def losses(self, plan: Plan, W: Tensor, V: Tensor) -> Tensor:
+        """Return the loss of each point in one forward pass, (n,), float64."""
+        found = []
+        for start in range(0, len(self.whole.tokens), _CHUNK):
+            tokens, members = (part[start : start + _CHUNK] for part in self.whole[1:])
+            found.append(batch_losses(W, V, Batch(self.draw(len(tokens)), tokens, members), plan.attend))
+        return torch.cat(found).to(torch.float64).cpu()
+
+
+def _read(plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int) -> list[Tensor]:
+    """Return the validation losses at each reading."""
+    validation = Validation.of(plan, seed, device, n=n, T=T, q=q)
+    return [validation.losses(plan, reading.W, reading.V) for reading in run]
+
+
+def _loss_curve(plan: Plan, runs: list[list[Tensor]], quantity: str = _LOSS) -> Curve:
+    """Return the mean loss over training: of one run over its points, of several over the runs."""
+    if len(runs) == 1:
+        measured = [measurement(losses) for losses in runs[0]]
+    else:
+        measured = [measurement(torch.stack([losses.mean() for losses in at])) for at in zip(*runs, strict=True)]
+    return Curve(_STEPS, quantity, tuple(map(float, plan.read)), tuple(measured), logarithmic=True)
+
+
+def _inverse(measured: Measurement) -> Measurement:
+    """Return 1/L; its standard error to first order."""
+    if not measured.value > 0:
+        raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
+    return Measurement(1 / measured.value, measured.standard_error / measured.value**2, measured.samples)
+
+
+def _seeds(seed: int, count: int) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of the runs and their seeds, the first one's the seed itself."""
+    for i in range(count):
+        yield i, seed if i == 0 else generator_for(seed, f"run {i}", "cpu").initial_seed()
+
+
+def _figure1(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
+    plan, count = _plan(settings, str(settings["encoding"])), int(settings["runs"])
+    truth = ground_truth(plan.d_e, plan.d, device)
+    losses, rows = [], []
+    for i, own in _seeds(seed, count):
+        run = _trained(plan, own, device, running, f"run {i}", i * plan.read[-1], count * plan.read[-1])
+        losses.append(_read(plan, own, device, run, n=int(settings["n_test"]), T=plan.T, q=plan.q))
+        rows.append([_coefficients(reading, truth.W, truth.V) for reading in run])
+    loss = _loss_curve(plan, losses)
+
+    def curve(name: str, quantity: str) -> Curve | None:
+        """Return a curve of what is read off the matrices; cosines begin where a matrix has left zero."""
+        known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
+        if not known:
+            return None
+        values = [torch.tensor([row[k][name] for row in rows], dtype=torch.float64) for k in known]
+        measured = tuple(Measurement(float(each[0])) if count == 1 else measurement(each) for each in values)
+        return Curve(_STEPS, quantity, tuple(float(plan.read[k]) for k in known), measured)
+
+    inverse = Curve(_STEPS, "inverse validation loss", loss.at, tuple(map(_inverse, loss.measured)))
+    cosines, sizes = "cosine with the ground truth", "coefficient of the identity block"
+    others = {
+        "cosine_W": curve("cosine_W", cosines),
+        "cosine_V": curve("cosine_V", cosines),
+        "C": curve("C", sizes),
+        "alpha": curve("alpha", sizes),
+    }
+    found = {"loss": loss, "inverse_loss": inverse}
+    return found | {name: line for name, line in others.items() if line is not None}
+
+
+def _coefficients(reading: Reading, W_true: Tensor, V_true: Tensor) -> dict[str, float]:
+    """Return the coefficients of the identity blocks, and the cosines of the whole matrices with the ground truth."""
+    found = {}
+    for name, scale, matrix, true in (("W", "C", reading.W, W_true), ("V", "alpha", reading.V, V_true)):
+        matrix = matrix.to(torch.float64)  # noqa: PLW2901
+        found[scale] = float((matrix * true).sum() / true.sum())
+        if matrix.any():
+            found[f"cosine_{name}"] = float(cosine_similarity(matrix, true))
+    return found
+
+
+def _both(settings: Instance, seed: int, device: str, running: Running) -> Iterator[tuple[str, Plan, list[Reading]]]:
+    """Yield the two encodings that a figure compares, with their trainings."""
+    for i, encoding in enumerate(_COMPARED):
+        plan = _plan(settings, encoding)
+        steps = plan.read[-1]
+        yield encoding, plan, _trained(plan, seed, device, running, encoding, i * steps, len(_COMPARED) * steps)
+
+
+def _figure2(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
+    lengths, n = _whole(settings, "T_test"), int(settings["n_test"])
+    _refuse_lengths(settings, lengths)
+    found = {}
+    for encoding, plan, run in _both(settings, seed, device, running):
+        for length in lengths:
+            losses = _read(plan, seed, device, run, n=n, T=length, q=plan.q)
+            found[f"{encoding}_T{length}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat T_test = {length}")
+    return found
+
+
+def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
+    """Refuse, before training, a length at which a subset of q does not fit."""
+    for length in lengths:
+        if length < int(settings["q"]):
+            raise InputError("T_test", length, f"must be at least q = {settings['q']}")
+
+
+def _figure3(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
+    plan = _plan(settings, str(settings["encoding"]))
+    run = _trained(plan, seed, device, running, "run 0", 0, plan.read[-1])
+    truth = ground_truth(plan.d_e, plan.d, device)
+    found: dict[str, Measurement | HeatMap] = {}
+    for name, true, rows in (("W", truth.W, "row: d of tokens, then d_e"), ("V", truth.V, "row: d")):
+        for when, reading in (("before", run[0]), ("after", run[-1])):
+            matrix = getattr(reading, name).to(torch.float64)
+            values = tuple(map(tuple, matrix.tolist()))
+            found[f"{name}_{when}"] = HeatMap(rows, "column: d of tokens, then d_e", f"entry of {name}", values)
+            size = (matrix * true).sum() / true.sum()
+            off = (matrix * (1 - true)).abs().max()
+            found[f"identity_{name}_{when}"] = Measurement(float(size))
+            found[f"largest_off_{name}_{when}"] = Measurement(float(off))
+    return found
+
+
+def _generalisation(
+    settings: Instance, *, seed: int, device: str, running: Running
+) -> Mapping[str, Measurement | Curve]:
+    length, sizes, n = int(settings["T_test"]), _whole(settings, "q_test"), int(settings["n_test"])
+    _refuse_lengths(settings, [length])
+    for size in sizes:
+        if not 1 <= size <= int(settings["T"]):
+            raise InputError("q_test", size, f"must be from 1 to T = {settings['T']}")
+    lengths, subsets, ends = {}, {}, {}
+    for encoding, plan, run in _both(settings, seed, device, running):
+        losses = _read(plan, seed, device, run, n=n, T=length, q=plan.q)
+        lengths[f"{encoding}_T{length}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat T_test = {length}")
+        here = {size: _read(plan, seed, device, run, n=n, T=plan.T, q=size) for size in sizes}
+        for size, losses in here.items():
+            subsets[f"{encoding}_q{size}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat q_test = {size}")
+        measured = tuple(measurement(losses[-1]) for losses in here.values())
+        ends[f"{encoding}_over_q"] = Curve(
+            "q_test: tokens selected", f"{_LOSS}\nat the end", tuple(map(float, sizes)), measured
+        )
+    return lengths | ends | subsets
+
+
+def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., float]:
+    """Return what times a few steps and one reading of each training, and multiplies."""
+
+    def expect(settings: Instance, *, device: str) -> float:
+        total = 0.0
+        for encoding in encodings(settings):
+            plan = _plan(settings, encoding)
+            training = Training(plan, 0, device)
+            validation = Validation.of(plan, 0, device, n=int(settings["n_test"]), T=plan.T, q=plan.q)
+            training.advance()
+            step = _timed(training.advance, device, 5)
+            reading = _timed(lambda v=validation, p=plan, t=training: v.losses(p, t.W, t.V), device, 2)
+            sets = max(len(settings[name]) if isinstance(settings.get(name), tuple) else 1 for name in _LISTS)
+            total += int(settings.get("runs", 1)) * (plan.read[-1] * step + 2 * sets * len(plan.read) * reading)
+        return total
+
+    return expect
+
+
+_LISTS = ("T_test", "q_test")
+
+
+def _timed(act: Callable[[], Any], device: str, times: int) -> float:
+    """Return the seconds that one of some acts takes."""
+    started = time.perf_counter()
+    for _ in range(times):
+        act()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - started) / times
+
+
+def _integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
+    return Parameter(name, "integer", meaning, minimum=minimum)
+
+
+ENCODING = Parameter(
+    "encoding",
+    "word",
+    "drawn anew at every forward pass, one draw, or unit vectors (d_e = T)",
+    words=("stochastic", "fixed", "one_hot"),
+)
+OPTIMIZER = Parameter("optimizer", "word", "what takes the steps", words=("sgd", "adam"))
+ATTEND = Parameter("attend", "word", "what the layer attends to", words=("tokens", "tokens_and_query"))
+DTYPE = Parameter("dtype", "word", "numbers that are computed with", words=("float64", "float32"))
+LENGTHS = Parameter("T_test", "rationals", "numbers of tokens in the test", minimum=1)
+SUBSETS = Parameter("q_test", "rationals", "numbers of selected tokens in the test", minimum=1)
+
+_BASE = (
+    Setting(T, 16, 200),
+    Setting(Q, 3, 3),
+    Setting(D, 2, 5),
+    Setting(D_E, 32, 170),
+    Setting(ATTEND, "tokens_and_query", "tokens_and_query"),
+    Setting(OPTIMIZER, "sgd", "sgd"),
+    Setting(ETA, 1, 1),
+    Setting(Parameter("eta_late", "rational", "step size after step `late`", above=0), "1/3", "1/3"),
+    Setting(_integer("late", "the last step with step size eta", 0), 1000, 50_000),
+    Setting(STEPS, 2000, 100_000),
+    Setting(_integer("batch_size", "samples in a batch", 2), 256, 256),
+    Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
+    Setting(_integer("n_test", "points of the validation set", 2), 128, 128),
+    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 21, 51),
+    Setting(DTYPE, "float64", "float32"),
+)
+_ADAM = tuple(
+    {
+        "optimizer": replace(setting, quick="adam", full="adam"),
+        "eta": replace(setting, quick="1/50", full="1/1000"),
+        "eta_late": replace(setting, quick="1/150", full="1/3000"),
+    }.get(setting.parameter.name, setting)
+    for setting in _BASE
+)
+_ONE_LENGTH = Setting(_integer("T_test", "number of tokens in the test"), 32, 400)
+_UNSEEN = Setting(SUBSETS, "4,5,6", "4,6,8")
+
+
+def _source(number: str) -> Source:
+    note = "arXiv 2406.06893; put together as in `reference`; what is ours is in the module's first lines"
+    return Source(f"Figure {number}", "printed", None, note)
+
+
+def _figure(
+    number: str, title: str, measure: Callable[..., Any], *own: Setting, base: tuple[Setting, ...] = _BASE
+) -> Any:
+    one = any(setting.parameter is ENCODING for setting in own)
+    return Experiment(
+        id=f"wang2024.figure{number}",
+        title=title,
+        source=_source(number),
+        settings=(*own, *base),
+        measure=measure,
+        resumable=True,
+        expect=_expect((lambda settings: (str(settings["encoding"]),)) if one else (lambda _: _COMPARED)),
+    )
+
+
+figure1 = _figure(
+    *(
+        "1",
+        "Training: loss, inverse loss, cosines with the ground truth, coefficients of the identity blocks",
+        _figure1,
+    ),
+    Setting(ENCODING, "stochastic", "stochastic"),
+    Setting(_integer("runs", "independent runs"), 1, 1),
+)
+figure2 = _figure(
+    *("2", "Validation loss at longer sequences over training, stochastic and fixed encoding", _figure2),
+    Setting(LENGTHS, "20,24,28,32", "250,300,350,400"),
+)
+figure3 = _figure(
+    *("3", "Heat maps of W and V at random initialisation and after training", _figure3),
+    Setting(ENCODING, "stochastic", "stochastic"),
+)
+figure4 = _figure(
+    *("4", "A longer sequence, and subset sizes not seen in training, stochastic and fixed encoding", _generalisation),
+    _ONE_LENGTH,
+    _UNSEEN,
+)
+figure5 = _figure(
+    *("5", "Trained by Adam: a longer sequence, and unseen subset sizes, both encodings", _generalisation),
+    _ONE_LENGTH,
+    _UNSEEN,
+    base=_ADAM,
+)

@@ -1,0 +1,255 @@
+"""Training one softmax attention layer on fresh batches: SGD or Adam, checkpointed, with gradients written out.
+
+The model is that of `reference`, whose autograd the gradient here is tested against. The logits see W through
+W[:, d:] alone, as x_query = 0, so that W[:, :d] has no gradient. With u the sum of the selected encodings, (a; b) =
+W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sample's gradients are
+
+    dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
+
+The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.reference import Attend, Gradient
+from verify import InputError, Running
+
+_BETAS, _EPSILON = (0.9, 0.999), 1e-8
+"""Of Adam, as its authors recommend and PyTorch has them."""
+_BITS = 56
+"""Random bits that are taken of an integer."""
+
+
+class Batch(NamedTuple):
+    """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the selected tokens' numbers (n, q)."""
+
+    encodings: Tensor
+    tokens: Tensor
+    members: Tensor
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is trained, and how; `read` are the steps at which W and V are kept, ascending, the last one the end."""
+
+    T: int
+    q: int
+    d: int
+    d_e: int
+    encoding: str
+    attend: Attend
+    optimizer: str
+    eta: float
+    eta_late: float
+    late: int
+    batch_size: int
+    scale: float
+    dtype: str
+    read: tuple[int, ...]
+
+    @property
+    def precision(self) -> torch.dtype:
+        """The numbers that are computed with."""
+        return {"float64": torch.float64, "float32": torch.float32}[self.dtype]
+
+
+class Reading(NamedTuple):
+    """W (D, D) and V (d, D) after some steps."""
+
+    step: int
+    W: Tensor
+    V: Tensor
+
+
+def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
+    """Return a generator of a seed for one purpose, independent of those for others."""
+    derived = hashlib.sha256(f"{seed} {purpose}".encode()).digest()
+    return torch.Generator(device).manual_seed(int.from_bytes(derived[:7]))
+
+
+@dataclass
+class SignEncodings:
+    """Draws of entries ±1/√d_e, into memory that is used again: a draw is overwritten by the next."""
+
+    d_e: int
+    dtype: torch.dtype
+    device: str
+    _memory: dict[tuple[int, int], Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Row k holds the eight signs that the byte k stands for.
+        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
+        self._signs = (2 * bits - 1).to(self.dtype) / math.sqrt(self.d_e)
+
+    def __call__(self, n: int, T: int, generator: torch.Generator) -> Tensor:
+        """Return n draws of T encodings, (n, d_e, T)."""
+        needed = n * self.d_e * T
+        rows = -(-needed // _BITS) * (_BITS // 8)
+        words = torch.empty(rows * 8 // _BITS, dtype=torch.int64, device=self.device)
+        words.random_(0, 2**_BITS, generator=generator)
+        # The highest byte of a word is not random.
+        octets = words.view(torch.uint8).view(-1, 8)[:, : _BITS // 8].reshape(-1).to(torch.int32)
+        memory = self._memory.get((n, T))
+        if memory is None:
+            memory = self._memory[n, T] = torch.empty(rows, 8, dtype=self.dtype, device=self.device)
+        torch.index_select(self._signs, 0, octets, out=memory)
+        return memory.view(-1)[:needed].view(n, self.d_e, T)
+
+
+def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str) -> Tensor:
+    """Return the first T of the seed's encodings of random signs, (d_e, T): for any T the same ones."""
+    bits = torch.randint(2, (T, d_e), generator=generator_for(seed, "fixed encodings", "cpu"))
+    return ((2 * bits - 1).to(dtype) / math.sqrt(d_e)).T.contiguous().to(device)
+
+
+def draw_batch(n: int, q: int, d: int, encodings: Tensor, generator: torch.Generator, dtype: torch.dtype) -> Batch:
+    """Return n samples with the encodings given."""
+    T = encodings.shape[-1]
+    tokens = torch.randn(n, d, T, generator=generator, dtype=dtype, device=generator.device)
+    # The places of the q largest of independent numbers are a uniformly random q-subset.
+    keys = torch.rand(n, T, generator=generator, device=generator.device, dtype=torch.float64)
+    return Batch(encodings, tokens, keys.topk(q, dim=1).indices)
+
+
+class _Forward(NamedTuple):
+    """What the gradient takes of the loss: u, g with the query's column, p, r."""
+
+    selected: Tensor
+    values: Tensor
+    attention: Tensor
+    residual: Tensor
+
+
+def _forward(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> _Forward:
+    encodings, tokens, members = batch
+    n, d, _ = tokens.shape
+    places = members[:, None, :]
+    target = tokens.gather(2, places.expand(-1, d, -1)).mean(dim=2)
+    if encodings.ndim == 2:
+        u = encodings.T[members].sum(dim=1)
+        key = u @ W[:, d:].T
+        values, logits = V[:, d:] @ encodings + V[:, :d] @ tokens, key[:, d:] @ encodings
+    else:
+        u = encodings.gather(2, places.expand(-1, encodings.shape[1], -1)).sum(dim=2)
+        key = u @ W[:, d:].T
+        rows = torch.cat([V[:, d:].expand(n, -1, -1), key[:, None, d:]], dim=1) @ encodings
+        values, logits = rows[:, :d] + V[:, :d] @ tokens, rows[:, d]
+    logits = logits + (key[:, None, :d] @ tokens)[:, 0]
+    if attend == "tokens_and_query":
+        values = torch.cat([values, (u @ V[:, d:].T)[:, :, None]], dim=2)
+        logits = torch.cat([logits, (u * key[:, d:]).sum(dim=1, keepdim=True)], dim=1)
+    p = torch.softmax(logits, dim=1)
+    return _Forward(u, values, p, (values @ p[:, :, None])[:, :, 0] - target)
+
+
+def batch_losses(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> Tensor:
+    """Return the loss of each sample, (n,)."""
+    return _forward(W, V, batch, attend).residual.square().sum(dim=1) / 2
+
+
+def batch_gradient(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> Gradient:
+    """Return a batch's mean loss (), and its slopes in W[:, d:], (D, d_e), and in V."""
+    encodings, tokens, _ = batch
+    n, _, T = tokens.shape
+    u, values, p, r = _forward(W, V, batch, attend)
+    slopes = (r[:, None, :] @ values)[:, 0]
+    l = p * (slopes - (p * slopes).sum(dim=1, keepdim=True))  # noqa: E741
+    both = torch.stack([p[:, :T], l[:, :T]], dim=2)
+    if encodings.ndim == 2:
+        positional = torch.stack([p[:, :T] @ encodings.T, l[:, :T] @ encodings.T], dim=2)
+    else:
+        positional = encodings @ both
+    if attend == "tokens_and_query":
+        positional = positional + u[:, :, None] * torch.stack([p[:, T:], l[:, T:]], dim=2)
+    sums = torch.cat([tokens @ both, positional], dim=1)
+    return Gradient(r.square().sum() / (2 * n), sums[:, :, 1].T @ u / n, r.T @ sums[:, :, 0] / n)
+
+
+class Training:
+    """W and V on their way, with all that the next step depends on."""
+
+    def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
+        self.plan, size = plan, plan.d + plan.d_e
+        self.generator = generator_for(seed, "training", device)
+        like: dict[str, Any] = {"generator": self.generator, "dtype": plan.precision, "device": device}
+        self.step = 0
+        self.W, self.V = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
+        # Adam's running means, of W's then of V's slopes and of their squares.
+        slopes = (self.W[:, plan.d :], self.V)
+        self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []
+        self._draw: Callable[[], Tensor]
+        if plan.encoding == "stochastic":
+            source = SignEncodings(plan.d_e, plan.precision, device)
+            self._draw = lambda: source(plan.batch_size, plan.T, self.generator)
+        else:
+            shared = shared_encodings(plan, seed, plan.T, device)
+            self._draw = lambda: shared
+        if left is not None:
+            # Steps are taken in place: on copies.
+            self.step = left["step"]
+            self.W, self.V, *self.means = (
+                kept.to(device, copy=True) for kept in (left["W"], left["V"], *left["means"])
+            )
+            self.generator.set_state(left["generator"])
+
+    def state(self) -> dict[str, Any]:
+        """Return what a training goes on from."""
+        kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
+        return {"step": self.step, "generator": self.generator.get_state(), **kept}
+
+    def advance(self) -> None:
+        """Take one step. Raises InputError where the loss is not finite."""
+        plan = self.plan
+        batch = draw_batch(plan.batch_size, plan.q, plan.d, self._draw(), self.generator, plan.precision)
+        loss, *slopes = batch_gradient(self.W, self.V, batch, plan.attend)
+        if not bool(loss.isfinite()):
+            raise InputError("eta", plan.eta, f"training diverges: no finite loss at step {self.step}")
+        self.step += 1
+        rate = plan.eta if self.step <= plan.late else plan.eta_late
+        moved = (self.W[:, plan.d :], self.V)
+        for i, (matrix, slope) in enumerate(zip(moved, slopes, strict=True)):
+            if plan.optimizer == "sgd":
+                matrix.sub_(rate * slope)
+                continue
+            first, second = self.means[i], self.means[2 + i]
+            first.lerp_(slope, 1 - _BETAS[0])
+            second.mul_(_BETAS[1]).addcmul_(slope, slope, value=1 - _BETAS[1])
+            size = (second / (1 - _BETAS[1] ** self.step)).sqrt_().add_(_EPSILON)
+            matrix.addcdiv_(first, size, value=-rate / (1 - _BETAS[0] ** self.step))
+
+
+def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Tensor:
+    """Return the encodings that all samples share, one-hot or fixed, of T tokens."""
+    if plan.encoding == "one_hot":
+        return torch.eye(plan.d_e, T, dtype=plan.precision, device=device)
+    return fixed_encodings(seed, T, plan.d_e, plan.precision, device)
+
+
+def readings(
+    plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
+) -> Iterator[Reading]:
+    """Yield W and V at the steps of the plan, from where the run was left; `told` hears of every step."""
+    left = running.left(part) or {"training": None, "W": [], "V": []}
+    training = Training(plan, seed, device, left["training"])
+    kept: dict[str, list[Tensor]] = {"W": list(left["W"]), "V": list(left["V"])}
+
+    def state() -> dict[str, Any]:
+        return {"training": training.state(), **{name: list(matrices) for name, matrices in kept.items()}}
+
+    for i, step in enumerate(plan.read):
+        while training.step < step:
+            training.advance()
+            told(training.step)
+            running.keep(part, state)
+        if i == len(kept["W"]):
+            kept["W"].append(training.W.clone())
+            kept["V"].append(training.V.clone())
+        yield Reading(step, kept["W"][i].to(device), kept["V"][i].to(device))
+    running.keep(part, state, now=True)

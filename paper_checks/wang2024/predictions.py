@@ -1,0 +1,147 @@
+"""What theory says of the figures' curves: population gradient descent on the set, and the least loss there.
+
+Stochastic encoding: the two numbers of `on_the_set`. One-hot encoding from zero, attending to tokens: Lemma 1's
+recursion. Of fixed encodings, and of Adam's path, nothing is predicted; the least loss on the set holds for Adam too,
+as far as it stays there.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from paper_checks.wang2024.on_the_set import Layer, OnTheSet, annealed, layer
+from paper_checks.wang2024.recursion import Point, recursion
+from verify import Curve, ExperimentResult, Predicted, Prediction
+
+_POINTS = 200
+"""Of a predicted curve."""
+
+
+def layer_of(settings: Mapping[str, object], T: int | None = None, q: int | None = None) -> Layer:
+    """Return the layer of some settings, at their own length and subset size or at others."""
+    T, q = T or int(settings["T"]), q or int(settings["q"])  # type: ignore[arg-type]
+    return layer(T, q, int(settings["d"]), int(settings["d_e"]), settings["attend"] == "tokens_and_query")  # type: ignore[arg-type]
+
+
+def rates_of(settings: Mapping[str, object]) -> Iterator[float]:
+    """Return the step sizes of a training."""
+    eta, late = (float(settings[name]) for name in ("eta", "eta_late"))  # type: ignore[arg-type]
+    return annealed(eta, late, int(settings["late"]), int(settings["steps"]))  # type: ignore[arg-type]
+
+
+def stochastic_descent(settings: Mapping[str, object], alpha: float = 0.0, C: float = 0.0) -> list[OnTheSet]:
+    """Return the population gradient descent of a training with stochastic encodings, from a point of the set."""
+    return list(layer_of(settings).descent(alpha, C, rates_of(settings)))
+
+
+def one_hot_descent(settings: Mapping[str, object]) -> list[OnTheSet]:
+    """Return Lemma 1's recursion from zero, C as the coefficient of I in W: that of I − 11ᵀ/T times 1 − 1/T."""
+    sizes = tuple(int(settings[name]) for name in ("T", "q", "d"))  # type: ignore[arg-type]
+    at, found, steps = Point(0.0, 0.0, 0.0), [], {}
+    for step, rate in enumerate([*rates_of(settings), 1.0]):
+        steps[rate] = steps.get(rate) or recursion((*sizes, rate))  # type: ignore[arg-type]
+        following = steps[rate].step(at)
+        found.append(OnTheSet(step, at.alpha, at.C * (1 - 1 / sizes[0]), following.loss))
+        at = following
+    return found
+
+
+def thinned(points: list[OnTheSet]) -> list[OnTheSet]:
+    """Return about _POINTS of some points, the first and the last among them."""
+    every = max(1, len(points) // _POINTS)
+    return [*islice(points, 0, len(points) - 1, every), points[-1]]
+
+
+def _line(like: Curve, at: list[float], values: list[float], errors: list[float] | None = None) -> Predicted:
+    errors = errors or [0.0] * len(at)
+    lower, upper = (tuple(v + sign * e for v, e in zip(values, errors, strict=True)) for sign in (-1, 1))
+    return Predicted(like.over, like.quantity, tuple(at), lower, upper)
+
+
+def _level(like: Curve, lower: float, upper: float) -> Predicted:
+    at = (like.at[0], like.at[-1])
+    return Predicted(like.over, like.quantity, at, (lower, lower), (upper, upper))
+
+
+def _predict_training(result: ExperimentResult) -> Mapping[str, Predicted]:
+    settings, curves = result.settings, result.curves
+    found = {}
+    one_hot = settings["encoding"] == "one_hot" and settings["attend"] == "tokens" and settings["scale"] == 0
+    stochastic = settings["encoding"] == "stochastic"
+    if settings["optimizer"] == "sgd" and (one_hot or stochastic):
+        alpha, C = (curves[name].measured[0].value for name in ("alpha", "C"))
+        points = thinned(one_hot_descent(settings) if one_hot else stochastic_descent(settings, alpha, C))
+        at = [float(point.step) for point in points]
+        losses = [point.loss for point in points]
+        errors = [0.0 if one_hot else layer_of(settings).error(point.alpha, point.C) for point in points]
+        found["population_gradient_descent"] = _line(curves["loss"], at, losses, errors)
+        found["1/population_gradient_descent"] = _line(curves["inverse_loss"], at, [1 / loss for loss in losses])
+        for name in ("alpha", "C"):
+            found[f"{name}_by_population_gradient"] = _line(curves[name], at, [getattr(p, name) for p in points])
+    if stochastic:
+        lower, upper = layer_of(settings).floor()
+        found["least_loss_on_the_set"] = _level(curves["loss"], lower, upper)
+        found["1/least_loss_on_the_set"] = _level(curves["inverse_loss"], 1 / upper, 1 / lower)
+    return found
+
+
+figure1 = Prediction(
+    id="wang2024.figure1",
+    title="Population gradient descent on the set, and the least loss there",
+    predict=_predict_training,
+)
+
+
+def elsewhere(settings: Mapping[str, object], points: list[OnTheSet], T: int, q: int) -> list[tuple[float, float]]:
+    """Return the loss, and its error, of points of a training at another length or subset size."""
+    there = layer_of(settings, T, q)
+    return [(there.loss(point.alpha, point.C), there.error(point.alpha, point.C)) for point in points]
+
+
+def _predict_elsewhere(result: ExperimentResult) -> Mapping[str, Predicted]:
+    settings = result.settings
+    if settings["optimizer"] != "sgd":
+        return {}
+    points = thinned(stochastic_descent(settings))
+    at = [float(point.step) for point in points]
+    found = {}
+    for name, curve in result.curves.items():
+        encoding, _, where = name.partition("_")
+        if encoding != "stochastic" or not where[1:].isdecimal():
+            continue
+        given = {where[0]: int(where[1:])}
+        sizes = {"T": int(settings["T"]), "q": int(settings["q"])} | given  # type: ignore[arg-type]
+        losses, errors = (list(column) for column in zip(*elsewhere(settings, points, **sizes), strict=True))
+        found[f"population_descent_{where}"] = _line(curve, at, losses, errors)
+    if (over := result.curves.get("stochastic_over_q")) is not None:
+        ends = [elsewhere(settings, points[-1:], int(settings["T"]), int(q))[0] for q in over.at]  # type: ignore[arg-type]
+        found["population_descent_over_q"] = _line(
+            over, list(over.at), *(list(column) for column in zip(*ends, strict=True))
+        )
+    return found
+
+
+figure2 = Prediction(
+    id="wang2024.figure2",
+    title="The loss at other lengths along population gradient descent with stochastic encodings, from zero",
+    predict=_predict_elsewhere,
+)
+figure4 = Prediction(
+    id="wang2024.figure4",
+    title="The loss at another length and at unseen subset sizes along population gradient descent, from zero",
+    predict=_predict_elsewhere,
+)
+
+
+def _predict_least(result: ExperimentResult) -> Mapping[str, Predicted]:
+    """Return the least loss over the set at the other length."""
+    length = int(result.settings["T_test"])  # type: ignore[arg-type]
+    lower, upper = layer_of(result.settings, T=length).floor()
+    curve = result.curves[f"stochastic_T{length}"]
+    return {f"least_loss_on_the_set_T{length}": _level(curve, lower, upper)}
+
+
+figure5 = Prediction(
+    id="wang2024.figure5",
+    title="The least loss on the set at the other length: Adam's path is not predicted",
+    predict=_predict_least,
+)

@@ -1,0 +1,197 @@
+"""The figures: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import verify
+from numerics.sparse_token_selection import figures
+from numerics.sparse_token_selection.reference import loss
+from verify import InputError, Running, load_experiment
+
+TINY = {"T": 6, "q": 2, "d": 1, "d_e": 8, "steps": 12, "late": 6, "batch_size": 8, "n_test": 20, "readings": 4}
+PAIR = {"wang2024.figure2": {"T_test": "7,9"}, "wang2024.figure4": {"T_test": 9, "q_test": "1,3"}}
+PAIR["wang2024.figure5"] = PAIR["wang2024.figure4"]
+NAMES = [f"wang2024.figure{i}" for i in range(1, 6)]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    figures._TRAINED.clear()
+
+
+def run(name, **more):
+    return load_experiment(name).run(device="cpu", **{**TINY, **PAIR.get(name, {}), **more})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_repeats_from_its_seed(name):
+    first = run(name, seed=3)
+    figures._TRAINED.clear()
+    again, other = run(name, seed=3), run(name, seed=4)
+    assert first.measurements == again.measurements and first.curves == again.curves
+    assert first.heat_maps == again.heat_maps and first.measurements != other.measurements
+
+
+def test_trainings_are_shared_by_figures_that_have_the_same():
+    run("wang2024.figure1")
+    kept = dict(figures._TRAINED)
+    run("wang2024.figure3")
+    assert figures._TRAINED == kept
+    run("wang2024.figure2")
+    assert len(figures._TRAINED) == 2
+
+
+def test_what_is_read_does_not_change_what_is_trained():
+    few, many = (run("wang2024.figure1", readings=readings) for readings in (2, 7))
+    for name in ("alpha", "C", "cosine_W", "cosine_V"):
+        assert few.curves[name].measured[-1] == many.curves[name].measured[-1]
+    assert many.curves["loss"].at == (0, 2, 4, 6, 8, 10, 12)
+    figures._TRAINED.clear()
+    assert run("wang2024.figure1", n_test=50).curves["C"] == run("wang2024.figure1").curves["C"]
+
+
+@pytest.mark.parametrize(("encoding", "d_e"), [("stochastic", 8), ("fixed", 8), ("one_hot", 6)])
+def test_the_first_loss_is_the_references_at_the_initial_matrices(encoding, d_e):
+    settings = {"encoding": encoding, "d_e": d_e, "scale": "1/2"}
+    found = run("wang2024.figure1", **settings)
+    chosen = load_experiment("wang2024.figure1")._chosen({**TINY, **settings}, full=False)
+    plan = figures._plan(chosen, encoding)
+    reading = figures._trained(plan, 0, "cpu", Running(), "x", 0, 1)[0]
+    validation = figures.Validation.of(plan, 0, "cpu", n=20, T=6, q=2)
+    _, tokens, members = validation.whole
+    subsets = torch.zeros(20, 6, dtype=torch.float64).scatter_(1, members, 1.0)
+    losses = loss(reading.W, reading.V, validation.draw(20), tokens, subsets, attend="tokens_and_query")
+    assert found.measurements["loss_start"].value == pytest.approx(float(losses.mean()), rel=1e-12)
+    assert found.measurements["loss_start"].samples == 20
+
+
+def test_the_validation_set_stays_and_stochastic_encodings_do_not():
+    chosen = load_experiment("wang2024.figure1")._chosen(TINY, full=False)
+    for encoding, changes in (("stochastic", True), ("fixed", False)):
+        plan = figures._plan(chosen, encoding)
+        validation = figures.Validation.of(plan, 0, "cpu", n=20, T=6, q=2)
+        W, V = torch.ones(9, 9, dtype=torch.float64) / 5, torch.ones(1, 9, dtype=torch.float64)
+        tokens = validation.whole.tokens.clone()
+        one, other = validation.losses(plan, W, V), validation.losses(plan, W, V)
+        assert torch.equal(one, other) is not changes and torch.equal(tokens, validation.whole.tokens)
+
+
+def test_the_inverse_loss_and_the_cosines_of_zero():
+    found = run("wang2024.figure1", scale=0)
+    for measured, inverse in zip(found.curves["loss"].measured, found.curves["inverse_loss"].measured, strict=True):
+        assert inverse.value * measured.value == pytest.approx(1)
+        assert inverse.standard_error / inverse.value == pytest.approx(measured.standard_error / measured.value)
+    # Matrices that are 0 have no cosine.
+    assert found.curves["loss"].at[0] == 0 and found.curves["cosine_V"].at[0] == 4
+    assert found.curves["C"].measured[0].value == 0
+
+
+def test_several_runs_give_the_spread_of_runs():
+    found = run("wang2024.figure1", runs=3)
+    for name in ("loss", "C", "cosine_W"):
+        assert all(m.samples == 3 and m.standard_error > 0 for m in found.curves[name].measured)
+    single = run("wang2024.figure1")
+    assert {m.samples for m in single.curves["C"].measured} == {1}
+
+
+def test_heat_maps_are_the_matrices():
+    found = run("wang2024.figure3")
+    chosen = load_experiment("wang2024.figure3")._chosen(TINY, full=False)
+    readings = figures._trained(figures._plan(chosen, "stochastic"), 0, "cpu", Running(), "x", 0, 1)
+    for name, reading in (("before", readings[0]), ("after", readings[-1])):
+        assert found.heat_maps[f"W_{name}"].values == tuple(map(tuple, reading.W.tolist()))
+        assert found.heat_maps[f"V_{name}"].values == tuple(map(tuple, reading.V.tolist()))
+        positional = reading.W[1:, 1:]
+        assert found.measurements[f"identity_W_{name}"].value == pytest.approx(float(positional.trace()) / 8)
+        rest = reading.W.clone()
+        rest[1:, 1:].fill_diagonal_(0.0)
+        assert found.measurements[f"largest_off_W_{name}"].value == float(rest.abs().max())
+    # Columns of x_query = 0 stay where they began.
+    assert torch.equal(readings[0].W[:, :1], readings[-1].W[:, :1])
+
+
+def test_both_encodings_at_every_length_and_subset_size():
+    assert set(run("wang2024.figure2").curves) == {f"{e}_T{T}" for e in ("stochastic", "fixed") for T in (7, 9)}
+    found = run("wang2024.figure4")
+    names = {f"{e}_{w}" for e in ("stochastic", "fixed") for w in ("T9", "q1", "q3", "over_q")}
+    assert set(found.curves) == names and found.curves["fixed_over_q"].at == (1, 3)
+    assert found.curves["fixed_over_q"].measured[1] == found.curves["fixed_q3"].measured[-1]
+    assert found.curves["fixed_T9"].quantity == found.curves["stochastic_T9"].quantity
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("wang2024.figure1", {"q": 7}, "q = 7: must be at most T = 6"),
+        ("wang2024.figure1", {"encoding": "one_hot"}, "d_e = 8: must be T = 6 for one-hot encoding"),
+        ("wang2024.figure2", {"T_test": "7,7"}, "T_test = 7,7: must be integers, all different"),
+        ("wang2024.figure2", {"T_test": "15/2"}, "must be integers, all different"),
+        ("wang2024.figure2", {"T_test": "7,1"}, "T_test = 1: must be at least q = 2"),
+        ("wang2024.figure4", {"T_test": 1}, "T_test = 1: must be at least q = 2"),
+        ("wang2024.figure4", {"q_test": "1,7"}, "q_test = 7: must be from 1 to T = 6"),
+        ("wang2024.figure1", {"eta": "1e300"}, "training diverges"),
+    ],
+)
+def test_settings_that_do_not_fit_together(name, given, message):
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        run(name, **given)
+    if "diverges" not in message:
+        assert not figures._TRAINED, "it is refused before it trains"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_expected_time_is_about_the_time_taken(name):
+    experiment = load_experiment(name)
+    chosen = experiment._chosen({**TINY, **PAIR.get(name, {}), "steps": 600}, full=False)
+    expected = experiment.expect(chosen, device="cpu")
+    taken = run(name, steps=600).seconds
+    # Timed on a few steps, on a machine that does other things too.
+    assert taken / 8 < expected < 8 * taken + 1
+
+
+COMMAND = ["wang2024.figure4", "T=6", "q=2", "d=1", "d_e=8", "batch_size=8", "n_test=20", "readings=4"]
+COMMAND += ["T_test=9", "q_test=1,3", "steps=2500", "late=1200", "--device", "cpu", "--seed", "5", "--json"]
+KILLED = """
+import sys
+import verify.running
+verify.running.Running.__init__.__defaults__ = (None, None, 0.02)
+from verify.cli import run
+print("begun", file=sys.stderr, flush=True)
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
+    words = [sys.executable, "-c", KILLED, "simulate", *COMMAND, "--store"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(verify.__file__).parents[1])}
+
+    def begin(store):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen([*words, str(store)], cwd=tmp_path, env=environment, **pipes)
+
+    whole = begin(tmp_path / "whole")
+    expected = json.loads(whole.communicate(timeout=300)[0])
+    folder, broken = tmp_path / "broken.unfinished", begin(tmp_path / "broken")
+    # Killed some time after a checkpoint is there, wherever it then is.
+    deadline = time.monotonic() + 120
+    while broken.poll() is None and time.monotonic() < deadline and not list(folder.glob("*.pt")):
+        time.sleep(0.005)
+    time.sleep(0.1)
+    broken.send_signal(signal.SIGKILL)
+    broken.communicate(timeout=60)
+    assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
+    assert len(list(folder.glob("*.pt"))) == 1
+    resumed = begin(tmp_path / "broken")
+    found = json.loads(resumed.communicate(timeout=300)[0])
+    assert not folder.exists()
+    for body in (expected, found):
+        del body["seconds"]
+    assert found == expected

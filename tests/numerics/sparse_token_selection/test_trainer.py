@@ -1,0 +1,181 @@
+"""The fast trainer: its gradients are the reference's, its steps PyTorch's, its draws what they should be."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from numerics.sparse_token_selection import reference
+from numerics.sparse_token_selection.trainer import (
+    Batch,
+    Plan,
+    SignEncodings,
+    Training,
+    batch_gradient,
+    batch_losses,
+    draw_batch,
+    fixed_encodings,
+    generator_for,
+    readings,
+)
+from verify import InputError, Running
+
+PLAN = Plan(7, 3, 2, 5, "stochastic", "tokens_and_query", "sgd", 1.0, 1 / 3, 4, 11, 0.5, "float64", (0, 3, 8))
+SEED = 8
+KINDS = [
+    replace(PLAN, encoding=encoding, attend=attend, d_e=7 if encoding == "one_hot" else 5)
+    for encoding in ("stochastic", "fixed", "one_hot")
+    for attend in ("tokens", "tokens_and_query")
+]
+IDS = [f"{plan.encoding} {plan.attend}" for plan in KINDS]
+
+
+def begun(plan):
+    """A training, and a batch with encodings of its own."""
+    training = Training(plan, 5, "cpu")
+    encodings = training._draw()
+    batch = draw_batch(plan.batch_size, plan.q, plan.d, encodings.clone(), training.generator, torch.float64)
+    return training, batch
+
+
+def indicators(batch):
+    n, _, T = batch.tokens.shape
+    return torch.zeros(n, T, dtype=batch.tokens.dtype).scatter_(1, batch.members, 1.0)
+
+
+def by_autograd(W, V, batch, attend):
+    leaves = W.clone().requires_grad_(), V.clone().requires_grad_()
+    losses = reference.loss(*leaves, batch.encodings, batch.tokens, indicators(batch), attend=attend)
+    return losses.detach(), *torch.autograd.grad(losses.mean(), leaves)
+
+
+@pytest.mark.parametrize("plan", KINDS, ids=IDS)
+def test_losses_and_gradients_are_the_references(plan):
+    training, batch = begun(plan)
+    losses, slope_W, slope_V = by_autograd(training.W, training.V, batch, plan.attend)
+    found = batch_gradient(training.W, training.V, batch, plan.attend)
+    # Some hundred roundings of numbers of size 1.
+    close = {"rtol": 0, "atol": 1e-14}
+    torch.testing.assert_close(batch_losses(training.W, training.V, batch, plan.attend), losses, **close)
+    torch.testing.assert_close(found.loss, losses.mean(), **close)
+    torch.testing.assert_close(found.W, slope_W[:, plan.d :], **close)
+    torch.testing.assert_close(found.V, slope_V, **close)
+    assert not slope_W[:, : plan.d].any() and slope_W.abs().max() > 1e-3
+
+
+def test_a_wrong_gradient_would_be_seen():
+    training, batch = begun(PLAN)
+    other = Batch(batch.encodings, batch.tokens.flip(2), batch.members)
+    found = [batch_gradient(training.W, training.V, each, PLAN.attend).W for each in (batch, other)]
+    assert (found[0] - found[1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("plan", KINDS, ids=IDS)
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_steps_are_pytorchs(plan, optimizer):
+    plan = replace(plan, optimizer=optimizer, eta=0.05, eta_late=0.01, late=2)
+    # A coordinate in which all fixed encodings agree has slope 0, and Adam divides its rounding by its size: not here.
+    assert plan.encoding != "fixed" or fixed_encodings(SEED, 7, 5, torch.float64, "cpu").sum(dim=1).abs().max() < 3
+    training, twin = Training(plan, SEED, "cpu"), Training(plan, SEED, "cpu")
+    W, V = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()
+    steps = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[optimizer]([W, V], lr=plan.eta)
+    for step in range(5):
+        steps.param_groups[0]["lr"] = plan.eta if step < plan.late else plan.eta_late
+        drawn = twin._draw()
+        batch = draw_batch(plan.batch_size, plan.q, plan.d, drawn, twin.generator, torch.float64)
+        losses = reference.loss(W, V, batch.encodings, batch.tokens, indicators(batch), attend=plan.attend)
+        steps.zero_grad()
+        losses.mean().backward()
+        steps.step()
+        training.advance()
+    for found, expected in ((training.W, W), (training.V, V)):
+        torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-12)
+    assert (
+        training.step == 5 and (training.W[:, plan.d :] - Training(plan, SEED, "cpu").W[:, plan.d :]).abs().max() > 1e-3
+    )
+
+
+def test_signs_are_fair_and_independent():
+    source = SignEncodings(13, torch.float64, "cpu")
+    n, T = 4000, 9
+    drawn = source(n, T, torch.Generator().manual_seed(0)) * math.sqrt(13)
+    assert drawn.shape == (n, 13, T) and bool((drawn.abs() - 1).abs().max() < 1e-15)
+    # Means of n fair signs have standard deviation 1/√n; 117 of them, and the 6786 products of two: z = 6.
+    flat = drawn.reshape(n, -1)
+    products = flat.T @ flat / n
+    assert flat.mean(dim=0).abs().max() < 6 / math.sqrt(n)
+    assert (products - torch.eye(117, dtype=torch.float64)).abs().max() < 6 / math.sqrt(n)
+    again = source(n, T, torch.Generator().manual_seed(1))
+    assert again.data_ptr() == drawn.data_ptr() or not torch.equal(again * math.sqrt(13), drawn)
+
+
+def test_signs_are_drawn_anew_and_repeat_from_a_seed():
+    source = SignEncodings(5, torch.float32, "cpu")
+    generator = torch.Generator().manual_seed(3)
+    first, second = (source(4, 6, generator).clone() for _ in range(2))
+    assert not torch.equal(first, second)
+    assert torch.equal(source(4, 6, torch.Generator().manual_seed(3)), first)
+
+
+def test_subsets_are_uniform():
+    batch = draw_batch(6000, 2, 1, torch.eye(4), torch.Generator().manual_seed(0), torch.float64)
+    pairs = {tuple(sorted(pair)) for pair in batch.members.tolist()}
+    assert len(pairs) == 6 and all(len(set(pair)) == 2 for pair in pairs)
+    counts = torch.tensor([sum(tuple(sorted(m)) == pair for m in batch.members.tolist()) for pair in sorted(pairs)])
+    # Binomial with mean 1000 and standard deviation 29: z = 6.
+    assert (counts - 1000).abs().max() < 6 * 29
+
+
+def test_fixed_encodings_are_the_first_of_one_draw():
+    long, short = (fixed_encodings(7, T, 5, torch.float64, "cpu") for T in (20, 8))
+    assert long.shape == (5, 20) and torch.equal(long[:, :8], short)
+    assert not torch.equal(short, fixed_encodings(8, 8, 5, torch.float64, "cpu"))
+    torch.testing.assert_close(long.square().sum(dim=0), torch.ones(20, dtype=torch.float64))
+
+
+def test_purposes_have_generators_of_their_own():
+    draws = [torch.rand(3, generator=generator_for(1, purpose, "cpu")).tolist() for purpose in ("a", "b", "a")]
+    assert draws[0] == draws[2] != draws[1]
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("plan", KINDS[::2], ids=IDS[::2])
+def test_what_is_left_goes_on_to_the_same_bits(plan, optimizer):
+    plan = replace(plan, optimizer=optimizer, eta=0.05)
+    whole, broken = Training(plan, 5, "cpu"), Training(plan, 5, "cpu")
+    for step in range(8):
+        whole.advance()
+        broken.advance()
+        if step in (2, 5):
+            state = broken.state()
+            broken.advance()
+            broken = Training(plan, 5, "cpu", state)
+    assert torch.equal(whole.W, broken.W) and torch.equal(whole.V, broken.V) and broken.step == 8
+
+
+def test_readings_are_those_of_the_plan_and_resume(tmp_path):
+    told = []
+    found = list(readings(PLAN, 5, "cpu", running=Running(), part="x", told=told.append))
+    assert [reading.step for reading in found] == [0, 3, 8] and told == list(range(1, 9))
+    file = tmp_path / "state.pt"
+    running = Running(file, every=0.0)
+    for reading in readings(PLAN, 5, "cpu", running=running, part="x", told=lambda _: None):
+        if reading.step == 3:
+            break
+    later = []
+    again = list(readings(PLAN, 5, "cpu", running=Running(file), part="x", told=later.append))
+    assert later == list(range(4, 9))
+    for one, other in zip(found, again, strict=True):
+        assert one.step == other.step and torch.equal(one.W, other.W) and torch.equal(one.V, other.V)
+
+
+def test_a_training_that_diverges_is_refused():
+    training = Training(replace(PLAN, eta=1e200), 5, "cpu")
+
+    def train():
+        for _ in range(20):
+            training.advance()
+
+    with pytest.raises(InputError, match=r"eta = 1e\+200: training diverges: no finite loss at step"):
+        train()
