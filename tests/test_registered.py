@@ -10,7 +10,8 @@ import verify
 
 ROOT = Path(verify.__file__).parents[1]
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
-OURS = {kind: sorted(GROUPS[f"lemmascope.{kind}s"]) for kind in ("theorem", "experiment", "comparison", "finding")}
+KINDS = ("theorem", "experiment", "comparison", "prediction", "finding")
+OURS = {kind: sorted(GROUPS[f"lemmascope.{kind}s"]) for kind in KINDS}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in OURS.items() for name in names])
@@ -21,8 +22,13 @@ def test_an_object_carries_the_id_that_it_is_registered_under(kind, name):
 @pytest.mark.parametrize("name", OURS["comparison"])
 def test_a_comparison_is_about_a_theorem_and_an_experiment_that_exist(name):
     comparison = verify.load_comparison(name)
-    assert comparison.theorem in OURS["theorem"]
+    assert comparison.theorem is None or comparison.theorem in OURS["theorem"]
     assert comparison.experiment is None or comparison.experiment in OURS["experiment"]
+
+
+@pytest.mark.parametrize("name", OURS["prediction"])
+def test_a_prediction_is_about_an_experiment_that_exists(name):
+    assert name in OURS["experiment"]
 
 
 def test_findings_are_written_as_they_are():
@@ -36,6 +42,7 @@ def test_findings_are_written_as_they_are():
         ("numerics/*/*.py", "experiment"),
         ("paper_checks/*/[!t]*.py", "comparison"),
         ("paper_checks/*/[!t]*.py", "finding"),
+        ("paper_checks/*/[!t]*.py", "prediction"),
     ],
 )
 def test_nothing_is_left_unregistered(pattern, kind):

@@ -33,7 +33,9 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         ran = {row["device"] for row in rows}
         where = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
         evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {where}"
+        otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
+        said = ", as expected" if otherwise else ""
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {where}{said}"
     for name, rows in _grouped(findings):
         failures = [failure for row in rows for failure in row["failures"]]
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"

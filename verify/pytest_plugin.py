@@ -117,23 +117,32 @@ class Ledger:
             pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
         return results
 
-    def compare(self, comparison: "Comparison", *, seed: int = 0) -> "ComparisonResult":
-        """Run a comparison where and as fully as this run asks, and enter it; the test fails unless it is verified."""
+    def compare(
+        self, comparison: "Comparison", *, expect: "Outcome | None" = None, seed: int = 0
+    ) -> "ComparisonResult":
+        """Run a comparison where and as fully as this run asks, and enter it.
+
+        The test fails unless the outcome is `expect` (verified): what a paper says and a check does not confirm is
+        expected otherwise.
+        """
         from verify.outcomes import Outcome
 
         where, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
         result = comparison.run(device=where, full=full, seed=seed)
+        wanted = expect or Outcome.VERIFIED
         self._enter(
             kind="comparison",
             id=result.id,
             outcome=result.outcome.value,
             evidence=result.evidence.value,
+            expected=wanted.value,
             detail=result.detail,
             device=result.device,
             instances=result.instances,
         )
-        if result.outcome is not Outcome.VERIFIED:
-            pytest.fail(f"{result.id}: {result.outcome}: {result.detail} (seed {seed}, {result.device})")
+        if result.outcome is not wanted:
+            expected = "" if expect is None else f", expected {wanted}"
+            pytest.fail(f"{result.id}: {result.outcome}{expected}: {result.detail} (seed {seed}, {result.device})")
         return result
 
     def reproduce(self, finding: "Finding") -> "Reproduction":

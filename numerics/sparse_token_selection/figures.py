@@ -310,12 +310,12 @@ _BASE = (
     Setting(OPTIMIZER, "sgd", "sgd"),
     Setting(ETA, 1, 1),
     Setting(Parameter("eta_late", "rational", "step size after step `late`", above=0), "1/3", "1/3"),
-    Setting(_integer("late", "the last step with step size eta", 0), 1000, 50_000),
-    Setting(STEPS, 2000, 100_000),
+    Setting(_integer("late", "the last step with step size eta", 0), 750, 50_000),
+    Setting(STEPS, 1500, 100_000),
     Setting(_integer("batch_size", "samples in a batch", 2), 256, 256),
     Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
     Setting(_integer("n_test", "points of the validation set", 2), 128, 128),
-    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 21, 51),
+    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 16, 51),
     Setting(DTYPE, "float64", "float32"),
 )
 _ADAM = tuple(

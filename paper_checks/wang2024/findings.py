@@ -237,4 +237,35 @@ fewer_selected_at_test = Finding(
         Premise("that q_test = 2 is among the unseen sizes of Figure 4", "open"),
         MOMENTS,
     ),
+STOCHASTIC = Premise("Definition 5: stochastic encoding, a fresh draw of all e_i, here for every sample", "our reading")
+SIGNS = Premise("Definition 3: near-orthogonal unit vectors, here independent signs ±1/√d_e", "our reading")
+CAPTION = Premise("Figure 1's caption: the loss converges to the global minimum of 0", "printed")
+ENCLOSED = Premise(
+    "the least of d/2 (α²R − 2αP/q + 1/q) over α and C, P and R enclosed (theorems.sparse_token_selection."
+    "attention_gain), and that training from small random matrices stays near V = (αI, 0), W = diag(0, C·I)",
+    "derived here",
+)
+
+figure1_ends_at_the_least_loss = Finding(
+    id="wang2024.figure1_ends_at_the_least_loss",
+    paper=WANG2024,
+    title="With stochastic encodings Figure 1's loss does not tend to 0: it ends at the least one of its set, 42 % of "
+    "the loss of answering nothing",
+    text="At T = 16, q = 3, d = 2, d_e = 32, attending to [Z, z_query], no α and C have a loss below 0.139, where "
+    "answering nothing has 1/3: encodings of finite dimension leave that much. SGD with the annealed step, batch 256, "
+    "comes down to it within some hundred steps and stays, and so does the inverse loss, which the caption says "
+    "increases linearly. The path is that of population gradient descent on two numbers "
+    "(wang2024.figure1_sgd_is_near_population_descent), and is drawn over the simulation by `--out`.",
+    command="verify simulate wang2024.figure1 steps=1200 late=600 readings=3 n_test=10000 --device cpu --seed 0",
+    expect={
+        # The mean of 10 000 losses whose standard deviation is their mean, 1 % of it, and some per cent for SGD.
+        "measurements.loss_end.value": Enclosure(Fraction("0.135"), Fraction("0.152")),
+        "measurements.loss_start.value": Enclosure(Fraction("0.32"), Fraction("0.35")),
+        "measurements.cosine_W_end.value": Enclosure(Fraction("0.99"), Fraction(1)),
+        "measurements.cosine_V_end.value": Enclosure(Fraction("0.99"), Fraction(1)),
+        # `test_figures.py` finds the same by minimising the sampled loss over α and C.
+        "theory.least_loss_on_the_set.lower.0": Enclosure(Fraction("0.138"), Fraction("0.14")),
+        "theory.least_loss_on_the_set.upper.0": Enclosure(Fraction("0.139"), Fraction("0.141")),
+    },
+    rests_on=(TASK, STOCHASTIC, SIGNS, ASSEMBLY, CAPTION, ENCLOSED),
 )

@@ -12,6 +12,7 @@ P and R are enclosed at a few C and interpolated.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ import flint
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from theorems.sparse_token_selection.attention_gain import greatest_gain
+from theorems.sparse_token_selection.attention_gain import ACCURACY, greatest_gain
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
 
 _NODES = 6
@@ -114,9 +115,9 @@ class Layer:
         last = max(abs(np.polynomial.chebyshev.poly2cheb(each.coef)[-1]) for each in (P, R))
         return P.convert(), R.convert(), half + float(last)
 
-    def floor(self) -> tuple[float, float]:
-        """Return bounds of the least loss on the set."""
-        gain = _gain(self.T, self.q, self.d_e, self.query)
+    def floor(self, accuracy: Fraction = ACCURACY) -> tuple[float, float]:
+        """Return bounds of the least loss on the set, about as far apart as the relative accuracy says."""
+        gain = greatest_gain(self.T, self.q, self.d_e, self.query, accuracy)
         most = self.d / (2 * self.q)
         return most * float(1 - gain.upper), most * float(1 - gain.lower)
 
@@ -125,11 +126,6 @@ class Layer:
 def layer(T: int, q: int, d: int, d_e: int, query: bool) -> Layer:
     """Return a layer whose interpolation is made once."""
     return Layer(T, q, d, d_e, query)
-
-
-@lru_cache(maxsize=64)
-def _gain(T: int, q: int, D: int, query: bool):
-    return greatest_gain(T, q, D, query)
 
 
 def annealed(eta: float, late: float, after: int, steps: int) -> Iterator[float]:

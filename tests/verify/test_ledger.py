@@ -11,8 +11,8 @@ def _theorem(name, outcome="verified", evidence="certified", expected="verified"
     return entry | paper | {"rechecked": True} | more
 
 
-def _comparison(name, outcome="verified", device="cpu", instances=1):
-    detail = {"detail": "d", "device": device, "instances": instances}
+def _comparison(name, outcome="verified", device="cpu", instances=1, expected="verified"):
+    detail = {"detail": "d", "device": device, "instances": instances, "expected": expected}
     return {"kind": "comparison", "id": name, "outcome": outcome, "evidence": "simulated"} | detail
 
 
@@ -62,6 +62,14 @@ def test_a_comparison_says_where_it_ran():
     assert _lines(_comparison("c"), _comparison("c", "refuted", "cuda"))[0] == (
         "c refuted simulated 2 instances, cpu, cuda"
     )
+
+
+def test_a_comparison_that_is_expected_otherwise_says_so():
+    refuted = _comparison("c", "refuted", expected="refuted")
+    assert _lines(refuted)[0] == "c refuted simulated 1 instance, cpu, cuda: not run, as expected"
+    # Of two, one that was not.
+    assert _lines(refuted, _comparison("c", "refuted"))[0] == "c refuted simulated 2 instances, cpu, cuda: not run"
+    assert _lines(_comparison("c", expected="refuted"))[0] == "c verified simulated 1 instance, cpu, cuda: not run"
 
 
 def test_a_finding_is_reproduced_or_not():

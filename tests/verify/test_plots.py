@@ -2,11 +2,12 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from scipy.stats import t
 
-from verify import Curve, Experiment, Measurement, Parameter, Setting, Source, TheoremError
+from verify import Curve, Experiment, HeatMap, Measurement, Parameter, Predicted, Setting, Source, TheoremError
 from verify.experiments import write_run
 from verify.plots import draw
 
@@ -99,3 +100,84 @@ def test_a_setting_that_is_a_list_is_not_varied():
     experiment = Experiment("mine.lists", "a title", Source("1", "derived here"), (SETTING, numbers), lambda *_: {})
     assert experiment.varied({"weights": "1,2,3", "k": "1"}) is None
     assert experiment.varied({"weights": "1,2,3", "k": "1,2"}) == "k"
+
+
+LOSSES = tuple(Measurement(value, value / 10, 9) for value in (1.0, 0.1, 0.01))
+MAP = HeatMap("row", "column", "entry [m]", ((0.5, -2.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+def drawn_with(theory=None, **found):
+    return replace(run(found), theory=theory or {})
+
+
+def test_theory_is_drawn_over_the_curve_that_it_is_about(tmp_path):
+    said = Predicted("steps", "loss", (0.0, 1.0, 2.0), (0.9, 0.1, 0.01), (1.1, 0.1, 0.01))
+    elsewhere = Predicted("steps", "nothing that is measured", (0.0,), (1.0,), (1.0,))
+    result = drawn_with({"the_law": said, "other": elsewhere}, loss=Curve("steps", "loss", (0, 1, 2), LOSSES))
+    (axes,) = draw(result).axes
+    simulated, law = axes.get_lines()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["loss", "the law"]
+    assert list(law.get_xdata()) == [0, 1, 2] and list(law.get_ydata()) == [1.0, 0.1, 0.01]
+    assert law.get_zorder() > simulated.get_zorder() and law.get_color() == "#000000" != simulated.get_color()
+    body = json.loads(write_run(result, tmp_path)[0].read_text())["theory"]
+    assert body["the_law"]["lower"] == [0.9, 0.1, 0.01] and body["the_law"]["upper"] == [1.1, 0.1, 0.01]
+    assert "theory in black" in draw(result).get_suptitle() and "theory" not in draw(run()).get_suptitle()
+
+
+def test_a_logarithmic_axis_has_plain_decimals():
+    curve = Curve("steps", "loss", (0, 1, 2), LOSSES, logarithmic=True)
+    figure = draw(drawn_with(loss=curve))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    ticks = [label.get_text() for label in axes.get_yticklabels()]
+    assert (
+        axes.get_yscale() == "log" and {"0.01", "0.1", "1"} <= set(ticks) and not any("10^" in tick for tick in ticks)
+    )
+    assert draw(drawn_with(loss=replace(curve, logarithmic=False))).axes[0].get_yscale() == "linear"
+
+
+def test_a_band_that_reaches_below_zero_can_be_drawn_on_a_logarithmic_axis(tmp_path):
+    curve = Curve("steps", "loss", (0, 1), (Measurement(1.0, 0.1, 9), Measurement(0.1, 0.2, 9)), logarithmic=True)
+    assert curve.to_json()["lower"][1] < 0
+    assert len(write_run(drawn_with(loss=curve), tmp_path)) == 2
+
+
+def test_heat_maps_are_drawn_as_the_file_has_them(tmp_path):
+    result = drawn_with(W_after=MAP, loss=Curve("steps", "loss", (0, 1, 2), LOSSES))
+    body = json.loads(write_run(result, tmp_path)[0].read_text())["heat_maps"]["W_after"]
+    assert body["values"] == [list(row) for row in MAP.values] and (body["rows"], body["quantity"]) == (
+        "row",
+        "entry [m]",
+    )
+    panel = next(axes for axes in draw(result).axes if axes.get_images())
+    (image,) = panel.get_images()
+    assert image.get_array().tolist() == body["values"]
+    # 0 is in the middle of the colours, so that signs are told apart.
+    assert image.get_clim() == (-2.0, 2.0) and image.get_cmap().name == "BrBG"
+    assert (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) == ("W after", "column", "row")
+    assert image.colorbar.ax.get_ylabel() == "entry [m]"
+
+
+def test_heat_maps_alone_are_a_picture(tmp_path):
+    assert len(write_run(drawn_with(V=MAP, zero=HeatMap("r", "c", "q", ((0.0,),))), tmp_path)) == 2
+
+
+def test_a_heat_map_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="V = nan: is not finite"):
+        run({"V": HeatMap("r", "c", "q", ((1.0, math.nan),))})
+
+
+@pytest.mark.parametrize("values", [(), ((),), ((1.0,), (1.0, 2.0))])
+def test_a_heat_map_is_a_matrix(values):
+    with pytest.raises(TheoremError, match="rows of one length"):
+        HeatMap("r", "c", "q", values)
+
+
+def test_theory_has_both_ends_at_each_point():
+    with pytest.raises(TheoremError, match="both ends at each of its points"):
+        Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0))
+
+
+def test_lines_in_a_panel_differ_without_colour():
+    lines = draw(run()).axes[0].get_lines()
+    assert len({line.get_linestyle() for line in lines}) == 2

@@ -169,6 +169,20 @@ def test_comparison(ledger):
     assert _ledger(result)[0] == "zeta2025.training verified simulated 8 instances, cpu, cuda"
 
 
+def test_what_is_expected_not_to_be_verified_fails_where_it_is(inner):
+    body = """
+@pytest.mark.parametrize("outcome", Outcome)
+def test_refuted(ledger, outcome):
+    if outcome is not Outcome.OUT_OF_SCOPE:
+        ledger.compare(comparison(outcome, "9 standard errors"), expect=Outcome.REFUTED)
+"""
+    result = inner(THEOREM + body)
+    result.assert_outcomes(failed=2, passed=2)
+    result.stdout.fnmatch_lines_random(
+        ["*zeta2025.training: verified, expected refuted: 9*", "*zeta2025.training: inconclusive, expected refuted: 9*"]
+    )
+
+
 def test_an_undecided_comparison_fails_the_run(inner):
     result = inner(THEOREM + "def test_undecided(ledger):\n    ledger.compare(comparison(Outcome.INCONCLUSIVE))\n")
     result.assert_outcomes(failed=1)

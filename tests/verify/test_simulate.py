@@ -1,10 +1,14 @@
 """`verify simulate`: an experiment from the command line, its JSON, its file, and what it does not understand."""
 
 import json
+import re
+from functools import partialmethod
 
 import pytest
 
-from verify import Experiment, load_experiment
+from numerics.sparse_token_selection import figures
+from verify import Experiment, Running, load_experiment
+from verify.simulate import duration_text
 
 TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
 ON_CPU = ("simulate", "li2024.closeness", *TINY, "--device", "cpu", "--seed", "3")
@@ -104,3 +108,63 @@ def test_an_experiment_without_curves_has_no_plot(cli, tmp_path):
     words = ("wang2024.one_hot_training", "T=4", "q=1", "steps=5", "window=2", "--device", "cpu")
     code, _, _ = cli("simulate", *words, "--out", str(tmp_path))
     assert code == 0 and [path.name for path in tmp_path.iterdir()] == ["wang2024.one_hot_training.json"]
+
+
+FIGURE = ("simulate", "wang2024.figure1", "--device", "cpu")
+SMALL = ("T=6", "q=2", "d=1", "d_e=8", "steps=12", "late=6", "batch_size=8", "n_test=20", "readings=4")
+
+
+def test_the_full_run_says_how_long_before_it_starts_and_a_stored_one_nothing(cli, monkeypatch):
+    seen = []
+    measure = Experiment.__dict__["_result"]
+    monkeypatch.setattr(Experiment, "_result", lambda *a, **k: seen.append("measured") or measure(*a, **k))
+    monkeypatch.setattr("sys.stderr.write", seen.append, raising=False)
+    assert cli(*FIGURE, *SMALL, "--full")[0] == 0
+    assert seen[-1] == "measured"
+    (said,) = [text for text in seen if "about" in text]
+    assert re.fullmatch(r"wang2024\.figure1: about [\d.e-]+ s from the start, on this machine; interrupted, .*\n", said)
+    seen.clear()
+    assert cli(*FIGURE, *SMALL, "--full")[0] == 0 and seen == []
+
+
+def test_a_quick_run_says_nothing(cli):
+    code, _, err = cli(*FIGURE, *SMALL)
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (0.123, "0.12 s"), (59, "59 s"), (61, "1 min"), (4321, "1.2 h"), (1e6, "280 h")]
+)
+def test_a_duration_is_said_in_two_digits(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_theory_is_in_the_text_and_in_the_json(cli):
+    words = (*FIGURE, *SMALL)
+    out, body = cli(*words)[1], json.loads(cli(*words, "--json")[1])
+    assert "  theory: least_loss_on_the_set = " in out
+    assert set(body["theory"]["population_gradient_descent"]) == {"over", "quantity", "at", "lower", "upper"}
+    assert "theory" not in json.loads(cli(*ON_CPU, "--json")[1])["theory"]
+
+
+def test_heat_maps_are_a_line_each_in_the_text(cli):
+    out = cli("simulate", "wang2024.figure3", *SMALL, "--device", "cpu")[1]
+    assert re.search(r"^  W_before: 9 x 9 numbers from -0\.\d+ to 0\.\d+$", out, re.MULTILINE)
+
+
+def test_an_interrupted_run_is_gone_on_with(cli, monkeypatch):
+    told = []
+
+    def interrupt(self, done, total):
+        told.append(done)
+        if done == 7 and len(told) < 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Running, "steps", interrupt)
+    monkeypatch.setattr(Running, "keep", partialmethod(Running.keep, now=True))
+    figures._TRAINED.clear()
+    assert cli(*FIGURE, *SMALL)[0] == 130
+    code, out, _ = cli(*FIGURE, *SMALL)
+    assert code == 0 and told == [1, 2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 11, 12]
+    figures._TRAINED.clear()
+    assert cli(*FIGURE, *SMALL, "--no-cache")[1].splitlines()[:-1] == out.splitlines()[:-1]

@@ -1,0 +1,406 @@
+"""The captions of the figures, each a comparison with a verdict: training from the definitions, theory where it speaks.
+
+Quick runs are smaller in every size, with the same ratio of the least loss to that of answering nothing, d/(2q); losses
+that a caption states as numbers are taken in proportion to it. The captions' words have no numbers: the levels below,
+what counts as level, near or settled, are ours, and were set after runs had been seen. A limit is not verified by a
+finite run, and refuted only by theory: the least loss on the set that training stays near is enclosed, and positive.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from paper_checks.wang2024.on_the_set import annealed, layer
+from paper_checks.wang2024.predictions import elsewhere, layer_of, one_hot_descent, stochastic_descent
+from paper_checks.wang2024.recursion import MOST_COMPARISONS
+from verify import (
+    Comparison,
+    Curve,
+    Evidence,
+    ExperimentResult,
+    Measurement,
+    Outcome,
+    Verdict,
+    all_of,
+    load_experiment,
+    student_bound,
+)
+
+NEAR = 0.1
+"""Of population gradient descent's loss: how near that of SGD is to be; a fifth where a length was not trained at."""
+NEAR_ELSEWHERE = 0.2
+PRINTED, NOTHING = 0.15, 5 / 6
+"""The loss above which fixed encodings are said to end, and that of answering nothing there, d/(2q)."""
+POSITIVE = Fraction(1, 20)
+"""How near the least loss on the set is enclosed: here it is only to be positive."""
+
+
+@cache
+def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) -> ExperimentResult:
+    """Run a figure once for all of its claims, with more points than the paper's 128; under `full` from the store."""
+    from verify.simulate import usable_store
+
+    points = {"n_test": 20_000 if figure == "1" else 5000, "readings": 11} | settings
+    store = usable_store(None) if full else None
+    found = load_experiment(f"wang2024.figure{figure}")
+    return found.run(device=device, full=full, seed=seed, store=store, **points)
+
+
+def ends(measured: Measurement) -> tuple[float, float]:
+    """Return the interval in which the mean lies, but for a share of the false alarms that are allowed."""
+    if not measured.standard_error:
+        return measured.value, measured.value
+    half = student_bound(measured.samples, MOST_COMPARISONS) * measured.standard_error
+    return measured.value - half, measured.value + half
+
+
+def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
+    """Return the verdict on margins known between two ends: all positive, one negative, or not decided."""
+    if all(low >= 0 for low, _ in margins):
+        return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
+    outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
+    return Verdict(outcome, Evidence.SIMULATED, detail)
+
+
+def above(large: Measurement, small: Measurement | float) -> tuple[float, float]:
+    """Return the ends of the difference of two measurements."""
+    low, high = ends(large)
+    least, most = ends(small) if isinstance(small, Measurement) else (small, small)
+    return low - most, high - least
+
+
+def to_zero(end: Measurement, floor: tuple[float, float]) -> Verdict:
+    """Hold "converges to 0" against the least loss on the set.
+
+    Refuted where that is positive and training ended where theory lets it. Where it ended below, training has left the
+    set, and where the bound is 0, nothing is known: the claim is open.
+    """
+    low, high = ends(end)
+    detail = f"ends at {end.value:.4g} (between {low:.4g} and {high:.4g}); least on the set {floor[0]:.4g}"
+    refuted = floor[0] > 0 and low > 0 and high >= floor[0]
+    return Verdict(Outcome.REFUTED if refuted else Outcome.INCONCLUSIVE, Evidence.SIMULATED, detail)
+
+
+def linear(inverse: Curve) -> Verdict:
+    """Decide whether the inverse loss grows over the second half at half of its rate in the first quarter or more."""
+    last = len(inverse.at) - 1
+    begin, quarter, half, end = (inverse.measured[round(last * share)] for share in (0, 0.25, 0.5, 1))
+    span = [inverse.at[round(last * share)] for share in (0, 0.25, 0.5, 1)]
+    early = [x / (span[1] - span[0]) for x in above(quarter, begin)]
+    late = [x / (span[3] - span[2]) for x in above(end, half)]
+    detail = (
+        f"{(quarter.value - begin.value) / (span[1] - span[0]):.3g} a step in the first quarter, "
+        f"{(end.value - half.value) / (span[3] - span[2]):.3g} in the second half"
+    )
+    return decided(detail, (late[0] - early[1] / 2, late[1] - early[0] / 2))
+
+
+def to_one(cosine: Curve) -> Verdict:
+    """Decide whether a cosine ends above 0.99, nearer to 1 than in the middle of training."""
+    middle, end = cosine.measured[len(cosine.at) // 2], cosine.measured[-1]
+    detail = f"{middle.value:.5f} in the middle, {end.value:.5f} at the end"
+    return decided(detail, above(end, 0.99), above(end, middle))
+
+
+def near(theory: list[float], measured: list[Measurement], share: float) -> Verdict:
+    """Decide whether measurements are within a share of theory, and say how far they are from it."""
+    gaps = [m.value / value - 1 for m, value in zip(measured, theory, strict=True)]
+    spread = max(m.standard_error / value for m, value in zip(measured, theory, strict=True))
+    margins = []
+    for value, found in zip(theory, measured, strict=True):
+        low, high = ends(found)
+        margins += [(value * (1 + share) - high, value * (1 + share) - low)]
+        margins += [(low - value * (1 - share), high - value * (1 - share))]
+    detail = f"SGD less population descent, of its loss: {min(gaps):+.2%} to {max(gaps):+.2%}, each ± {spread:.2%}"
+    return replace(decided(detail, *margins), instances=len(theory))
+
+
+def stays_above(curve: Curve, level: float) -> Verdict:
+    """Decide whether a loss is above a level at every reading."""
+    least = min(curve.measured, key=lambda m: m.value)
+    detail = f"at least {least.value:.3g} ± {least.standard_error:.1g}, level {level:.3g}"
+    return decided(detail, *(above(measured, level) for measured in curve.measured))
+
+
+def settled(curve: Curve) -> float:
+    """Return the first step from which on the loss is within a fifth of where it ends."""
+    end = curve.measured[-1].value
+    wild = [i for i, m in enumerate(curve.measured) if abs(m.value / end - 1) > 0.2]
+    return curve.at[wild[-1] + 1] if wild else curve.at[0]
+
+
+def sooner(first: Curve, second: Curve) -> Verdict:
+    """Decide whether one loss settles at an earlier reading than another; at the same one, nothing is decided."""
+    one, other = settled(first), settled(second)
+    outcome = Outcome.VERIFIED if one < other else Outcome.REFUTED if one > other else Outcome.INCONCLUSIVE
+    return Verdict(outcome, Evidence.SIMULATED, f"settles at step {one:g}, the other at {other:g}")
+
+
+def rising(curve: Curve) -> Verdict:
+    """Decide whether a quantity rises from each point to the next."""
+    detail = ", ".join(f"{m.value:.3g} at {at:g}" for at, m in zip(curve.at, curve.measured, strict=True))
+    return decided(detail, *(above(after, before) for before, after in pairwise(curve.measured)))
+
+
+def level_of(result: ExperimentResult, q: int | None = None) -> float:
+    """Return the printed 0.15 in proportion to the loss of answering nothing."""
+    return PRINTED / NOTHING * int(result.settings["d"]) / (2 * (q or int(result.settings["q"])))  # type: ignore[arg-type]
+
+
+def _caption(
+    name: str, title: str, read: Callable[..., Verdict], *, figure: str, theorem: str | None = None
+) -> Comparison:
+    """Return the comparison of a claim: `read` is given what runs a figure with settings of its own, and `full`."""
+
+    def compare(*, device: str, full: bool, seed: int) -> Verdict:
+        return read(lambda **settings: trained(figure, device, full, seed, **settings), full)
+
+    return Comparison(f"wang2024.{name}", title, theorem, f"wang2024.figure{figure}", compare)
+
+
+ATTENDED = ("tokens_and_query", "tokens")
+Run = Callable[..., ExperimentResult]
+
+
+def _to_zero(attend: str) -> Callable[[Run, bool], Verdict]:
+    def read(run: Run, full: bool) -> Verdict:
+        found = run(attend=attend)
+        return to_zero(found.measurements["loss_end"], layer_of(found.settings).floor(POSITIVE))
+
+    return read
+
+
+figure1_loss_to_zero = _caption(
+    "figure1_loss_to_zero",
+    "Figure 1: attending to [Z, z_query], stochastic encodings, the loss converges to the global minimum of 0",
+    _to_zero("tokens_and_query"),
+    figure="1",
+)
+figure1_loss_to_zero_on_tokens = _caption(
+    "figure1_loss_to_zero_on_tokens",
+    "Figure 1: attending to Z, stochastic encodings, the loss converges to the global minimum of 0",
+    _to_zero("tokens"),
+    figure="1",
+)
+figure1_inverse_loss_linear = _caption(
+    "figure1_inverse_loss_linear",
+    "Figure 1: with stochastic encodings the inverse loss increases linearly",
+    lambda run, _: linear(run(attend="tokens_and_query").curves["inverse_loss"]),
+    figure="1",
+)
+figure1_cosines_to_one = _caption(
+    "figure1_cosines_to_one",
+    "Figure 1: the cosines of W with W* and of V with V* tend to 1",
+    lambda run, _: all_of((n, to_one(run(attend="tokens_and_query").curves[f"cosine_{n}"])) for n in ("W", "V")),
+    figure="1",
+)
+
+
+def second_half(curve: Curve, losses: Mapping[int, float]) -> tuple[list[float], list[Measurement]]:
+    """Return theory and measurements from the middle of training on."""
+    late = len(curve.at) // 2
+    return [losses[int(step)] for step in curve.at[late:]], list(curve.measured[late:])
+
+
+def _population(run: Run, full: bool) -> Verdict:
+    def verdicts() -> Iterator[tuple[str, Verdict]]:
+        for attend in ATTENDED:
+            found = run(attend=attend)
+            start = (found.measurements[f"{name}_start"].value for name in ("alpha", "C"))
+            losses = {point.step: point.loss for point in stochastic_descent(found.settings, *start)}
+            yield attend, near(*second_half(found.curves["loss"], losses), NEAR)
+
+    return all_of(verdicts())
+
+
+figure1_sgd_is_near_population_descent = _caption(
+    "figure1_sgd_is_near_population_descent",
+    "Stochastic encodings: SGD at batch 256 is within a tenth of the two numbers' population gradient descent",
+    _population,
+    figure="1",
+)
+
+
+def _one_hot(run: Run, full: bool) -> Verdict:
+    length = 200 if full else 12
+    found = run(attend="tokens", encoding="one_hot", scale=0, T=length, d_e=length)
+    losses = {point.step: point.loss for point in one_hot_descent(found.settings)}
+    return near(*second_half(found.curves["loss"], losses), NEAR)
+
+
+figure1_one_hot_sgd_is_near_the_recursion = _caption(
+    "figure1_one_hot_sgd_is_near_the_recursion",
+    "One-hot encoding: SGD at batch 256 from zero is within a tenth of Lemma 1's recursion",
+    _one_hot,
+    figure="1",
+    theorem="wang2024.lemma1",
+)
+
+
+def _lengths(run: Run, full: bool) -> Verdict:
+    found = run()
+    points = [stochastic_descent(found.settings)[-1]]
+
+    def verdicts() -> Iterator[tuple[str, Verdict]]:
+        for length in found.settings["T_test"]:  # type: ignore[union-attr]
+            theory = elsewhere(found.settings, points, int(length), int(found.settings["q"]))[0][0]  # type: ignore[arg-type]
+            yield f"T_test={length}", near([theory], [found.measurements[f"stochastic_T{length}_end"]], NEAR_ELSEWHERE)
+
+    return all_of(verdicts())
+
+
+figure2_lengths_are_predicted = _caption(
+    "figure2_lengths_are_predicted",
+    "Stochastic encodings: at each longer sequence the loss ends within a fifth of population descent's loss there",
+    _lengths,
+    figure="2",
+)
+
+
+def _fixed_stays_above(run: Run, full: bool) -> Verdict:
+    found = run()
+    fixed = {name: curve for name, curve in found.curves.items() if name.startswith("fixed_T")}
+    return all_of((name, stays_above(curve, level_of(found))) for name, curve in fixed.items())
+
+
+figure2_fixed_stays_above_a_constant = _caption(
+    "figure2_fixed_stays_above_a_constant",
+    "Figure 2: with a fixed encoding the loss at every longer sequence stays above some constant",
+    _fixed_stays_above,
+    figure="2",
+)
+
+
+def about_ten_thousand(share: float) -> Outcome:
+    """Read "converges after about 10 000 steps" of the share of its way to the end that a loss has made by then.
+
+    Nine tenths is convergence, less than half is none, and the caption's words do not say which of the two is between.
+    """
+    return Outcome.VERIFIED if share >= 0.9 else Outcome.REFUTED if share < 0.5 else Outcome.INCONCLUSIVE
+
+
+def _ten_thousand(*, device: str, full: bool, seed: int) -> Verdict:
+    rates = annealed(1.0, 1 / 3, 50_000, 100_000)
+    run = {p.step: p for p in layer(200, 3, 5, 170, True).descent(0.0, 0.0, rates) if p.step in (0, 10_000, 100_000)}
+
+    def verdicts() -> Iterator[tuple[str, Verdict]]:
+        for length in (250, 300, 350, 400) if full else (400,):
+            begin, then, end = (layer(length, 3, 5, 170, True).loss(p.alpha, p.C) for p in run.values())
+            share = (begin - then) / (begin - end)
+            detail = f"{then:.4g} after 10 000 steps, {end:.4g} after 100 000: {share:.0%} of the way"
+            yield f"T_test={length}", Verdict(about_ten_thousand(share), Evidence.COMPUTED, detail)
+
+    return all_of(verdicts())
+
+
+figure2_after_ten_thousand_steps = Comparison(
+    id="wang2024.figure2_after_ten_thousand_steps",
+    title="Figure 2: with stochastic encodings the loss converges after about 10 000 steps, by population descent",
+    theorem=None,
+    experiment=None,
+    compare=_ten_thousand,
+    devices=("cpu",),
+)
+
+
+def _blocks(run: Run, full: bool) -> Verdict:
+    found = run().measurements
+
+    def verdicts() -> Iterator[tuple[str, Verdict]]:
+        for name in ("W", "V"):
+            before, after = (
+                abs(found[f"identity_{name}_{when}"].value) / found[f"largest_off_{name}_{when}"].value
+                for when in ("before", "after")
+            )
+            detail = f"identity over the largest other entry: {before:.2g} before, {after:.3g} after"
+            yield name, Verdict.of(before < 1 and after > 10, detail, Evidence.SIMULATED)
+
+    return all_of(verdicts())
+
+
+figure3_identity_blocks_survive = _caption(
+    "figure3_identity_blocks_survive",
+    "Figure 3: after convergence the two identity blocks exceed every other entry of W and V ten times",
+    _blocks,
+    figure="3",
+)
+
+
+def _elsewhere_to_zero(run: Run, full: bool) -> Verdict:
+    found = run()
+    length = int(found.settings["T_test"])  # type: ignore[arg-type]
+    return to_zero(found.measurements[f"stochastic_T{length}_end"], layer_of(found.settings, T=length).floor(POSITIVE))
+
+
+def _ends_above(run: Run, full: bool) -> Verdict:
+    found = run()
+    end = found.measurements[f"fixed_T{found.settings['T_test']}_end"]
+    return decided(f"ends at {end.value:.3g}, level {level_of(found):.3g}", above(end, level_of(found)))
+
+
+def _sooner(run: Run, full: bool) -> Verdict:
+    found = run()
+    names = [name for name in found.curves if name.startswith("stochastic_q")]
+    twins = {name: name.replace("stochastic", "fixed") for name in names}
+    return all_of((name, sooner(found.curves[name], found.curves[twin])) for name, twin in twins.items())
+
+
+def _unseen_to_zero(run: Run, full: bool) -> Verdict:
+    found = run()
+    size = int(found.settings["q_test"][-1])  # type: ignore[index]
+    return to_zero(found.measurements[f"stochastic_q{size}_end"], layer_of(found.settings, q=size).floor(POSITIVE))
+
+
+def _generalisation(figure: str, by: str) -> tuple[Comparison, ...]:
+    """Return the claims of Figure 4, and of Figure 5, which is the same with Adam."""
+    return (
+        _caption(
+            f"figure{figure}_length_to_zero",
+            f"Figure {figure}{by}: at the longest sequence the loss with stochastic encodings converges to 0",
+            _elsewhere_to_zero,
+            figure=figure,
+        ),
+        _caption(
+            f"figure{figure}_fixed_ends_above",
+            f"Figure {figure}{by}: there the loss with a fixed encoding ends at 0.15 or more, of 5/6",
+            _ends_above,
+            figure=figure,
+        ),
+        _caption(
+            f"figure{figure}_unseen_sizes_to_zero",
+            f"Figure {figure}{by}: at the largest unseen q_test the loss with stochastic encodings converges to 0",
+            _unseen_to_zero,
+            figure=figure,
+        ),
+        _caption(
+            f"figure{figure}_stochastic_is_quicker",
+            f"Figure {figure}{by}: at unseen q_test stochastic encodings converge (settle near their end) quicker",
+            _sooner,
+            figure=figure,
+        ),
+        _caption(
+            f"figure{figure}_fixed_is_worse_with_q",
+            f"Figure {figure}{by}: with a fixed encoding the loss is worse as q_test grows",
+            lambda run, _: rising(run().curves["fixed_over_q"]),
+            figure=figure,
+        ),
+    )
+
+
+(
+    figure4_length_to_zero,
+    figure4_fixed_ends_above,
+    figure4_unseen_sizes_to_zero,
+    figure4_stochastic_is_quicker,
+    figure4_fixed_is_worse_with_q,
+) = _generalisation("4", "")
+(
+    figure5_length_to_zero,
+    figure5_fixed_ends_above,
+    figure5_unseen_sizes_to_zero,
+    figure5_stochastic_is_quicker,
+    figure5_fixed_is_worse_with_q,
+) = _generalisation("5", ", by Adam")
