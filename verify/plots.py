@@ -25,6 +25,8 @@ _LETTERS = 60
 """Of the settings, on a line above each column."""
 _LETTERS_OF_AXIS = 38
 _WIDTH, _HEIGHT = 4.6, 3.6
+_FEW = 6
+"""Whole numbers that each get a tick."""
 _MARKED = 12
 """Points of a curve that carry its mark."""
 
@@ -95,7 +97,7 @@ def _lines(axes: "Axes", curves: "dict[str, Curve]", theory: "dict[str, Predicte
         axes.plot(said.at, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " "))
         axes.fill_between(said.at, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
     points = {point for curve in curves.values() for point in curve.at}
-    if len(points) <= _MARKED and all(point == int(point) for point in points):
+    if len(points) <= _FEW and all(point == int(point) for point in points):
         # A few whole numbers, such as sizes: nothing is between them.
         axes.set_xticks(sorted(points))
     axes.grid(visible=True, alpha=0.3)

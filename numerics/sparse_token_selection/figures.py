@@ -13,7 +13,7 @@ how long on this machine before it starts.
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,25 +22,12 @@ from torch import Tensor
 from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
 from numerics.sparse_token_selection.reference import cosine_similarity
 from numerics.sparse_token_selection.stochastic import measurement
-from numerics.sparse_token_selection.trainer import (
-    Batch,
-    Plan,
-    Reading,
-    SignEncodings,
-    Training,
-    batch_losses,
-    draw_batch,
-    generator_for,
-    readings,
-    shared_encodings,
-)
+from numerics.sparse_token_selection.trainer import Plan, Reading, Training, generator_for, readings
+from numerics.sparse_token_selection.validation import LOSS, STEPS_TAKEN, Validation, inverse, loss_curve, losses_at
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
 from verify.parameters import Instance
 
-_CHUNK = 256
 _REMEMBERED = 4
-_STEPS = "step of training"
-_LOSS = "validation loss ½‖f − target‖²"
 _COMPARED = ("stochastic", "fixed")
 
 _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
@@ -87,59 +74,6 @@ def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, be
     return _TRAINED[key]
 
 
-@dataclass
-class Validation:
-    """A fixed validation set of some length and subset size, and how its encodings are drawn."""
-
-    encoding: str
-    whole: Batch
-    draw: Callable[[int], Tensor]
-
-    @staticmethod
-    def of(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
-        """Draw the set. Raises InputError where a subset of q is no subset of T tokens."""
-        if not 1 <= q <= T:
-            raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
-        if plan.encoding == "one_hot" and T != plan.T:
-            raise InputError("T_test", T, f"must be T = {plan.T} for one-hot encoding")
-        generator = generator_for(seed, f"validation {T} {q}", device)
-        source = SignEncodings(plan.d_e, plan.precision, device)
-        shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, T, device)
-        size = torch.empty(plan.d_e, T, dtype=plan.precision, device=device) if shared is None else shared
-        whole = draw_batch(n, q, plan.d, size, generator, plan.precision)
-        return Validation(plan.encoding, whole, lambda n: source(n, T, generator) if shared is None else shared)
-
-    def losses(self, plan: Plan, W: Tensor, V: Tensor) -> Tensor:
-        """Return the loss of each point in one forward pass, (n,), float64."""
-        found = []
-        for start in range(0, len(self.whole.tokens), _CHUNK):
-            tokens, members = (part[start : start + _CHUNK] for part in self.whole[1:])
-            found.append(batch_losses(W, V, Batch(self.draw(len(tokens)), tokens, members), plan.attend))
-        return torch.cat(found).to(torch.float64).cpu()
-
-
-def _read(plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int) -> list[Tensor]:
-    """Return the validation losses at each reading."""
-    validation = Validation.of(plan, seed, device, n=n, T=T, q=q)
-    return [validation.losses(plan, reading.W, reading.V) for reading in run]
-
-
-def _loss_curve(plan: Plan, runs: list[list[Tensor]], quantity: str = _LOSS) -> Curve:
-    """Return the mean loss over training: of one run over its points, of several over the runs."""
-    if len(runs) == 1:
-        measured = [measurement(losses) for losses in runs[0]]
-    else:
-        measured = [measurement(torch.stack([losses.mean() for losses in at])) for at in zip(*runs, strict=True)]
-    return Curve(_STEPS, quantity, tuple(map(float, plan.read)), tuple(measured), logarithmic=True)
-
-
-def _inverse(measured: Measurement) -> Measurement:
-    """Return 1/L; its standard error to first order."""
-    if not measured.value > 0:
-        raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
-    return Measurement(1 / measured.value, measured.standard_error / measured.value**2, measured.samples)
-
-
 def _seeds(seed: int, count: int) -> Iterator[tuple[int, int]]:
     """Yield the numbers of the runs and their seeds, the first one's the seed itself."""
     for i in range(count):
@@ -152,9 +86,9 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
     losses, rows = [], []
     for i, own in _seeds(seed, count):
         run = _trained(plan, own, device, running, f"run {i}", i * plan.read[-1], count * plan.read[-1])
-        losses.append(_read(plan, own, device, run, n=int(settings["n_test"]), T=plan.T, q=plan.q))
+        losses.append(losses_at(plan, own, device, run, n=int(settings["n_test"]), T=plan.T, q=plan.q))
         rows.append([_coefficients(reading, truth.W, truth.V) for reading in run])
-    loss = _loss_curve(plan, losses)
+    loss = loss_curve(plan, losses)
 
     def curve(name: str, quantity: str) -> Curve | None:
         """Return a curve of what is read off the matrices; cosines begin where a matrix has left zero."""
@@ -163,9 +97,9 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
             return None
         values = [torch.tensor([row[k][name] for row in rows], dtype=torch.float64) for k in known]
         measured = tuple(Measurement(float(each[0])) if count == 1 else measurement(each) for each in values)
-        return Curve(_STEPS, quantity, tuple(float(plan.read[k]) for k in known), measured)
+        return Curve(STEPS_TAKEN, quantity, tuple(float(plan.read[k]) for k in known), measured)
 
-    inverse = Curve(_STEPS, "inverse validation loss", loss.at, tuple(map(_inverse, loss.measured)))
+    inverses = Curve(STEPS_TAKEN, "inverse validation loss", loss.at, tuple(map(inverse, loss.measured)))
     cosines, sizes = "cosine with the ground truth", "coefficient of the identity block"
     others = {
         "cosine_W": curve("cosine_W", cosines),
@@ -173,7 +107,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
         "C": curve("C", sizes),
         "alpha": curve("alpha", sizes),
     }
-    found = {"loss": loss, "inverse_loss": inverse}
+    found = {"loss": loss, "inverse_loss": inverses}
     return found | {name: line for name, line in others.items() if line is not None}
 
 
@@ -202,8 +136,8 @@ def _figure2(settings: Instance, *, seed: int, device: str, running: Running) ->
     found = {}
     for encoding, plan, run in _both(settings, seed, device, running):
         for length in lengths:
-            losses = _read(plan, seed, device, run, n=n, T=length, q=plan.q)
-            found[f"{encoding}_T{length}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat T_test = {length}")
+            losses = losses_at(plan, seed, device, run, n=n, T=length, q=plan.q)
+            found[f"{encoding}_T{length}"] = loss_curve(plan, [losses], f"{LOSS}\nat T_test = {length}")
     return found
 
 
@@ -241,14 +175,14 @@ def _generalisation(
             raise InputError("q_test", size, f"must be from 1 to T = {settings['T']}")
     lengths, subsets, ends = {}, {}, {}
     for encoding, plan, run in _both(settings, seed, device, running):
-        losses = _read(plan, seed, device, run, n=n, T=length, q=plan.q)
-        lengths[f"{encoding}_T{length}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat T_test = {length}")
-        here = {size: _read(plan, seed, device, run, n=n, T=plan.T, q=size) for size in sizes}
+        losses = losses_at(plan, seed, device, run, n=n, T=length, q=plan.q)
+        lengths[f"{encoding}_T{length}"] = loss_curve(plan, [losses], f"{LOSS}\nat T_test = {length}")
+        here = {size: losses_at(plan, seed, device, run, n=n, T=plan.T, q=size) for size in sizes}
         for size, losses in here.items():
-            subsets[f"{encoding}_q{size}"] = _loss_curve(plan, [losses], f"{_LOSS}\nat q_test = {size}")
+            subsets[f"{encoding}_q{size}"] = loss_curve(plan, [losses], f"{LOSS}\nat q_test = {size}")
         measured = tuple(measurement(losses[-1]) for losses in here.values())
         ends[f"{encoding}_over_q"] = Curve(
-            "q_test: tokens selected", f"{_LOSS}\nat the end", tuple(map(float, sizes)), measured
+            "q_test: tokens selected", f"{LOSS}\nat the end", tuple(map(float, sizes)), measured
         )
     return lengths | ends | subsets
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from paper_checks.wang2024 import figures, on_the_set, predictions
+from paper_checks.wang2024 import captions, figures, on_the_set, predictions
 from verify import Curve, Measurement, Outcome, load_experiment, load_prediction
 from verify.simulate import with_theory
 
@@ -75,7 +75,7 @@ def test_a_step_of_population_descent_is_the_sampled_gradient(query, alpha, C):
     expected = {"alpha": alpha - after.alpha, "C": C - after.C, "loss": layer.loss(alpha, C)}
     for name, values in found.items():
         measured = measurement(torch.stack(values))
-        low, high = figures.ends(measured)
+        low, high = captions.ends(measured)
         assert low <= expected[name] <= high and high - low < 0.3 * abs(expected[name]) + 1e-3, name
 
 
@@ -90,10 +90,10 @@ def test_a_wrong_recursion_is_refuted(monkeypatch):
     run = figures.trained("1", "cpu", False, 0, attend="tokens_and_query")
     right = {p.step: p.loss for p in predictions.stochastic_descent(run.settings)}
     curve = run.curves["loss"]
-    assert figures.near(*figures.second_half(curve, right), figures.NEAR).outcome is VERIFIED
+    assert captions.near(*captions.second_half(curve, right), figures.NEAR).outcome is VERIFIED
     for factor in (0.8, 1.25):
         wrong = {step: factor * loss for step, loss in right.items()}
-        assert figures.near(*figures.second_half(curve, wrong), figures.NEAR).outcome is REFUTED
+        assert captions.near(*captions.second_half(curve, wrong), figures.NEAR).outcome is REFUTED
 
 
 def curve(*values, error=1e-3, samples=5000):
@@ -119,7 +119,7 @@ def measured(value, error=1e-3, samples=5000):
     ],
 )
 def test_converges_to_zero(end, floor, outcome):
-    assert figures.to_zero(end, floor).outcome is outcome
+    assert captions.to_zero(end, floor).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_converges_to_zero(end, floor, outcome):
     ],
 )
 def test_increases_linearly(values, error, outcome):
-    assert figures.linear(curve(*values, error=error)).outcome is outcome
+    assert captions.linear(curve(*values, error=error)).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_increases_linearly(values, error, outcome):
     [((0, 0.995, 0.999), VERIFIED), ((0, 0.95, 0.98), REFUTED), ((0, 0.999, 0.995), REFUTED)],
 )
 def test_tends_to_one(values, outcome):
-    assert figures.to_one(curve(*values, error=0.0, samples=1)).outcome is outcome
+    assert captions.to_one(curve(*values, error=0.0, samples=1)).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_tends_to_one(values, outcome):
     [(1.02, 1e-3, VERIFIED), (1.2, 1e-3, REFUTED), (0.8, 1e-3, REFUTED), (1.02, 0.1, INCONCLUSIVE)],
 )
 def test_near(found, error, outcome):
-    verdict = figures.near([1.0, 1.0], [measured(1.0, error), measured(found, error)], 0.1)
+    verdict = captions.near([1.0, 1.0], [measured(1.0, error), measured(found, error)], 0.1)
     assert verdict.outcome is outcome and verdict.instances == 2 and f"{found - 1:+.2%}" in verdict.detail
 
 
@@ -156,7 +156,7 @@ def test_near(found, error, outcome):
     [((0.3, 0.2, 0.25), 1e-3, VERIFIED), ((0.3, 0.05, 0.25), 1e-3, REFUTED), ((0.3, 0.11, 0.2), 0.01, INCONCLUSIVE)],
 )
 def test_stays_above(values, error, outcome):
-    assert figures.stays_above(curve(*values, error=error), 0.1).outcome is outcome
+    assert captions.stays_above(curve(*values, error=error), 0.1).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_stays_above(values, error, outcome):
     ],
 )
 def test_slightly_quicker(first, second, outcome):
-    assert figures.sooner(curve(*first), curve(*second)).outcome is outcome
+    assert captions.sooner(curve(*first), curve(*second)).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,12 @@ def test_slightly_quicker(first, second, outcome):
     [((1, 2, 3), 1e-3, VERIFIED), ((1, 3, 2), 1e-3, REFUTED), ((1, 2, 2.001), 1e-3, INCONCLUSIVE)],
 )
 def test_worse_as_q_grows(values, error, outcome):
-    assert figures.rising(curve(*values, error=error)).outcome is outcome
+    assert captions.rising(curve(*values, error=error)).outcome is outcome
 
 
 @pytest.mark.parametrize(("share", "outcome"), [(0.95, VERIFIED), (0.7, INCONCLUSIVE), (0.3, REFUTED)])
 def test_after_about_ten_thousand_steps(share, outcome):
-    assert figures.about_ten_thousand(share) is outcome
+    assert captions.about_ten_thousand(share) is outcome
 
 
 TINY = {"T": 6, "q": 2, "d": 1, "d_e": 8, "steps": 12, "late": 6, "batch_size": 8, "n_test": 20, "readings": 4}

@@ -1,5 +1,6 @@
 """`verify simulate`: an experiment from the command line, its JSON, its file, and what it does not understand."""
 
+import io
 import json
 import re
 from functools import partialmethod
@@ -8,6 +9,7 @@ import pytest
 
 from numerics.sparse_token_selection import figures
 from verify import Experiment, Running, load_experiment
+from verify.cli import _bar
 from verify.simulate import duration_text
 
 TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
@@ -168,3 +170,27 @@ def test_an_interrupted_run_is_gone_on_with(cli, monkeypatch):
     assert code == 0 and told == [1, 2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 11, 12]
     figures._TRAINED.clear()
     assert cli(*FIGURE, *SMALL, "--no-cache")[1].splitlines()[:-1] == out.splitlines()[:-1]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("waited", "shown"), [(0.0, False), (3.0, True)])
+def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, shown):
+    terminal, clock = Terminal(), [100.0]
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    with _bar("some.thing") as show:
+        clock[0] += waited
+        show(5, 10)
+    said = terminal.getvalue()
+    assert ("some.thing" in said and "5/10" in said) is shown and (shown or not said)
+
+
+def test_without_a_terminal_there_is_no_bar(monkeypatch):
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    with _bar("some.thing") as show:
+        assert show is None

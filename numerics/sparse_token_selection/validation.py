@@ -1,0 +1,77 @@
+"""Fixed validation sets, on which a training is read: the loss at each reading, and its standard error."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from numerics.sparse_token_selection.stochastic import measurement
+from numerics.sparse_token_selection.trainer import (
+    Batch,
+    Plan,
+    Reading,
+    SignEncodings,
+    batch_losses,
+    draw_batch,
+    generator_for,
+    shared_encodings,
+)
+from verify import Curve, InputError, Measurement
+
+STEPS_TAKEN = "step of training"
+LOSS = "validation loss ½‖f − target‖²"
+_CHUNK = 256
+
+
+@dataclass
+class Validation:
+    """A fixed validation set of some length and subset size, and how its encodings are drawn."""
+
+    encoding: str
+    whole: Batch
+    draw: Callable[[int], Tensor]
+
+    @staticmethod
+    def of(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
+        """Draw the set. Raises InputError where a subset of q is no subset of T tokens."""
+        if not 1 <= q <= T:
+            raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
+        if plan.encoding == "one_hot" and T != plan.T:
+            raise InputError("T_test", T, f"must be T = {plan.T} for one-hot encoding")
+        generator = generator_for(seed, f"validation {T} {q}", device)
+        source = SignEncodings(plan.d_e, plan.precision, device)
+        shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, T, device)
+        size = torch.empty(plan.d_e, T, dtype=plan.precision, device=device) if shared is None else shared
+        whole = draw_batch(n, q, plan.d, size, generator, plan.precision)
+        return Validation(plan.encoding, whole, lambda n: source(n, T, generator) if shared is None else shared)
+
+    def losses(self, plan: Plan, W: Tensor, V: Tensor) -> Tensor:
+        """Return the loss of each point in one forward pass, (n,), float64."""
+        found = []
+        for start in range(0, len(self.whole.tokens), _CHUNK):
+            tokens, members = (part[start : start + _CHUNK] for part in self.whole[1:])
+            found.append(batch_losses(W, V, Batch(self.draw(len(tokens)), tokens, members), plan.attend))
+        return torch.cat(found).to(torch.float64).cpu()
+
+
+def losses_at(plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int) -> list[Tensor]:
+    """Return the validation losses at each reading."""
+    validation = Validation.of(plan, seed, device, n=n, T=T, q=q)
+    return [validation.losses(plan, reading.W, reading.V) for reading in run]
+
+
+def loss_curve(plan: Plan, runs: list[list[Tensor]], quantity: str = LOSS) -> Curve:
+    """Return the mean loss over training: of one run over its points, of several over the runs."""
+    if len(runs) == 1:
+        measured = [measurement(losses) for losses in runs[0]]
+    else:
+        measured = [measurement(torch.stack([losses.mean() for losses in at])) for at in zip(*runs, strict=True)]
+    return Curve(STEPS_TAKEN, quantity, tuple(map(float, plan.read)), tuple(measured), logarithmic=True)
+
+
+def inverse(measured: Measurement) -> Measurement:
+    """Return 1/L; its standard error to first order."""
+    if not measured.value > 0:
+        raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
+    return Measurement(1 / measured.value, measured.standard_error / measured.value**2, measured.samples)
