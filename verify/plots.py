@@ -111,7 +111,7 @@ def _logarithmic(axes: "Axes") -> None:
 
     # What has no logarithm is left out of a band, not clipped to the edge of the axis.
     axes.set_yscale("log", nonpositive="mask")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
 from numerics.sparse_token_selection.reference import cosine_similarity
 from numerics.sparse_token_selection.stochastic import measurement
-from numerics.sparse_token_selection.trainer import Plan, Reading, Training, generator_for, readings
+from numerics.sparse_token_selection.trainer import Plan, Reading, Training, generator_for, one_thread, readings
 from numerics.sparse_token_selection.validation import LOSS, STEPS_TAKEN, Validation, inverse, loss_curve, losses_at
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
 from verify.parameters import Instance
@@ -278,9 +278,9 @@ def _figure(
         title=title,
         source=_source(number),
         settings=(*own, *base),
-        measure=measure,
+        measure=one_thread()(measure),
         resumable=True,
-        expect=_expect((lambda settings: (str(settings["encoding"]),)) if one else (lambda _: _COMPARED)),
+        expect=one_thread()(_expect((lambda settings: (str(settings["encoding"]),)) if one else (lambda _: _COMPARED))),
     )
 
 

@@ -12,6 +12,7 @@ The encodings, which are the most numbers, are passed through twice. Attended to
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,6 +26,17 @@ _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
 _BITS = 56
 """Random bits that are taken of an integer."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread: sums do not depend on the number of cores, and small ones do not wait for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Batch(NamedTuple):

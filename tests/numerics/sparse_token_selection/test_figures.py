@@ -41,6 +41,20 @@ def test_a_figure_repeats_from_its_seed(name):
     assert first.heat_maps == again.heat_maps and first.measurements != other.measurements
 
 
+def test_the_number_of_threads_has_no_say_and_stays():
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            figures._TRAINED.clear()
+            found.append(run("wang2024.figure1", T=40, d_e=60, batch_size=64).measurements)
+            assert torch.get_num_threads() == threads
+        assert found[0] == found[1]
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_trainings_are_shared_by_figures_that_have_the_same():
     run("wang2024.figure1")
     kept = dict(figures._TRAINED)
