@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from verify.registry import theorem_ids as theorem_ids
     from verify.residuals import LeastResidual as LeastResidual
     from verify.roots import IsolatedRoot as IsolatedRoot
+    from verify.running import Running as Running
     from verify.sources import Paper as Paper
     from verify.sources import Source as Source
-    from verify.running import Running as Running
     from verify.statement import Bound as Bound
     from verify.statement import Canary as Canary
     from verify.statement import Hypothesis as Hypothesis

@@ -237,8 +237,8 @@ fewer_selected_at_test = Finding(
         Premise("that q_test = 2 is among the unseen sizes of Figure 4", "open"),
         MOMENTS,
     ),
-STOCHASTIC = Premise("Definition 5: stochastic encoding, a fresh draw of all e_i, here for every sample", "our reading")
-SIGNS = Premise("Definition 3: near-orthogonal unit vectors, here independent signs ±1/√d_e", "our reading")
+)
+
 CAPTION = Premise("Figure 1's caption: the loss converges to the global minimum of 0", "printed")
 ENCLOSED = Premise(
     "the least of d/2 (α²R − 2αP/q + 1/q) over α and C, P and R enclosed (theorems.sparse_token_selection."
@@ -267,5 +267,5 @@ figure1_ends_at_the_least_loss = Finding(
         "theory.least_loss_on_the_set.lower.0": Enclosure(Fraction("0.138"), Fraction("0.14")),
         "theory.least_loss_on_the_set.upper.0": Enclosure(Fraction("0.139"), Fraction("0.141")),
     },
-    rests_on=(TASK, STOCHASTIC, SIGNS, ASSEMBLY, CAPTION, ENCLOSED),
+    rests_on=(TASK, STOCHASTIC, ASSEMBLY, CAPTION, ENCLOSED),
 )
