@@ -60,7 +60,12 @@ def conditions(theorem: "Theorem", given: Mapping[str, Any]) -> ConditionsResult
     instance = parse_instance(statement.parameters, given, partial=True)
     check_domain(statement, instance)
     words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
-    known = statement.completed(words | instance)
+    try:
+        known = statement.completed(words | instance)
+    except InputError:
+        # A default without a value stays open.
+        known = words | instance
+    check_domain(statement, known)
     statement = statement.at(known)
     results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
     others = {p.name: {n: value for n, value in known.items() if n != p.name} for p in statement.parameters}

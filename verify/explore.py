@@ -181,9 +181,11 @@ class _Search:
             # An InputError says that the instance is too large to be decided.
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         for kept in approximate if result.outcome is Outcome.REFUTED else ():
-            if not evaluate_hypothesis(kept, instance).holds:
-                # Drawn by an approximation: no instance of the statement.
-                result = replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {kept.label}")
+            # Drawn by an approximation, it may be no instance of the statement.
+            if (held := evaluate_hypothesis(kept, instance).holds) is None:
+                result = replace(result, outcome=Outcome.INCONCLUSIVE, detail=f"{kept.label} is not decided")
+            elif not held:
+                return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {kept.label}")
         if context.interrupted:
             raise KeyboardInterrupt
         return result

@@ -212,9 +212,9 @@ class Statement:
 
         It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
         """
-        parts = [*clause.expressions(), *self.definitions.values()]
+        parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
         if clause.to_data()["kind"] not in ("identity", "matrix_identity"):
-            parts += [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
+            parts += [h.relation for h in self.hypotheses if h.relation is not None]
         words = {str(case.args[0]) for part in parts for case in sp.sympify(part).atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
@@ -229,11 +229,15 @@ class Statement:
 
         paper = {parameter.name: parameter.words[0] for parameter in self.parameters if parameter.words}
         given = paper | dict(given)
-        needed = [p for p in self.parameters if p.default is None or p.name in given]
-        known = {p.name for p in self.parameters}
-        instance = parse_instance(self.parameters if set(given) - known else needed, given, partial=False)
+        instance = parse_instance(self.parameters, given, partial=True)
+        if missing := [p.name for p in self.parameters if p.default is None and p.name not in instance]:
+            names = ", ".join(p.name for p in self.parameters)
+            raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
         check_domain(self, instance)
-        return self.completed(instance)
+        instance = self.completed(instance)
+        # A default has to keep the domain as well.
+        check_domain(self, instance)
+        return instance
 
     def completed(self, instance: Mapping[str, Any], *, scan: bool = False) -> dict[str, Any]:
         """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.

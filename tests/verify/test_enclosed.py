@@ -183,3 +183,18 @@ def test_a_parameter_takes_its_default() -> None:
         Statement(parameters=(COUNT, replace(scale, default=sp.Symbol("k"))), clauses=statement.clauses)
     with pytest.raises(TheoremError, match="only a number has a default"):
         Parameter("word", "word", "a choice", words=("one", "two"), default=sp.Integer(1))
+
+
+def test_a_default_keeps_the_domain_and_may_stay_open() -> None:
+    root = sp.Symbol("root", positive=True)
+    scale = Parameter("root", "rational", "a root", above=0, default=rough_root(n))
+    clause = Inequality("claim", sp.Ge(root**2, n))
+    statement = Statement(parameters=(COUNT, scale), clauses=(clause,), domain=(sp.Le(root, 2),))
+    theorem = Theorem("test.domain", "a domain", Source("Lemma 1", "derived here"), statement, {"n": 4})
+    assert theorem.check(n=4).outcome.value == "verified"
+    with pytest.raises(InputError, match=r"root = 3.*must satisfy"):
+        theorem.check(n=9)
+    with pytest.raises(InputError, match=r"root = 3.*must satisfy"):
+        theorem.conditions(n=9)
+    # No rational root: what is not given stays open.
+    assert theorem.conditions(n=5).ranges["root"] == "0 < root <= 2"

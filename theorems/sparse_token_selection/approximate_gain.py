@@ -1,7 +1,8 @@
 r"""About how small attention by sign encodings can make the loss, in closed form: the scaling laws.
 
-1 − G of `attention_gain`, to some ten per cent, mostly less, without error bounds: where to look for
-C and d_e, and what a search draws from. With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and
+1 − G of `attention_gain`, without error bounds: where to look for C and d_e, and what a search draws from. Mostly to a
+few per cent; with less than ten dimensions it is off by up to a third, and beyond 10⁸ of them rounding shows.
+With S = |u|²/q, a_i = e^{C(v_i − S)} for selected tokens and
 x = (1/q) Σ_{j∉y} e^{C(v_j − S)} the odds of the others,
 
     P = E[ā/(ā + x)],    qR = E[(mean of a_i² + (1/q) Σ_{j∉y} e^{2C(v_j − S)})/(ā + x)²],    ā the mean of the a_i.
@@ -11,12 +12,12 @@ at its mean, and x taken to be log-normal. What follows for D → ∞, where x t
 
     1 − G ≈ (q−1)(q−2)/(qD) · C² + ((T−q)/q) e^{−2C} + C² · (what x varies by),
 
-the first term being the mean square by which the selected logits differ, C ≈ ½ log(2D(T−q)/((q−1)(q−2)C)), and so
+the first term being the mean square by which the selected logits differ, C ≈ ½ log(D(T−q)/((q−1)(q−2)C)), and so
 
     ε = d/(2q) (1 − G)    at    d_e ≈ (d/ε) (q−1)(q−2)/(2q²) · C²,
 
-at most d/(2ε) C²: for q ≥ 3 and fixed ε the width grows with log² T alone, once q/D is small enough for e^{C v_j}
-not to be larger in the mean than at its median (C²q ≪ 2D).
+at most d/(2ε) C². At a fixed share of d/(2q) in place of D → ∞ the logits of the others vary as well (C²q is not small
+beside 2D), and C is nearer to log T: for q ≥ 3 the width grows with log² T either way.
 
 *With the query's token*, whose logit is |u|² and whose share is nearly 1, N ≈ e^{C|u|²}: G ≈ (E Σ_y h)²/(q E Σ h²)
 with h_i = e^{C(v_i − |u|²)}, both exact; the loss does not see how small the shares are, as α grows with them.
@@ -44,7 +45,7 @@ def approximate_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]
         best = int(np.argmax(gains))
         if count:
             grid = np.geomspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], count)
-    return float(gains[best]), float(grid[best])
+    return min(float(gains[best]), 1 - 1e-12), float(grid[best])
 
 
 def approximate_dimension(T: int, q: int, query: bool, level: float) -> int:

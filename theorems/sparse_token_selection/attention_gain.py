@@ -312,6 +312,8 @@ class _Search:
         if not self.model.query:
             curvature = self._variance(here.C) * _rational(_arb(2 * self.model.q * width).exp())
             return min(found, self._ends(here, there, curvature * eighth, 2 * curvature * eighth))
+        if not here.least > 0:
+            return found
         rate = max(0.0, math.log(float(here.least / there.least)) / float(2 * width))
         mu = Fraction(round(rate * _ROUNDED), _ROUNDED)
         grown = _arb(mu * width).exp()

@@ -27,6 +27,7 @@ the largest eigenvalue of the Hessian is at most 1 + β², that of [[1, β], [β
 *Descent.* By the descent lemma L falls by at least η (1 − η(1 + β²)/2) ‖∇L‖² a step. Where that factor is positive
 Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run, and every limit point of (α, C) is stationary. (That it is the
 floor's minimiser is not proved; `paper_checks` follow runs to it.) Attending to [Z, z_query] α has no such bound.
+The clauses are the algebra; box, curvatures and descent lemma are argued here, and tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
 to us, and what is here is derived here.
@@ -81,7 +82,7 @@ EIGENVALUE = Identity(
 DESCENT = Inequality(
     "descent",
     sp.Gt(eta * (1 - eta * (1 + BETA_SQUARED) / 2), 0),
-    says="each step lowers the loss by a positive multiple of the squared gradient norm",
+    says="eta (1 - eta (1 + beta^2)/2) > 0: with a curvature of at most 1 + beta^2 each step lowers the loss",
 )
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))

@@ -29,8 +29,7 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
         # G(0), for either attention, is enough.
         return 1, 1
     if q <= 2 and not query:
-        exact = _exactly(T, q, level)
-        return exact, exact
+        return _in_closed_form(T, q, level)
     off = _off(T, q, query, float(1 - level))
 
     def aside(share: float) -> int:
@@ -61,8 +60,8 @@ def _off(T: int, q: int, query: bool, missing: float) -> float:
     return off
 
 
-def _exactly(T: int, q: int, level: Fraction) -> int:
-    """Return the least D where sup G is known in closed form and rises with D."""
+def _in_closed_form(T: int, q: int, level: Fraction) -> tuple[int, int]:
+    """Return the ends of the least D where sup G is known in closed form and rises with D; one, but for a tie."""
     low, high = 0, 1
     while greatest_gain(T, q, high, False).lower < level:
         low, high = high, 2 * high
@@ -70,7 +69,10 @@ def _exactly(T: int, q: int, level: Fraction) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if greatest_gain(T, q, middle, False).lower >= level else (middle, high)
-    return high
+    lower = high
+    while lower > 1 and greatest_gain(T, q, lower - 1, False).upper >= level:
+        lower -= 1
+    return lower, high
 
 
 def _refuse(D: int) -> None:

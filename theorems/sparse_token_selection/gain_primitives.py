@@ -58,7 +58,11 @@ def _scanned_dimension(T: float, q: float, d: float, eps: float, query: float) -
 def least_encoding_dimension(
     T: Fraction, q: Fraction, d: Fraction, eps: Fraction, query: Fraction
 ) -> Enclosure | Fraction:
-    """Enclose the D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: above eps at D − 1, at most eps at D."""
+    """Enclose a D at which d/(2q) (1 − sup P²/(qR)) comes down to eps: at most eps at its upper end.
+
+    One below the lower end it is above eps, or the end is 1. That there is but one such D is not proved: what the
+    enclosure says is that one is in it.
+    """
     T_, q_, _, attended = _sizes(T, q, Fraction(1), query)
     if d.denominator != 1 or d < 1 or not eps > 0:
         raise UndefinedError(f"d = {d}, eps = {eps}: an integer >= 1 and a number > 0")

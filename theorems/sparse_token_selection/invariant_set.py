@@ -23,6 +23,9 @@ R = E Σ_i p_i² as functions of C
 as the derivative along a multiple of I_k is the trace of the gradient, k times its diagonal. For V the query's token
 changes nothing: its value is 0.
 
+The clauses are the steps; that the set is kept is argued above, the mean over the signed permutations being a step of
+the derivation at d_e = 2 and 3, and held against sampled gradients of the whole matrices.
+
 Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours.
 """
 
@@ -135,7 +138,7 @@ def _canary(label: str, clause: Identity) -> Canary:
 
 lemma2 = Theorem(
     id="wang2024.lemma2",
-    title="Stochastic encoding: the set V = (alpha I, 0), W = diag(0, C I) and the steps on it",
+    title="Stochastic encoding: gradient descent's steps on the set V = (alpha I, 0), W = diag(0, C I)",
     source=Source("Lemma 2", "derived here", WANG2024, "the printed statement is not known to us in full"),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "d_e": 170},

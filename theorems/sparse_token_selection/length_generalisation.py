@@ -9,11 +9,14 @@ length: with P, R of `sign_attention` at T_test tokens of which q_test are selec
 the hypothesis: L(α, C) at T tokens is at most 1.02 times the infimum. Where the infimum is not reached (q ≤ 2,
 attending to Z alone) they have to be given.
 
-More tokens take attention from the selected ones in proportion to T_test − q, and α stays what T tokens made it. While
-the floor is at most an eighth of d/(2q), what answering nothing costs, and there are at most twice as many other
-tokens as in training, the loss stays below three tenths of it; at four times as many it does not (a canary). This is
-held at instances and searched, for at most 16 selected of 10⁶ tokens, and not proved for all: the largest share that
-a search met is 0.247, at q = 6 and T = 669.
+More tokens take attention from the selected ones, and α stays what T tokens made it. While the floor is at most an
+eighth of d/(2q), what answering nothing costs, and there are at most twice as many other tokens as in training, the
+loss stays below two fifths of it; at four times as many it does not (a canary). At the floor's minimiser the share
+that is lost rises with T: where the others have nearly all the attention, twice as many of them halve all shares, and
+1 − 2P + qR at the best α, 1 − G, becomes 1 − G + G (R_y/4 + R_o/2)/R ≥ 1 − 3G/4, R_y and R_o the selected and the
+other tokens' parts of R: 0.344 at G = 7/8. Other layers within the hypothesis may lose 0.02 more. This is held at
+instances and searched, for at most 16 selected of 10⁶ tokens, and not proved for all; 3/10 in place of 2/5 is false
+(T = 20000, q = 4, d_e = 932 loses 0.319).
 
 Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths. The
 statement, its numbers and its range are ours.
@@ -79,13 +82,14 @@ NEAR_FLOOR = Hypothesis(
     sp.Le(loss(T, q), (1 + SLACK) * NOTHING * (1 - attention_gain(T, q, d_e, QUERY))),
     text="(alpha, C) is nearly the best at T tokens: its loss there is at most 1.02 times the infimum",
 )
+HALF_SELECTED = Hypothesis("half_selected", sp.Le(2 * q, T))
 LOOKED_AT = (Hypothesis("few_selected", sp.Le(q, 16)), Hypothesis("not_too_long", sp.Le(T_test, 10**6)))
 SAME_SUBSETS = Hypothesis("same_subsets", sp.Eq(q_test, q))
 NOT_SHORTER = Hypothesis("not_shorter", sp.Ge(T_test, T))
 RANGE = Hypothesis("range", sp.Le(T_test - q, 2 * (T - q)), text="at most twice as many other tokens as in training")
 
 GENERALISES = Inequality(
-    "loss", sp.Le(loss(T_test, q_test), 3 * NOTHING / 10), says="the loss at T_test tokens is at most 3/10 of d/(2q)"
+    "loss", sp.Le(loss(T_test, q_test), 2 * NOTHING / 5), says="the loss at T_test tokens is at most 2/5 of d/(2q)"
 )
 STATEMENT = Statement(
     parameters=(
@@ -94,7 +98,7 @@ STATEMENT = Statement(
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
     hypotheses=(
-        *(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED),
+        *(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
         *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
     ),
     clauses=(GENERALISES,),
@@ -151,7 +155,7 @@ length_generalization = Theorem(
     canaries=(
         _canary(
             "a length range twice as long",
-            replace(GENERALISES, relation=sp.Le(loss(q_test + 2 * (T_test - q_test), q_test), 3 * NOTHING / 10)),
+            replace(GENERALISES, relation=sp.Le(loss(q_test + 2 * (T_test - q_test), q_test), 2 * NOTHING / 5)),
         ),
         _canary(
             "the query's own logit forgotten", Inequality("query", sp.Eq(loss(T_test, q_test), loss(T_test, q_test, 0)))

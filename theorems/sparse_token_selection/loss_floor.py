@@ -6,16 +6,17 @@ the means of Σ_{i∈y} p_i and Σ_i p_i² (`sign_attention`),
     L(α, C) = d/2 (α²R − 2αP/q + 1/q) = d/(2q) (1 − G) + dR/2 (α − P/(qR))²,    G = P²/(qR),
 
 so that the infimum over α and C ≥ 0 is d/(2q) (1 − sup G). It is enclosed by `attention_gain`, whose docstring has the
-proof. C < 0 is left out: the flow from zero does not get there, as at C = 0 the slope in C is −(d/q) α P' < 0 for
-α > 0, with P'(0) = (q/T)(1 − q/T) attending to Z and R'(0) = 0.
+proof. C < 0 is left out. Attending to Z the flow from zero does not get there, as at C = 0 the slope in C is
+−(d/q) α P' < 0 for α > 0, with P'(0) = (q/T)(1 − q/T) and R'(0) = 0; nor to [Z, z_query] for 2q ≤ T + 1, where
+P'(0) = q/(T+1) (1 − 2q/(T+1)) and R'(0) < 0. For larger q it may, and C ≥ 0 is what is stated.
 
 *q = 2, attending to Z.* Both selected tokens have the largest logit always, and L decreases to d/4 · E[k/(2+k)] for
 C → ∞, k the number of other tokens with as large a logit: it is not reached, and is exponentially small in d_e.
 *q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
 the layer choose among them: the infimum is reached at a finite C.
 
-For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C², C about ½ log(T d_e) (`approximate_gain`): d_e has to
-grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`.
+For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C² (`approximate_gain`), with C from ½ log T to log T: d_e
+has to grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`.
 
 Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. That i.i.d.
 signs are meant by the stochastic encoding (Definitions 3 and 5), and that no encoding is shared between samples, is

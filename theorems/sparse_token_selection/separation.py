@@ -7,7 +7,7 @@ For the loss ε = σ d/(2q), the share σ of what answering nothing costs,
 - attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to ε
   (`loss_floor`), which depends on T, q and σ alone. Attending to Z, d_e ≤ q/(3σ) log²(T/σ): the abstract's
   Õ(d + q log T), if Õ hides a logarithm; for q ≥ 3 it is log² T that is needed (`approximate_gain`: the selected
-  logits differ by about √(q/d_e), and are scaled by C, half of log T or so), for q = 2 log T (`two_selected`).
+  logits differ by about √(q/d_e), and are scaled by C, from ½ log T to log T), for q = 2 log T (`two_selected`).
   Attending to [Z, z_query] it is q² that is needed, d_e ≤ q²/(2σ) log²(T/σ): the query's own logit |u|² fluctuates by
   √(2q(q−1)/d_e), and nothing makes up for that.
 

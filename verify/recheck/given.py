@@ -129,9 +129,9 @@ class Given:
         It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. An identity
         rests on no hypothesis.
         """
-        parts = [clause, self._statement["definitions"]]
+        parts = [clause, self._statement["definitions"], self._statement["domain"]]
         if clause["kind"] not in ("identity", "matrix_identity"):
-            parts += [self._statement["hypotheses"], self._statement["domain"]]
+            parts.append(self._statement["hypotheses"])
         words = {_name(rest) for rest in _headed(parts, "Case")}
         return not words or (words <= set(self._fixed) and self.in_scope)
 

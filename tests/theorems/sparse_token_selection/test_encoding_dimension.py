@@ -60,3 +60,18 @@ def test_no_dimension_is_needed_for_the_loss_of_the_mean_of_all() -> None:
 def test_more_dimensions_than_are_computed_with_are_refused() -> None:
     with pytest.raises(UndefinedError, match=f"more than {MOST_DIMENSIONS} dimensions are needed"):
         least_dimension(200, 8, 5, Fraction(1, 10**9), True)
+
+
+@pytest.mark.parametrize("T", [3, 4, 5])
+@pytest.mark.parametrize("D", [1, 2, 3])
+def test_a_loss_that_is_reached_exactly(T: int, D: int) -> None:
+    """E[k/(2+k)], k binomial given the coordinates in which u is not 0, as a rational number."""
+    from math import comb
+
+    floor = Fraction(0)
+    for m in range(D + 1):
+        p = Fraction(1, 2**m)
+        share = sum(comb(T - 2, k) * p**k * (1 - p) ** (T - 2 - k) * Fraction(k, 2 + k) for k in range(T - 1))
+        floor += Fraction(comb(D, m), 2**D) * share / 4
+    lower, upper = least_dimension(T, 2, 1, floor, False)
+    assert lower <= D <= upper <= D + 1

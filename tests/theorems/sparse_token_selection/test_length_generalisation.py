@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from tests.theorems.sparse_token_selection.test_sign_attention import means
+from theorems.sparse_token_selection.gain_primitives import selected_attention, squared_attention
 from verify import InputError, Outcome, load_theorem
 
 THEOREM = load_theorem("wang2024.length_generalization")
@@ -58,3 +59,15 @@ def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
 def test_bad_input_is_refused(wrong, message):
     with pytest.raises(InputError, match=message):
         THEOREM.check(**SIZES | wrong)
+
+
+def test_a_smaller_bound_is_false_at_a_long_sequence():
+    """Of the floor's minimiser, at T = 20000 and twice as many others: between 3/10 and 2/5 of answering nothing."""
+    T, q, D, C, alpha = 20000, 4, 932, Fraction(833, 128), Fraction("7.629431")
+    shares = []
+    for length in (T, 2 * T - q):
+        P, R = (
+            f.evaluate(*map(Fraction, (length, q, D, C, 0))).midpoint for f in (selected_attention, squared_attention)
+        )
+        shares.append(q * alpha**2 * R - 2 * alpha * P + 1)
+    assert shares[0] < Fraction(1, 8) < Fraction(3, 10) < shares[1] < Fraction(2, 5)

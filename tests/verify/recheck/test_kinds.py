@@ -7,7 +7,7 @@ import sympy as sp
 
 from tests.verify.recheck.cases import POSITIVE, K, X, certificate, one_clause, recheck, u, x, y, z
 from verify import Identity, Inequality, Parameter, Statement
-from verify.language import Case, to_data
+from verify.language import Case, digest, to_data
 from verify.recheck import Rejected, recheck_text
 
 
@@ -24,6 +24,29 @@ def test_what_a_word_decides_is_not_proved_for_all():
                 recheck_text(json.dumps(made).encode())
         else:
             recheck_text(json.dumps(made).encode())
+
+
+def test_a_domain_that_a_word_decides_proves_nothing_for_all():
+    # x·(log x)' = 1 where x is not 0: the first word's domain says that, the other's does not. The engine refuses it.
+    word, name = Parameter("w", "word", "w", words=("one", "other")), sp.Symbol("w")
+    clause = Identity("slope", x * sp.Derivative(sp.log(x), x), sp.Integer(1))
+    for least, accepted in ((sp.Integer(1), True), (Case(name, 1, -1), False)):
+        made = certificate(
+            Statement((X, word), (clause,), domain=(sp.Ge(x, 1),)),
+            {"x": "2", "w": "one"},
+            (
+                "verified",
+                "proved",
+                {"kind": "identity", "scope": "all", "factors": [{"factor": to_data(x), "shift": 0}]},
+            ),
+        )
+        made["statement"]["domain"] = [to_data(sp.Ge(x, least, evaluate=False))]
+        made["statement_digest"] = digest(made["statement"])
+        if accepted:
+            recheck_text(json.dumps(made).encode())
+        else:
+            with pytest.raises(Rejected, match="not shown for all"):
+                recheck_text(json.dumps(made).encode())
 
 
 def test_a_positive_margin_needs_divisors_of_one_sign_and_symbols_of_known_sign():
