@@ -16,7 +16,8 @@ C → ∞, k the number of other tokens with as large a logit: it is not reached
 the layer choose among them: the infimum is reached at a finite C.
 
 For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C² (`approximate_gain`), with C from ½ log T to log T: d_e
-has to grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`.
+has to grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`;
+`step_size_margin` is by how much η is below its largest step size.
 
 Source: Wang et al. 2024, Theorem 2, whose constants are not known to us; everything here is derived here. That i.i.d.
 signs are meant by the stochastic encoding (Definitions 3 and 5), and that no encoding is shared between samples, is
@@ -28,6 +29,7 @@ from dataclasses import replace
 import sympy as sp
 
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.descent_on_the_set import BETA_SQUARED
 from theorems.sparse_token_selection.gain_primitives import (
     attention_gain,
     best_logit_scale,
@@ -44,6 +46,7 @@ from theorems.sparse_token_selection.task import (
     ON_THE_SET,
     QUERY,
     SIGN_ENCODING,
+    STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
@@ -51,12 +54,16 @@ from theorems.sparse_token_selection.task import (
     d,
     d_e,
     eps,
+    eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem, ValueWhere
 
 alpha = sp.Symbol("alpha", real=True)
 P, R = sp.symbols("P R", positive=True)
+
+FIGURES_STEP_SIZE = replace(STEP_SIZE, default=sp.Integer(1))
+"""No part of the claim: by how much it is small enough for `descent_on_the_set` is reported; the figures' is 1."""
 
 TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
 
@@ -82,7 +89,7 @@ CLAUSES = (
     ),
 )
 STATEMENT = Statement(
-    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY, ATTEND),
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY, ATTEND, FIGURES_STEP_SIZE),
     domain=(SUBSET_FITS,),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, ENOUGH_DIMENSIONS),
     variables=(alpha, P, R),
@@ -136,6 +143,7 @@ theorem2 = Theorem(
         "alpha": best_value_scale(T, q, d_e, QUERY),
         "C": best_logit_scale(T, q, d_e, QUERY),
         "d_e_required": least_encoding_dimension(T, q, d, eps, QUERY),
+        "step_size_margin": ValueWhere(2 / (1 + BETA_SQUARED) - eta, (sp.Eq(QUERY, 0),)),
     },
     derivation=derivation,
     canaries=(

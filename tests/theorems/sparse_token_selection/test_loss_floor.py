@@ -78,3 +78,14 @@ def test_the_range_of_the_dimension_is_shown():
 def test_bad_input_is_refused(wrong, message):
     with pytest.raises(InputError, match=message):
         THEOREM.check(**SIZES | wrong)
+
+
+def test_a_step_size_is_held_against_the_largest():
+    values = THEOREM.check(**SIZES, eta="1/4").values
+    # 2/(1 + 9·5·(200 + 2/3)/(8·170)) − 1/4.
+    assert values["step_size_margin"] == 2 / (1 + Fraction(45 * 602, 3 * 1360)) - Fraction(1, 4)
+    # The figures' step size where none is given; attending to the query's token no bound is known.
+    assert THEOREM.check(**SIZES).instance["eta"] == 1
+    assert THEOREM.check(**SIZES, attend="tokens_and_query").values["step_size_margin"] is None
+    with pytest.raises(InputError, match="eta"):
+        THEOREM.check(**SIZES, eta=0)
