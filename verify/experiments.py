@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from verify.sources import Source
     from verify.store import Key, Store
 
-_FEWEST = 2
+_FEWEST, _LARGEST = 2, sys.float_info.max
 """Values of a setting that is varied."""
 _TAKEN = ("seed", "device", "full")
 _OF_RUN = ("store", "tell", "announce")
@@ -256,10 +257,15 @@ class Experiment:
         for name, value in given.items():
             if name not in known:
                 raise InputError(name, value, f"is no setting of {self.id}; its settings are {', '.join(known)}")
-        return {
+        chosen = {
             s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
             for s in self.settings
         }
+        for name, value in chosen.items():
+            for number in value if isinstance(value, tuple) else (value,):
+                if not isinstance(number, str) and abs(number) > _LARGEST:
+                    raise InputError(name, given.get(name, ""), "must be a number of float64's range")
+        return chosen
 
 
 def make_folder(folder: Path) -> None:

@@ -50,16 +50,9 @@ def _off_diagonal(blocks: Tensor) -> Tensor:
     return blocks - torch.diag_embed(blocks.diagonal(dim1=1, dim2=2))
 
 
-def _real(settings: Instance, name: str) -> float:
-    try:
-        return float(settings[name])
-    except OverflowError as error:
-        raise InputError(name, settings[name], "must be a number of float64's range") from error
-
-
 def _measure(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
     q, d, d_e, batches, samples = (int(settings[name]) for name in ("q", "d", "d_e", "batches", "batch_size"))
-    alpha, low, high = (_real(settings, name) for name in ("alpha", "C_low", "C_high"))
+    alpha, low, high = (float(settings[name]) for name in ("alpha", "C_low", "C_high"))
     if low >= high:
         raise InputError("C_high", settings["C_high"], f"must be above C_low = {settings['C_low']}")
     truth, generator = ground_truth(d_e, d, device), torch.Generator(device).manual_seed(seed)

@@ -49,6 +49,7 @@ def test_values_are_read_exactly():
         ({"n": 1.5}, "n = 1.5: must be an integer"),
         ({"rate": "fast"}, "rate = fast: must be a number"),
         ({"attend": "query"}, "attend = query: must be one of tokens, all"),
+        ({"rate": "1e400"}, "rate = 1e400: must be a number of float64's range"),
         ({"device": "tpu"}, "device = tpu"),
     ],
 )
