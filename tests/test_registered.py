@@ -39,7 +39,7 @@ def test_findings_are_written_as_they_are():
 @pytest.mark.parametrize(
     ("pattern", "kind"),
     [
-        ("numerics/*/*.py", "experiment"),
+        ("[np]*/*/[!t]*.py", "experiment"),
         ("paper_checks/*/[!t]*.py", "comparison"),
         ("paper_checks/*/[!t]*.py", "finding"),
         ("paper_checks/*/[!t]*.py", "prediction"),

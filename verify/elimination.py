@@ -37,6 +37,9 @@ def all_found(problem: Composed, moments: Sequence[Any], points: Sequence[Critic
     if len(loss) > _MOST_TERMS:
         return False
     slopes = [loss.derivative(i) for i in range(size)]
+    if not all(bool(slope) for slope in slopes):
+        # Nothing depends on one of the unknowns: no point is alone.
+        return False
     try:
         if size == 1:
             return bool(slopes[0]) and len(real_roots(_univariate(slopes[0], 0))) == len(points)

@@ -168,7 +168,9 @@ class Composed:
         second = _polynomials((p, p)) if r.second is None else r.second[:, :, 0]
 
         def mean(polynomial: Any) -> flint.arb:
-            return sum((c * m for c, m in zip(polynomial.coeffs(), moments, strict=False)), flint.arb(0))
+            coefficients = polynomial.coeffs()
+            assert len(coefficients) <= len(moments)
+            return sum((c * m for c, m in zip(coefficients, moments, strict=False)), flint.arb(0))
 
         rows = [[flint.arb(0)] * p for _ in range(p)]
         for i in range(p):
@@ -178,7 +180,8 @@ class Composed:
 
     def degree(self, arithmetic: Any) -> int:
         """Return the degree of r_L in s, at unknowns of no special value."""
-        point = [flint.arb(Fraction(2 * i + 3, 7).numerator) / 7 for i in range(len(self.places))]
+        # Of positive radius: in a ball nothing cancels exactly.
+        point = [flint.arb(Fraction(2 * i + 3, 7).numerator, 2**-20) / 7 for i in range(len(self.places))]
         r = self.end(arithmetic, [flint.arb_poly([x]) for x in point], flint.arb_poly([0, 1]), flint.arb_poly([0]))
         return r.degree()
 

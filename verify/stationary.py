@@ -83,6 +83,9 @@ class StationarySquare:
                 )
         if not self.unknowns or bool(self.near) != (self.radius is not None):
             raise TheoremError(f"clause {self.label}: needs an unknown, and a radius where it has near, and only there")
+        if self.minimum and not self.near:
+            # Some critical point is not the one that is claimed to be a minimum.
+            raise TheoremError(f"clause {self.label}: a minimum needs near, which says where it is claimed to be")
 
     @property
     def text(self) -> str:

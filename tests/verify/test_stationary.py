@@ -96,6 +96,15 @@ def test_a_curve_of_critical_points_is_not_certified_and_not_complete(check):
     assert point["local_minimum"] is False and result.values["complete"] is False
 
 
+def test_a_line_of_critical_points_in_three_unknowns_is_not_complete(check):
+    # c multiplies what is 0 along the recursion: it has no effect, and that is not seen in its formula.
+    c, q1, q2 = sp.symbols("c q1 q2", real=True)
+    step = (p * (1 - a * s - b * s**2) + c * (q1 - q2), q1, q2)
+    recursion = Dynamics((p, q1, q2), (sp.S.One,) * 3, step, p)
+    result = check(1, recursion=recursion, unknowns=(a, b, c))
+    assert result.outcome is not Outcome.VERIFIED and result.values.get("complete") is not True
+
+
 BOX = {"near": (sp.Rational(3, 2),), "radius": sp.Rational(1, 1000)}
 
 
@@ -141,8 +150,10 @@ def test_too_many_layers_are_refused_with_the_reason(check):
         ({"recursion": Dynamics((p,), (sp.S.One,), (p / (1 - a * s),), p)}, "is no polynomial"),
         ({"near": (sp.S.One,)}, "needs an unknown, and a radius"),
         ({"unknowns": ()}, "needs an unknown"),
+        # Of several critical points any would do, and the one found may be a saddle.
+        ({"minimum": True}, "a minimum needs near"),
     ],
-    ids=["quotient", "no radius", "no unknown"],
+    ids=["quotient", "no radius", "no unknown", "a minimum anywhere"],
 )
 def test_what_is_no_such_clause_is_refused(clause, changes, why):
     with pytest.raises(TheoremError, match=why):

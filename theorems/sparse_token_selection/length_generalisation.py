@@ -131,8 +131,14 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: Inequality) -> Canary:
-    return Canary(label, replace(STATEMENT, clauses=(clause,)), clause.label)
+def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
+    """Return the statement with another clause, `where` it is to be looked for."""
+    return Canary(
+        label, replace(STATEMENT, clauses=(clause,), hypotheses=(*STATEMENT.hypotheses, *where)), clause.label
+    )
+
+
+AT_THE_END = (Hypothesis("end_of_range", sp.Ge(T_test - q, 2 * (T - q))), Hypothesis("long", sp.Ge(T, 1000)))
 
 
 _w = sp.exp(-C)
@@ -156,6 +162,7 @@ length_generalization = Theorem(
         _canary(
             "a length range twice as long",
             replace(GENERALISES, relation=sp.Le(loss(q_test + 2 * (T_test - q_test), q_test), 2 * NOTHING / 5)),
+            *AT_THE_END,
         ),
         _canary(
             "the query's own logit forgotten", Inequality("query", sp.Eq(loss(T_test, q_test), loss(T_test, q_test, 0)))

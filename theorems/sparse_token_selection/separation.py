@@ -13,7 +13,7 @@ For the loss ε = σ d/(2q), the share σ of what answering nothing costs,
 
 Where d + d_e's bound is at most Td/3 attention is the narrower one: from T of order q/(σd) log² on, however small d is.
 
-The constants 1/3 and 1/2 are held at instances and searched, for at most 16 selected of 10⁶ tokens, not proved; in
+The constants 1/3 and 1/2 are held at instances and searched, for at most 8 selected of 10⁶ tokens, not proved; in
 the closed-form approximation the bounds are at most 0.73 and 0.91 full there. The bound on the nets is proved.
 
 Source: Wang et al. 2024, [abs]: width Õ(d + q log T) against Ω̃(Td). Constants, and the powers of q, are derived here.
@@ -60,7 +60,7 @@ HYPOTHESES = (
     Hypothesis("two_selected", sp.Ge(q, 2)),
     Hypothesis("subset_below_quarter", sp.Ge(T, 4 * q)),
     Hypothesis("at_most_half", sp.Le(share, sp.Rational(1, 2))),
-    Hypothesis("few_selected", sp.Le(q, 16)),
+    Hypothesis("few_selected", sp.Le(q, 8)),
     Hypothesis("not_too_long", sp.Le(T, 10**6)),
     Hypothesis("long_enough", sp.Le(d + BOUND, T * d / 3), text="d + the bound on d_e is at most Td/3"),
 )

@@ -125,6 +125,7 @@ class _Square:
         size = len(box)
         self.given.effort.spend(len(self.loss) * size * size * 3 * cost(bits))
         highest = max(max(powers) for powers in self.loss)
+        self.given.effort.spend(size * highest * cost(bits))
         table = [[arb(1)] for _ in box]
         for column_, x in zip(table, box, strict=True):
             for _ in range(highest):
