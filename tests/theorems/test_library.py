@@ -66,7 +66,7 @@ def test_there_are_at_least_three_canaries(name):
 @pytest.mark.parametrize("name", theorem_ids())
 def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_there(ledger, name):
     theorem = load_theorem(name)
-    for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=120), strict=True):
+    for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
         again = theorem.variant(canary.statement).check(**result.counterexample)
         assert again.outcome is Outcome.REFUTED
@@ -76,7 +76,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
 
 @pytest.mark.parametrize("name", theorem_ids())
 def test_the_theorem_itself_survives_the_same_search(name):
-    result = load_theorem(name).explore(max_examples=50, seconds=120)
+    result = load_theorem(name).explore(max_examples=50, seconds=300)
     assert result.counterexample is None and result.examples >= 10 and result.stopped == "examples"
 
 
