@@ -17,7 +17,7 @@ from verify.outcomes import as_float
 
 QUICK, FULL = 12, 400
 """Drawn instances in a quick run, and under `full`."""
-SIZES = ((1, 1), (1, 3), (2, 1), (2, 2), (3, 1))
+SIZES = ((1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (3, 1))
 """(d, n) at which the product rule has some ten thousand nodes at most."""
 
 

@@ -15,17 +15,23 @@ and f = E tr r_L(S)² = ∫ r_L² dμ, with ∫ s^k dμ = E tr S^k. r_L has degr
 exactly one is in a small box around it: the infimum of the squared gradient over S is 0 and is attained. Whether it is
 a local minimum *on S* is decided by the second derivatives in the box. For one and two layers the list is proved to be
 complete, by resultants; for three it is what a search from random starts finds. Where a_l = 0, layer l does nothing,
-and b_l acts to the first order in a_l alone: a critical point of the other layers is one with such a layer for one b_l
-(the slope in a_l is affine in b_l), and a saddle.
+and b_l acts to the first order in a_l alone. The slope in a_l is affine in b_l: where b_l has a coefficient in it, a
+critical point of the other layers is one with such a layer for one b_l, and a saddle.
 
-*The whole space.* f does not change when all A_l and B_l are turned by one rotation, and at a point of S these are
-multiples of I. So the gradient in each block commutes with all rotations: it is a multiple of I, tr/d times the slope
-in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at here:
-a local minimum on S may be none over all matrices.
+*For all L, d and n.* One such point is rational: all layers but the last idle, a_l = 0 and b_l = −1/2 for l < L − 1,
+and a_{L−1} = a = n/(n + d + 1), the best of one layer. The slope of r_L in an idle a_l is −s + (1 + 2 b_l) a s² = −s,
+as that in a_{L−1}; so all slopes of f are 0 with the one of a single layer, f = d(d + 1)/(n + d + 1), and the infimum
+is 0 as printed, for every L. For L ≥ 2 the point is a saddle: the second derivative in b_l is 0, the mixed one in a_l
+and b_l is 4a ∫ s² (1 − a s) dμ, not 0 as (E tr S²)² < E tr S E tr S³.
 
-The claims below are what is checked: the label after two and after three layers, for all parameters, and a critical
-point on S. That the whole gradient vanishes there is the argument above, and is held against exact quadrature in
-`paper_checks`.
+*The whole space.* f does not change when all A_l and B_l are turned by one orthogonal matrix, and at a point of S these
+are multiples of I. So the gradient in each block commutes with all of these: it is a multiple of I, tr/d times the
+slope in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at
+here: a local minimum on S may be none over all matrices.
+
+The claims below are what is checked: the label after two and after three layers, the rational point's slopes and that
+it is a saddle, for all parameters, and a critical point on S. That the whole gradient vanishes where the slopes do is
+the argument above, and is held against exact quadrature in `paper_checks`.
 
 Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
 attained, where, and the losses are derived here.
@@ -60,6 +66,8 @@ from verify import (
     Derivation,
     Dynamics,
     Hypothesis,
+    Identity,
+    Inequality,
     MatrixIdentity,
     Source,
     Statement,
@@ -72,6 +80,7 @@ PATTERN = Hypothesis("pattern", text="P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1} and B_l = b_l I")
 
 a, b, s, g, residual = sp.symbols("a b s g residual", real=True)
+eigenvalue = sp.Symbol("eigenvalue", real=True)
 steps, rates = sp.symbols("a0:3", real=True), sp.symbols("b0:2", real=True)
 """a_0, a_1, a_2 and b_0, b_1."""
 
@@ -131,11 +140,29 @@ TWO, THREE = (
     )
     for layers, name in ((2, "two"), (3, "three"))
 )
+_ONE, _SQUARE, _CUBE = (trace_moment([order], n, d) for order in (1, 2, 3))
+IDLE = Identity(
+    "idle",
+    sp.diff(polynomials(2, eigenvalue), steps[0]).subs(steps[0], 0),
+    -eigenvalue + (1 + 2 * rates[0]) * steps[1] * eigenvalue**2,
+    "where a_0 = 0 the slope of r_2 in a_0 is -s + (1 + 2 b_0) a_1 s^2: where b_0 = -1/2 that of 1 - a_1 s in a_1",
+)
+LAST = Identity(
+    "last",
+    d - 2 * steps[1] * _ONE + steps[1] ** 2 * _SQUARE,
+    d * (d + 1) / (n + d + 1) + d * (n + d + 1) / n * (steps[1] - n / (n + d + 1)) ** 2,
+    "E tr (1 - a_1 S)^2 = d (d + 1)/(n + d + 1) + d (n + d + 1)/n (a_1 - n/(n + d + 1))^2",
+)
+SADDLE = Inequality(
+    "saddle",
+    sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
+    "(E tr S^2)^2 < E tr S E tr S^3, so that for L >= 2 the point with L - 1 idle layers is a saddle",
+)
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
-    variables=(r, *steps, *rates),
-    clauses=(TWO, THREE, STATIONARY),
+    variables=(r, eigenvalue, *steps, *rates),
+    clauses=(TWO, THREE, IDLE, LAST, SADDLE, STATIONARY),
 )
 
 
@@ -213,6 +240,13 @@ theorem4 = Theorem(
         _canary("the best of three layers, a_1 larger by 0.1", _near(3, *_moved(BEST_OF_THREE, 1))),
         _canary("the best of three layers, b_0 larger by 0.1", _near(3, *_moved(BEST_OF_THREE, 3))),
         _canary("a saddle of two layers declared a minimum", _near(2, *SADDLE_OF_TWO, minimum=True)),
+        Canary(
+            "an idle layer at b_0 = -1",
+            replace(
+                STATEMENT, clauses=(replace(IDLE, right=IDLE.right.subs(rates[0], rates[0] + sp.S.Half), says=""),)
+            ),
+            "idle",
+        ),
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
         _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),
     ),

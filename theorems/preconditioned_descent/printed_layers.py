@@ -9,8 +9,8 @@ A_l = a_l Σ^{-1} and B_l = b_l I, each number within what is printed widened by
 r_3 the polynomial of Theorem 4's recursion (`preconditioned_tokens`), of degree 13. It is small where most of the
 spectrum of S is, and grows like s^13 beyond: f is carried by prompts with an eigenvalue of S that is larger than
 almost all prompts have. So a mean over prompts, even 20 000 of them as in a batch of the paper, says nothing of f:
-`pytest paper_checks -k printed` holds the one against the other. On the whole of the printed box f is least where all
-five weights are (there its slopes are positive: in balls, in `paper_checks`).
+`pytest paper_checks -k printed` holds the one against the other. At n = 10 and n = 20 all slopes of f are positive on
+the whole of the printed box (in balls, in `paper_checks`), so that f is least there where all five weights are.
 
 Source: the weights are printed in Figures 4 and 5; the text says n = 10. The loss is derived here.
 """

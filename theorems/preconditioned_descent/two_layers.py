@@ -16,6 +16,9 @@ sets of A; and for A = τ U, |U| = 1, τ → ∞ the least f over B grows like �
 it would for all multiples of S, and so U S), and the least of its mean square over B is continuous in U. Hence diagonal
 minimisers exist, and *every* minimiser is, after one rotation, a pair of diagonal matrices: A_0 and A_1 commute.
 
+What is argued here and not a clause: that f has no other terms in O for every d (the clauses have it in traces, and in
+all entries at d = 2 and 3), that a minimiser exists, and Schur's lemma in what follows.
+
 *Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3. At it the second derivatives of f in symmetric
 matrices E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²), by Schur's lemma, and the mixed
 ones with multiples of I are 0; the claims say that this form is positive definite, so that the point is a strict local

@@ -35,8 +35,8 @@ from flint import arb, fmpq
 from theorems.moment_bounds.reciprocal_powers import lower_bound, upper_bound
 from verify.errors import UndecidedError
 
-BITS = 192
-"""Of the balls: what cancels between moments is of the order of 2^40."""
+BITS = 320
+"""Of the balls: beside the query's token shares are of the order of e^{−C(q−1)}, and moments cancel to some 2^40."""
 
 Place = Literal["selected", "others"]
 Range = tuple[arb, arb]
