@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help paper-checks test lint audit findings certificates clean
+.PHONY: help paper-checks test lint audit findings certificates necessity clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
@@ -12,6 +12,7 @@ help:
 	@echo "make audit          what is too long for the two: many more drawn instances"
 	@echo "make findings       write FINDINGS.md"
 	@echo "make certificates   write the certificates of the theorems' examples"
+	@echo "make necessity      write the map of which hypotheses are needed"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -38,6 +39,9 @@ findings: $(READY)
 
 certificates: $(READY)
 	$(BIN)/python -m verify.evidence
+
+necessity: $(READY)
+	$(BIN)/python -m verify.necessity_map
 
 clean:
 	rm -rf .venv

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import verify
+from verify.necessity_map import map_text
 
 ROOT = Path(verify.__file__).parents[1]
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
@@ -33,6 +34,7 @@ def test_a_prediction_is_about_an_experiment_that_exists(name):
 
 def test_findings_are_written_as_they_are():
     text = verify.findings_text(map(verify.load_finding, OURS["finding"]))
+    text += map_text(map(verify.load_theorem, OURS["theorem"]))
     assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make findings`"
 
 

@@ -149,6 +149,27 @@ def explore_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
+@app.command("necessity")
+def map_necessity(
+    theorem: TheoremArgument,
+    seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
+    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided."""
+    from verify.necessity import necessity
+    from verify.registry import load_theorem
+    from verify.text import necessity_text
+
+    with _progress("instance") as progress:
+        result = necessity(load_theorem(theorem), seconds=seconds, seed=seed, progress=progress)
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        typer.echo(necessity_text(result))
+    raise typer.Exit(INTERRUPTED if result.interrupted else 0)
+
+
 @app.command("simulate")
 def simulate_experiment(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],

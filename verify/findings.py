@@ -211,10 +211,12 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write all registered findings to standard output."""
-    from verify.registry import finding_ids, load_finding
+    """Write all registered findings, and the map of hypotheses, to standard output."""
+    from verify.necessity_map import map_text
+    from verify.registry import finding_ids, load_finding, load_theorem, theorem_ids
 
     sys.stdout.write(findings_text(load_finding(name) for name in finding_ids()))
+    sys.stdout.write(map_text(load_theorem(name) for name in theorem_ids()))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ Entry = dict[str, Any]
 
 
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
-    """Yield the ledger of a run's entries: theorems, comparisons, findings, coverage of each paper, time in all."""
+    """Yield the ledger of a run's entries: theorems, comparisons, findings, hypotheses, coverage, time in all."""
     theorems = [entry for entry in entries if entry["kind"] == "theorem"]
     comparisons = [entry for entry in entries if entry["kind"] == "comparison"]
     findings = [entry for entry in entries if entry["kind"] == "finding"]
@@ -41,6 +41,8 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
         yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
     yield from _canaries([entry for entry in entries if entry["kind"] == "canary"])
+    for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
+        yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 

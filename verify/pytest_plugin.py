@@ -63,6 +63,7 @@ class Ledger:
         An expected refutation is a finding, and is entered as one. What is proved or certified is written
         down as a certificate, and the test fails where the re-checker does not accept it.
         """
+        from verify.necessity_map import shipped
         from verify.outcomes import Outcome
 
         result = theorem.check(seconds=seconds, **instance)
@@ -79,6 +80,7 @@ class Ledger:
             number=theorem.source.number,
             numbered=(paper.numbered_statements or 0) if paper else 0,
             disclosed=list(paper.disclosed) if paper else [],
+            hypotheses=shipped(theorem).counts(),
             rechecked=not (rejected := self._rejected(theorem, result)),
         )
         if result.outcome is not wanted:

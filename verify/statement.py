@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from verify.conditions import ConditionsResult
     from verify.derivation import Derivation
     from verify.explore import ExploreResult
+    from verify.necessity import NecessityResult
     from verify.outcomes import CheckResult
 
 
@@ -477,6 +478,12 @@ class Theorem:
         names = {parameter.name for parameter in self.statement.parameters}
         effort = {name: given.pop(name) for name in list(given) if name not in names}
         return explore(self, given, drop=drop, **effort)
+
+    def necessity(self, *, seconds: float = 60, seed: int = 0) -> "NecessityResult":
+        """Decide which hypotheses are needed, with `seconds` for each. Raises InputError."""
+        from verify.necessity import necessity
+
+        return necessity(self, seconds=seconds, seed=seed)
 
     def derive(self) -> "Iterator[Any]":
         """Yield the derivation's steps, each checked as it is yielded. Raises TheoremError at a step that fails."""

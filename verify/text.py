@@ -9,6 +9,8 @@ from verify.conditions import ConditionsResult
 from verify.experiments import ExperimentResult
 from verify.explore import ExploreResult
 from verify.measurements import Measurement
+from verify.necessity import NecessityResult
+from verify.necessity_map import threshold_lines
 from verify.outcomes import CheckResult, HypothesisResult, number_text
 from verify.sharpness import Sharpness
 from verify.statement import Theorem
@@ -134,6 +136,19 @@ def _sharpness(bound: Sharpness) -> Iterator[str]:
         yield f"  free {number_text(bound.free, _SHORT)}{vacuous}"
     if bound.bites is not None:
         yield f"  bites where {bound.bites}"
+
+
+def necessity_text(result: NecessityResult) -> str:
+    """Return what was found about each hypothesis, with the violation or the effort."""
+    lines = [result.theorem]
+    for need in result.hypotheses:
+        lines.append(f"  {need.status:9}  {need.label}: {need.statement}")
+        lines.append(f"             {need.why}")
+        if need.witness is not None:
+            lines.append(f"             at {assignments_text(need.witness)}")
+            lines += [f"             {line}" for line in threshold_lines(need.to_json())]
+    interrupted = ", interrupted" if result.interrupted else ""
+    return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
 
 
 def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:

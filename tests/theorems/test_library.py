@@ -8,6 +8,7 @@ import pytest
 
 import theorems
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, load_theorem, theorem_ids
+from verify.necessity_map import refusal, shipped
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
@@ -30,6 +31,17 @@ def test_the_example_is_in_scope_and_verified(name):
     result = theorem.check(**theorem.example)
     assert result.outcome is Outcome.VERIFIED
     assert result.evidence in (Evidence.PROVED, Evidence.CERTIFIED)
+
+
+@pytest.mark.parametrize("name", theorem_ids())
+def test_the_map_of_hypotheses_is_of_the_statement_and_every_violation_is_accepted(name):
+    theorem = load_theorem(name)
+    mapped = shipped(theorem)
+    assert mapped.why == "", "run `make necessity`"
+    assert [row["label"] for row in mapped.hypotheses] == [h.label for h in theorem.statement.hypotheses]
+    assert {row["label"]: refusal(theorem, row) for row in mapped.hypotheses if row["status"] == "needed"} == {
+        row["label"]: "" for row in mapped.hypotheses if row["status"] == "needed"
+    }
 
 
 @pytest.mark.parametrize("name", theorem_ids())

@@ -7,7 +7,14 @@ DISCLOSED = ["Lemma 1", "Theorem 1"]
 
 def _theorem(name, outcome="verified", evidence="certified", expected="verified", seconds=1.0, **more):
     entry = {"kind": "theorem", "id": name, "outcome": outcome, "evidence": evidence, "seconds": seconds}
-    paper = {"expected": expected, "paper": "p", "number": "Theorem 1", "numbered": 9, "disclosed": DISCLOSED}
+    paper = {
+        "expected": expected,
+        "paper": "p",
+        "number": "Theorem 1",
+        "numbered": 9,
+        "disclosed": DISCLOSED,
+        "hypotheses": "",
+    }
     return entry | paper | {"rechecked": True} | more
 
 
@@ -105,3 +112,8 @@ def test_the_last_line_is_the_time():
 def test_names_are_aligned():
     lines = list(ledger_lines([_theorem("a"), _theorem("longer.name"), _comparison("c")], 1))
     assert len({line.index("verified") for line in lines[:3]}) == 1
+
+
+def test_the_hypotheses_of_a_theorem_are_counted_once():
+    lines = _lines(*[_theorem("a", hypotheses="1 needed (small)")] * 2, _theorem("b"))
+    assert [line for line in lines if "hypotheses:" in line] == ["a  hypotheses: 1 needed (small)"]

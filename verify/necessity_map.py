@@ -1,0 +1,180 @@
+"""The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
+
+For a hypothesis that is needed the file holds a certificate that `verify recheck` accepts, as text in
+`necessity/ID.LABEL.certificate.json` beside it: of the statement without the hypothesis, with one clause, refuted.
+`python -m verify.necessity_map [--seconds S] [ID ...]` writes the map.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import TheoremError
+from verify.registry import load_theorem, package_of, theorem_ids
+
+if TYPE_CHECKING:
+    from verify.necessity import NecessityResult
+    from verify.statement import Theorem
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A theorem's part of the map: its rows as in `verify necessity --json`, `why` where there is none."""
+
+    theorem: str
+    hypotheses: tuple[dict[str, Any], ...]
+    seconds: float
+    seed: int
+    why: str = ""
+
+    def counts(self) -> str:
+        """Return how many hypotheses are needed (and which), redundant and undecided."""
+        rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
+        fixed = sum(row["why"].startswith(FIXED) for row in self.hypotheses)
+        parts = [
+            f"{len(labels)} {status}" + (f" ({', '.join(labels)})" if labels and status != "undecided" else "")
+            for status, labels in rows.items()
+            if labels
+        ]
+        return ", ".join(parts) + (f", {fixed} of these without a coded variation" if fixed else "")
+
+
+_STATUSES = ("needed", "redundant", "undecided")
+FIXED = "structural: no variation is coded"
+
+
+def folder(theorem_id: str) -> Path:
+    """Return where the package of a theorem ships its map."""
+    return Path(str(resources.files(package_of(theorem_id)))) / "necessity"
+
+
+def certificate_path(theorem_id: str, label: str) -> Path:
+    """Return where the certificate of a violation lies."""
+    return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
+
+
+def shipped(theorem: "Theorem") -> Mapped:
+    """Return the shipped map of a theorem; `why` says where it is missing or of another statement."""
+    path = folder(theorem.id) / f"{theorem.id}.json"
+    if not path.is_file():
+        return Mapped(theorem.id, (), 0, 0, "no map is shipped")
+    body = json.loads(path.read_text(encoding="utf-8"))
+    why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
+    return Mapped(theorem.id, tuple(body["hypotheses"]), body["seconds"], body["seed"], why)
+
+
+def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
+    """Return why the certificate of a needed hypothesis does not show that it is needed; "" where it does.
+
+    The re-checker accepts it, it is in scope and refuted, and its statement is the theorem's without the hypothesis.
+    """
+    from verify.explore import without
+    from verify.recheck import Rejected, Unreadable, recheck_file
+
+    path = certificate_path(theorem.id, row["label"])
+    if not path.is_file():
+        return "no certificate is shipped"
+    try:
+        found = recheck_file(path)
+    except (Rejected, Unreadable) as error:
+        return str(error)
+    statement = without(theorem.statement, [row["label"]])
+    clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
+    if not clauses or found.statement_digest != replace(statement, clauses=clauses).digest:
+        return "the certificate is of another statement"
+    if not found.in_scope or [outcome for _, outcome, _, _ in found.clauses] != ["refuted"]:
+        return "the certificate is of no violation within the other hypotheses"
+    return ""
+
+
+def write(theorem: "Theorem", result: "NecessityResult", target: Path) -> None:
+    """Write a theorem's map and its certificates, whole, removing those of before. Raises TheoremError."""
+    from verify.recheck import Rejected, Unreadable, recheck_text
+
+    texts: dict[str, str] = {}
+    for need in result.hypotheses:
+        if need.certificate is None:
+            continue
+        text = json.dumps(need.certificate, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+        try:
+            recheck_text(text.encode())
+        except (Rejected, Unreadable) as error:
+            raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
+        texts[f"{theorem.id}.{need.label}.certificate.json"] = text
+    texts[f"{theorem.id}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
+    target.mkdir(exist_ok=True)
+    for old in target.glob(f"{theorem.id}.*"):
+        if old.name not in texts and old.name.removeprefix(f"{theorem.id}.").count(".") == 2:
+            old.unlink()
+    for name, text in texts.items():
+        part = target / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(target / name)
+
+
+def map_text(theorems: "Iterable[Theorem]") -> str:
+    """Return the shipped maps of theorems as Markdown, to stand after the findings; "" where there are none."""
+    maps = [mapped for mapped in map(shipped, theorems) if not mapped.why]
+    return "\n" + "\n".join(table(maps)) + "\n" if maps else ""
+
+
+def table(maps: Iterable[Mapped]) -> Iterator[str]:
+    """Yield the map as Markdown; a hypothesis of which no variation is coded is counted, not shown."""
+    yield "## Which hypotheses are needed"
+    yield ""
+    yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation without it, as near to it as was"
+    yield "found; its certificate is shipped. *Redundant*: a proof. Else *undecided*. Written by `make necessity`."
+    yield ""
+    yield "| theorem | hypothesis | | what is known |"
+    yield "|---|---|---|---|"
+    for mapped in maps:
+        rows = [row for row in mapped.hypotheses if not row["why"].startswith(FIXED)]
+        fixed = len(mapped.hypotheses) - len(rows)
+        for row in rows:
+            known = row["why"] if row["status"] != "needed" else "; ".join(_known(row))
+            statement = row["statement"].replace("|", "\\|")
+            yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
+        if fixed:
+            yield f"| `{mapped.theorem}` | {fixed} structural | undecided | no variation is coded |"
+
+
+def _known(row: dict[str, Any]) -> Iterator[str]:
+    at = " ".join(f"{name}={_typed(value)}" for name, value in row["witness"].items() if not name.endswith("_float"))
+    yield f"`{row['clause']}` refuted at {at}"
+    yield from threshold_lines(row)
+
+
+def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
+    """Yield where violations begin, a line for each way in which that was asked."""
+    for threshold in row["thresholds"]:
+        name, end, violated = (threshold[key] for key in ("parameter", "end", "violated"))
+        clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {threshold['clear']}"
+        yield f"for the other values there the hypothesis ends at {name} = {end}{clear}, refuted at {violated}"
+    relaxed = row["relaxed"]
+    if relaxed and relaxed["examples"]:
+        clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
+        effort = f"no violation in {relaxed['examples']} instances up to {clear:.4g} times"
+        yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
+
+
+def _typed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the map of the installed theorems, or of some, into the folders that their packages ship."""
+    from verify.necessity import SECONDS, necessity
+
+    seconds = float(arguments[1]) if arguments[:1] == ["--seconds"] else SECONDS
+    names = arguments[2:] if arguments[:1] == ["--seconds"] else arguments
+    for name in names or theorem_ids():
+        theorem = load_theorem(name)
+        write(theorem, necessity(theorem, seconds=seconds), folder(name))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
