@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.errors import TheoremError
+from verify.errors import InputError, TheoremError
 from verify.registry import load_theorem, package_of, theorem_ids
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ def certificate_path(theorem_id: str, label: str) -> Path:
 
 def shipped(theorem: "Theorem") -> Mapped:
     """Return the shipped map of a theorem; `why` says where it is missing or of another statement."""
-    path = folder(theorem.id) / f"{theorem.id}.json"
+    try:
+        path = folder(theorem.id) / f"{theorem.id}.json"
+    except InputError:
+        return Mapped(theorem.id, (), 0, 0, "it is not registered: no package ships a map")
     if not path.is_file():
         return Mapped(theorem.id, (), 0, 0, "no map is shipped")
     body = json.loads(path.read_text(encoding="utf-8"))

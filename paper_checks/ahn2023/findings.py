@@ -113,8 +113,9 @@ theorem4_is_attained = Finding(
     id="ahn2023.theorem4_is_attained",
     paper=AHN2023,
     title="Theorem 4's infimum is attained; at L = 2, d = 5, n = 20 in seven points of S, three of them local minima",
-    text="For all L, d and n one point at which the gradient vanishes is rational: a_l = 0 and b_l = −1/2 for l < L − 1, "
-    "and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so that “the infimum is 0” says nothing of minima. On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
+    text="For all L, d and n one point at which the gradient vanishes is rational: a_l = 0 and b_l = −1/2 for "
+    "l < L − 1, and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so that an infimum of 0 says nothing of minima. "
+    "On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
     "polynomial in the a_l and b_l. At L = 2, d = 5, n = 20 it has exactly seven critical points on S: all real roots "
     "of the gradient, by resultants, each isolated by Krawczyk's test. Three are local minima on S and four are "
     "saddles, one with a_0 = 0, where the first layer does nothing. The losses at the minima are 0.0575, 0.0865 and "
@@ -164,8 +165,8 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     title="At n = 10, which the text gives, the loss at the weights of Figures 4 and 5 is 7 million",
     text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
-    "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are like the "
-    "printed ones, all five, as they are not at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): the "
+    "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are like "
+    "the printed ones, all five, as they are not at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): the "
     "figures fit n = 20.",
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={

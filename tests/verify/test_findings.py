@@ -206,6 +206,6 @@ What this rests on:
 def test_the_registered_findings_are_written(monkeypatch, capsys):
     monkeypatch.setattr("verify.registry.finding_ids", lambda: ["zeta2025.finding"])
     monkeypatch.setattr("verify.registry.load_finding", lambda _: finding())
-    monkeypatch.setattr("verify.registry.theorem_ids", lambda: [])
+    monkeypatch.setattr("verify.registry.theorem_ids", list)
     main()
     assert capsys.readouterr().out == findings_text([finding()])

@@ -116,4 +116,4 @@ def test_names_are_aligned():
 
 def test_the_hypotheses_of_a_theorem_are_counted_once():
     lines = _lines(*[_theorem("a", hypotheses="1 needed (small)")] * 2, _theorem("b"))
-    assert [line for line in lines if "hypotheses:" in line] == ["a  hypotheses: 1 needed (small)"]
+    assert [line for line in lines if "hypotheses:" in line] == ["a hypotheses: 1 needed (small)"]

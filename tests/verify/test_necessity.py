@@ -133,6 +133,7 @@ def test_the_command_line(capsys):
 def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, monkeypatch):
     import verify.necessity_map as maps
 
+    assert "not registered" in shipped(theorem([SQUARE])).why
     monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
     made = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)), Hypothesis("other", text="as it is"))
     assert shipped(made).why == "no map is shipped"
