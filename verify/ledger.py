@@ -43,6 +43,7 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     yield from _canaries([entry for entry in entries if entry["kind"] == "canary"])
     for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
         yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
+    yield from _mutants([entry for entry in entries if entry["kind"] == "mutants"])
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 
@@ -57,6 +58,15 @@ def _canaries(rows: Sequence[Entry]) -> Iterator[str]:
         needed = [row["needed"] for row in killed]
         line += f"; instances needed: median {median(needed):g}, most {max(needed)}"
     yield line + (f"; NOT refuted: {survived}" if survived else "")
+
+
+def _mutants(rows: Sequence[Entry]) -> Iterator[str]:
+    if not rows:
+        return
+    counts = [sum(row[fate] for row in rows) for fate in ("killed", "equivalent")]
+    survivors = [(row["id"], label, why) for row in rows for label, why in row["survived"]]
+    yield f"mutants: {counts[0]} killed, {counts[1]} equivalent (proved), {len(survivors)} survived"
+    yield from (f"  survived: {name}: {label}: {why}" for name, label, why in survivors)
 
 
 def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:

@@ -207,7 +207,7 @@ def _decided(
         f"without it {found.clause.label} is refuted, certified",
         found.clause.label,
         witness,
-        None if hypothesis.relation is None else evaluate_hypothesis(hypothesis, witness).slack,
+        None if hypothesis.relation is None else evaluate_hypothesis(approach.at(witness), witness).slack,
         thresholds,
         relaxed,
         approach.certificate(witness),
@@ -232,7 +232,11 @@ class _Approach:
     ) -> None:
         clause = next(clause for clause in statement.clauses if clause.label == label)
         self.weakened = replace(theorem.variant(replace(statement, clauses=(clause,))), values={})
-        self.hypothesis, self.deadline = hypothesis, deadline
+        self.statement, self.hypothesis, self.deadline = theorem.statement, hypothesis, deadline
+
+    def at(self, instance: Mapping[str, Any]) -> "Hypothesis":
+        """Return the hypothesis with every Case in it decided by the instance's words."""
+        return self.statement.decided(self.hypothesis, instance)
 
     def outcome(self, instance: Mapping[str, Any]) -> Outcome:
         """Return what the clause is found to be where all other hypotheses hold."""
@@ -319,18 +323,21 @@ class _Approach:
     def _end(self, name: str, witness: Instance) -> Fraction | None:
         """Return where along a parameter the hypothesis ends, nearest to the witness; None where it never holds."""
         names = frozenset(witness) - {name}
-        solved = solvable(self.hypothesis.relation, name, names)
+        parameter = next(p for p in self.statement.parameters if p.name == name)
+        low = parameter.minimum if parameter.minimum is not None else parameter.above
+        domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+        solved = solvable(self.at(witness).relation, name, names)
         try:
-            parts = solved.ranges({other: witness[other] for other in names}, Range(None, None))
+            parts = solved.ranges({other: witness[other] for other in names}, domain)
         except (UndefinedError, UndecidedError, ZeroDivisionError):
             return None
         at = Fraction(witness[name])  # type: ignore[arg-type]
-        ends = [end for part in parts for end in (part.low, part.high) if end is not None]
+        ends = [end for part in parts for end in (part.low, part.high) if end is not None and end != low]
         return min(ends, key=lambda end: abs(end - at), default=None)
 
     def _factor(self, witness: Mapping[str, Any]) -> Quantity | None:
         """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
-        relation = self.hypothesis.relation
+        relation = self.at(witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None
         try:

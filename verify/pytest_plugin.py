@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from verify.comparisons import Comparison, ComparisonResult
     from verify.explore import ExploreResult
     from verify.findings import Finding, Reproduction
+    from verify.mutation import Tried
     from verify.outcomes import CheckResult, Outcome
     from verify.statement import Theorem
 
@@ -118,6 +119,16 @@ class Ledger:
         if survived or not results:
             pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
         return results
+
+    def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, seconds: float = 6) -> "list[Tried]":
+        """Try at most so many mutants of a theorem's statement, and enter what became of them: nothing fails."""
+        from verify.mutation import fate, sample
+
+        tried = [fate(theorem, mutant, seconds=seconds, seed=seed) for mutant in sample(theorem.statement, most, seed)]
+        counts = {name: sum(found.fate == name for found in tried) for name in ("killed", "equivalent")}
+        survived = [[found.mutant.label, found.why] for found in tried if found.fate == "survived"]
+        self._enter(kind="mutants", id=theorem.id, survived=survived, **counts)
+        return tried
 
     def compare(
         self, comparison: "Comparison", *, expect: "Outcome | None" = None, seed: int = 0

@@ -275,7 +275,7 @@ class Statement:
     def decided(self, value: Any, instance: Mapping[str, Any]) -> Any:
         """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
-        return _rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
+        return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
@@ -311,18 +311,18 @@ def _outside_case(expression: sp.Basic) -> set[str]:
     return set().union(*map(_outside_case, parts))
 
 
-def _rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
+def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
     """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; nothing is refused."""
     if isinstance(value, sp.Basic):
         return rewrite(value)
     if isinstance(value, tuple):
-        return tuple(_rewritten(item, rewrite) for item in value)
+        return tuple(rewritten(item, rewrite) for item in value)
     if isinstance(value, Mapping):
-        return {key: _rewritten(item, rewrite) for key, item in value.items()}
+        return {key: rewritten(item, rewrite) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type | Parameter):
         made = object.__new__(type(value))
         for part in fields(value):
-            object.__setattr__(made, part.name, _rewritten(getattr(value, part.name), rewrite))
+            object.__setattr__(made, part.name, rewritten(getattr(value, part.name), rewrite))
         return made
     return value
 

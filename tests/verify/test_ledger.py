@@ -117,3 +117,14 @@ def test_names_are_aligned():
 def test_the_hypotheses_of_a_theorem_are_counted_once():
     lines = _lines(*[_theorem("a", hypotheses="1 needed (small)")] * 2, _theorem("b"))
     assert [line for line in lines if "hypotheses:" in line] == ["a hypotheses: 1 needed (small)"]
+
+
+def test_mutants_are_counted_and_survivors_listed():
+    entries = [
+        {"kind": "mutants", "id": "a", "killed": 3, "equivalent": 1, "survived": [["bound: 1 -> 2", "not refuted"]]},
+        {"kind": "mutants", "id": "b", "killed": 2, "equivalent": 0, "survived": []},
+    ]
+    lines = _lines(*entries)
+    assert "mutants: 5 killed, 1 equivalent (proved), 1 survived" in lines
+    assert "survived: a: bound: 1 -> 2: not refuted" in lines
+    assert not any("mutants" in line for line in _lines(_theorem("a")))

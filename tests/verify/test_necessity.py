@@ -179,3 +179,22 @@ def test_a_certificate_that_is_not_accepted_is_not_written(tmp_path):
 
 def test_the_counts_of_an_empty_map():
     assert Mapped("user.t", (), 0, 0).counts() == ""
+
+
+def test_a_hypothesis_in_which_a_word_chooses():
+    from verify.language import Case
+
+    word, size = sp.Symbol("law"), Parameter("law", "word", "a law", words=("one", "two"))
+    kept = Hypothesis("small", sp.Le(x, Case(word, 1, 2), evaluate=False))
+    need = found(theorem([SQUARE], kept, parameters=(SIZES[0], size), law="one"), "small")
+    (threshold,) = need.thresholds
+    assert need.status == "needed" and threshold.end == {"one": 1, "two": 2}[need.witness["law"]]
+    assert threshold.clear <= 3 < threshold.violated
+
+
+def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
+    # x > 0 is the domain: of 1 <= x the end is 1, of x (x - 1) <= 0 also.
+    low = Inequality("low", sp.Ge(2 * x, 1, evaluate=False))
+    for relation in (sp.Ge(x, 1), sp.Ge(x * x, x, evaluate=False)):
+        (threshold,) = found(theorem([low], Hypothesis("large", relation)), "large").thresholds
+        assert threshold.end == 1 and threshold.violated < Fraction(1, 2) <= threshold.clear
