@@ -100,9 +100,16 @@ def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed:
     result = variant.check(**theorem.example, seconds=seconds)
     if result.outcome is Outcome.REFUTED:
         return tried("killed", "refuted at the example")
-    if all(clause.holds and clause.evidence is Evidence.PROVED for clause in result.clauses):
+    open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
+    if not open_:
         return tried("equivalent", "proved for all parameters")
-    found = explore(variant, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
+    # What is proved is not searched.
+    clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
+    searched = replace(variant, statement=replace(mutant.statement, clauses=clauses))
+    try:
+        found = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
+    except TheoremError as error:
+        return tried("killed", f"no instance is in scope: {error}")
     if found.counterexample is not None:
         return tried("killed", f"refuted by instance {found.needed}")
     return tried("survived", f"not refuted in {found.examples} instances")

@@ -114,3 +114,10 @@ def test_mutants_differ_from_each_other(seed):
     clause = Inequality("bound", sp.Le(3 * x + 3, 4 * y, evaluate=False))
     found = sample(replace(Statement((X, Y), (clause,), (SMALL,))), 100, seed)
     assert len({mutant.statement.digest for mutant in found}) == len(found)
+
+
+def test_hypotheses_that_no_instance_keeps_are_noticed():
+    made = theorem(Inequality("bound", sp.Le(sp.exp(-x), 1, evaluate=False)), SMALL, x=1, y=1)
+    (none,) = [m for m in mutants(made.statement) if m.label == "small: constant one less: 1 -> 0"]
+    found = fate(made, none, seconds=2)
+    assert found.fate == "killed" and "no instance is in scope" in found.why

@@ -14,7 +14,7 @@ eighth of d/(2q), what answering nothing costs, and there are at most twice as m
 loss stays below two fifths of it; at four times as many it does not (a canary). At the floor's minimiser the share
 that is lost rises with T: where the others have nearly all the attention, twice as many of them halve all shares, and
 1 − 2P + qR at the best α, 1 − G, becomes 1 − G + G (R_y/4 + R_o/2)/R ≥ 1 − 3G/4, R_y and R_o the selected and the
-other tokens' parts of R: 0.344 at G = 7/8. Other layers within the hypothesis may lose 0.02 more. This is held at
+other tokens' parts of R: 0.344 at G = 7/8. Other layers within the hypothesis may lose a little more. This is held at
 instances and searched, for at most 16 selected of 10⁶ tokens, and not proved for all; 3/10 in place of 2/5 is false
 (T = 20000, q = 4, d_e = 932 loses 0.319).
 

@@ -44,10 +44,13 @@ def test_the_dimension_is_where_the_approximation_crosses() -> None:
 
 @pytest.mark.parametrize(("T", "q"), [(200, 3), (2000, 5)])
 def test_the_loss_falls_like_the_squared_logit_scale_over_the_dimension(T: int, q: int) -> None:
-    """(1 − G) qD/((q−1)(q−2)C²) tends to 1, but for what the other tokens keep, about 1/C of it."""
+    """(1 − G) qD/((q−1)(q−2)C²) is 1 + 1/C, but for terms of the order of 1/C².
+
+    1 − G is about aC² + b e^(−2C) with a = (q−1)(q−2)/(qD): at its least aC = b e^(−2C), the other tokens' part.
+    """
     ratios = []
     for D in (10**4, 10**5, 10**6):
         gain, C = approximate_gain(T, q, D, False)
         ratios.append((1 - gain) * q * D / ((q - 1) * (q - 2) * C**2))
-    assert all(1 < ratio < 1 + 2.5 / math.log(T) for ratio in ratios)
+        assert abs(ratios[-1] - 1 - 1 / C) < 3 / C**2
     assert ratios[-1] < ratios[0]

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from theorems.sparse_token_selection.approximate_gain import approximate_dimension
 from verify import InputError, Outcome, load_theorem
 
 THEOREM = load_theorem("wang2024.separation")
@@ -34,3 +35,15 @@ def test_where_attention_is_not_known_to_be_narrower_is_out_of_scope():
 def test_bad_input_is_refused(wrong):
     with pytest.raises(InputError):
         THEOREM.check(**{"T": 60, "q": 3, "d": 20, "share": "1/8"} | wrong)
+
+
+@pytest.mark.parametrize(("query", "full"), [(False, 3 / 4), (True, 6 / 7)])
+def test_the_bounds_on_the_dimension_in_the_approximation(query, full):
+    worst = 0.0
+    for q in range(2, 9):
+        for T in {4 * q, 20 * q, 10**3, 10**6}:
+            for share in (0.5, 0.1, 0.01):
+                bound = (q**2 / 2 if query else q / 3) * math.log(T / share) ** 2 / share
+                worst = max(worst, approximate_dimension(T, q, query, 1 - share) / bound)
+    # The docstring's, and not far from it.
+    assert 0.9 * full < worst < full
