@@ -14,7 +14,8 @@ For the loss ε = σ d/(2q), the share σ of what answering nothing costs,
 Where d + d_e's bound is at most Td/3 attention is the narrower one: from T of order q/(σd) log² on, however small d is.
 
 The constants 1/3 and 1/2 are held at instances and searched, for at most 8 selected of 10⁶ tokens, not proved; in
-the closed-form approximation the bounds are at most three quarters and six sevenths full there. The bound on the nets is proved.
+the closed-form approximation the bounds are at most three quarters and six sevenths full there. The bound on the nets
+is proved.
 
 Source: Wang et al. 2024, [abs]: width Õ(d + q log T) against Ω̃(Td). Constants, and the powers of q, are derived here.
 """
