@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from verify.budget import until
 from verify.certificates import refused
 from verify.claims import Context, Inequality
 from verify.conditions import evaluate_hypothesis
@@ -58,6 +59,18 @@ def check(
         raise InputError("seconds", seconds, "must be a number > 0")
     if not 1 <= digits <= 1000:
         raise InputError("digits", digits, "must be an integer from 1 to 1000")
+    with until(time.monotonic() + seconds):
+        return _checked(theorem, given, seconds, digits, seed, progress)
+
+
+def _checked(
+    theorem: "Theorem",
+    given: Mapping[str, Any],
+    seconds: float,
+    digits: int,
+    seed: int,
+    progress: Progress | None,
+) -> CheckResult:
     started = time.monotonic()
     statement = theorem.statement
     instance = statement.parse(given)

@@ -31,3 +31,7 @@ class UndefinedError(ArithmeticError):
 
 class UndecidedError(ArithmeticError):
     """The enclosures overlap: the comparison cannot be decided at this precision."""
+
+
+class OutOfTimeError(Exception):
+    """The time that a computation had is over; where a primitive is evaluated it becomes an UndecidedError."""

@@ -9,7 +9,7 @@ import sympy as sp
 
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
 from verify.compile import Program, compile_program
-from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
+from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
 from verify.language import enclosed_applications
 from verify.outcomes import Enclosure
 
@@ -67,7 +67,10 @@ def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp
         if not all(isinstance(argument, Fraction) for argument in arguments):
             raise UndefinedError(f"{node}: its arguments must be rational")
         symbol = sp.Symbol(f"{primitive.name} {len(put)}")
-        put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
+        try:
+            put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
+        except OutOfTimeError as error:
+            raise UndecidedError(f"{primitive.name}: {error}") from None
     return (expression.xreplace(put), values) if put else (expression, instance)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 
+from verify.budget import until
 from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.dynamics import Progress
@@ -176,13 +177,16 @@ class _Search:
                 raise AssertionError(f"the drawn instance {instance} breaks {kept.label}")
         context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
-            result = clause.evaluate(context)
+            with until(deadline):
+                result = clause.evaluate(context)
         except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
             # An InputError says that the instance is too large to be decided.
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         for kept in approximate if result.outcome is Outcome.REFUTED else ():
             # Drawn by an approximation, it may be no instance of the statement.
-            if (held := evaluate_hypothesis(kept, instance).holds) is None:
+            with until(deadline):
+                held = evaluate_hypothesis(kept, instance).holds
+            if held is None:
                 result = replace(result, outcome=Outcome.INCONCLUSIVE, detail=f"{kept.label} is not decided")
             elif not held:
                 return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {kept.label}")

@@ -46,6 +46,7 @@ from flint import arb, fmpq
 
 from theorems.sparse_token_selection.approximate_gain import approximate_gain
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, Place, SignAttention, outer
+from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 ACCURACY = Fraction(1, 120)
@@ -182,7 +183,8 @@ class _Search:
         self.curvature = q**2 + Fraction(2 * q * (q - 1), D) if model.query else Fraction(spread)
 
     def point(self, C: Fraction, effort: int) -> _Point:
-        """Return bounds at C; exactly at 0. Raises UndecidedError."""
+        """Return bounds at C; exactly at 0. Raises UndecidedError, and OutOfTimeError."""
+        look_at_the_clock()
         T, q, query = self.model.T, self.model.q, self.model.query
         if C == 0:
             return _Point(C, Fraction(q, T + query), Fraction(T, (T + query) ** 2))
@@ -193,7 +195,8 @@ class _Search:
         return self.points[C, effort]
 
     def gain(self, C: Fraction, effort: int) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """Return bounds of G at C, and of P from below and R from above."""
+        """Return bounds of G at C, and of P from below and R from above. Raises OutOfTimeError."""
+        look_at_the_clock()
         less, most = outer(*self.model.selected(_arb(C), EFFORTS[effort]))
         least, above = outer(*self.model.squares(_arb(C), EFFORTS[effort]))
         q = self.model.q
