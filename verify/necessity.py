@@ -9,7 +9,7 @@ which the hypothesis fails by a smaller factor. What is clear of violations is w
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +36,8 @@ _CHECK_SECONDS = 10
 _HALVINGS = 12
 """Of the way from the hypothesis's end to the violation, along one parameter."""
 _CLOSE = Fraction(1, 100)
+_PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
+"""How far past the hypothesis to look from the example, relative to where it ends."""
 _ROUNDS, _TIGHT = 4, 1.05
 """Searches at smaller factors; two factors are told apart where their ratio exceeds the latter."""
 
@@ -188,30 +190,63 @@ def _decided(
     statement = without(theorem.statement, [hypothesis.label])
     if why := _redundant(theorem, statement, hypothesis):
         return Need(*shown, "redundant", why)
-    started = time.monotonic()
     # Half of the time to find a violation, half to come near to the hypothesis.
-    found = explore(
-        theorem, {}, drop=[hypothesis.label], seconds=(deadline - started) / 2, seed=seed, progress=progress
-    )
-    if found.interrupted:
-        raise KeyboardInterrupt
-    if found.counterexample is None or found.clause is None:
-        effort = f"{found.examples} instances, seed {seed}, ended by {found.stopped}"
-        least = "" if found.smallest_margin is None else f", smallest relative margin {found.smallest_margin:.3g}"
-        return Need(*shown, "undecided", f"no violation found: {effort}{least}")
-    approach = _Approach(theorem, statement, hypothesis, found.clause.label, deadline)
-    witness, thresholds, relaxed = approach.nearest(dict(found.counterexample), seed)
+    half = time.monotonic() + (deadline - time.monotonic()) / 2
+    label, violation, effort = _beside_the_example(theorem, statement, hypothesis, half)
+    if violation is None:
+        left = max(half - time.monotonic(), (deadline - half) / 2)
+        found = explore(theorem, {}, drop=[hypothesis.label], seconds=left, seed=seed, progress=progress)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if found.counterexample is None or found.clause is None:
+            effort += f"{found.examples} instances, seed {seed}, ended by {found.stopped}"
+            least = found.smallest_margin
+            effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"
+            effort += f", {found.undecided} not decided" if found.undecided else ""
+            return Need(*shown, "undecided", f"no violation found: {effort}")
+        label, violation = found.clause.label, found.counterexample
+    approach = _Approach(theorem, statement, hypothesis, label, deadline)
+    witness, thresholds, relaxed = approach.nearest(dict(violation), seed)
     return Need(
         *shown,
         "needed",
-        f"without it {found.clause.label} is refuted, certified",
-        found.clause.label,
+        f"without it {label} is refuted, certified",
+        label,
         witness,
         None if hypothesis.relation is None else evaluate_hypothesis(approach.at(witness), witness).slack,
         thresholds,
         relaxed,
         approach.certificate(witness),
     )
+
+
+def _beside_the_example(
+    theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
+) -> tuple[str, Instance | None, str]:
+    """Look past the hypothesis from the theorem's example, along each of its parameters in turn.
+
+    Returns the clause that is refuted and where, None where none is, and the effort in words.
+    """
+    start, tried = theorem.statement.parse(theorem.example), 0
+    variant = replace(theorem.variant(statement), values={})
+    for name, end in _ends(theorem.statement, hypothesis, start):
+        parameter = next(p for p in statement.parameters if p.name == name)
+        outward = 1 if Fraction(start[name]) <= end else -1  # type: ignore[arg-type]
+        for share in _PAST:
+            step = share * abs(end) if end else share
+            value = end + outward * (max(1, round(step)) if parameter.kind == "integer" else step)
+            value = (math.floor if outward > 0 else math.ceil)(value) if parameter.kind == "integer" else value
+            if time.monotonic() > deadline:
+                break
+            try:
+                result = variant.check(**{**start, name: value}, seconds=_CHECK_SECONDS)
+            except InputError:
+                continue
+            tried += 1
+            refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
+            if result.in_scope and refuted:
+                return refuted[0], dict(result.instance), ""
+    return "", None, f"{tried} instances beside the example, " if tried else ""
 
 
 def _redundant(theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis") -> str:
@@ -283,21 +318,17 @@ class _Approach:
 
     def _along_each(self, witness: Instance) -> tuple[Instance, tuple[Threshold, ...]]:
         found: dict[str, Threshold] = {}
-        for parameter in self.weakened.statement.parameters:
-            names = {symbol.name for symbol in self.hypothesis.relation.free_symbols}  # type: ignore[union-attr]
-            if parameter.kind in ("integer", "rational") and parameter.name in names:
-                threshold = self._along(parameter.name, witness)
-                if threshold is not None:
-                    # What was found along another parameter is of an instance that is left.
-                    found = {} if threshold.violated != witness[parameter.name] else found
-                    found[parameter.name] = threshold
-                    witness = {**witness, parameter.name: threshold.violated}
+        for name in _numbers(self.statement, self.hypothesis):
+            end = _end(self.statement, self.hypothesis, name, witness)
+            if end is not None:
+                threshold = self._along(name, end, witness)
+                # What was found along another parameter is of an instance that is left.
+                found = {} if threshold.violated != witness[name] else found
+                found[name] = threshold
+                witness = {**witness, name: threshold.violated}
         return witness, tuple(found.values())
 
-    def _along(self, name: str, witness: Instance) -> Threshold | None:
-        end = self._end(name, witness)
-        if end is None:
-            return None
+    def _along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
         parameter = next(p for p in self.weakened.statement.parameters if p.name == name)
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
         for _ in range(_HALVINGS):
@@ -320,21 +351,6 @@ class _Approach:
         whole = (lambda x: x if x is None else int(x)) if parameter.kind == "integer" else (lambda x: x)
         return Threshold(name, end if end.denominator > 1 else int(end), whole(clear), said, whole(violated))
 
-    def _end(self, name: str, witness: Instance) -> Fraction | None:
-        """Return where along a parameter the hypothesis ends, nearest to the witness; None where it never holds."""
-        names = frozenset(witness) - {name}
-        parameter = next(p for p in self.statement.parameters if p.name == name)
-        low = parameter.minimum if parameter.minimum is not None else parameter.above
-        domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
-        solved = solvable(self.at(witness).relation, name, names)
-        try:
-            parts = solved.ranges({other: witness[other] for other in names}, domain)
-        except (UndefinedError, UndecidedError, ZeroDivisionError):
-            return None
-        at = Fraction(witness[name])  # type: ignore[arg-type]
-        ends = [end for part in parts for end in (part.low, part.high) if end is not None and end != low]
-        return min(ends, key=lambda end: abs(end - at), default=None)
-
     def _factor(self, witness: Mapping[str, Any]) -> Quantity | None:
         """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
         relation = self.at(witness).relation
@@ -356,6 +372,34 @@ class _Approach:
         kept = replace(self.hypothesis, relation=type(relation)(*_ordered(relation, large), evaluate=False))
         statement = self.weakened.statement
         return self.weakened.variant(replace(statement, hypotheses=(*statement.hypotheses, kept)))
+
+
+def _numbers(statement: "Statement", hypothesis: "Hypothesis") -> list[str]:
+    """Return the numbers that a hypothesis is about, without those that take their default."""
+    used = set() if hypothesis.relation is None else {symbol.name for symbol in hypothesis.relation.free_symbols}  # type: ignore[attr-defined]
+    return [p.name for p in statement.parameters if p.kind in ("integer", "rational") and p.name in used]
+
+
+def _ends(statement: "Statement", hypothesis: "Hypothesis", instance: Instance) -> Iterator[tuple[str, Fraction]]:
+    """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
+    for name in _numbers(statement, hypothesis):
+        if (end := _end(statement, hypothesis, name, instance)) is not None:
+            yield name, end
+
+
+def _end(statement: "Statement", hypothesis: "Hypothesis", name: str, instance: Instance) -> Fraction | None:
+    names = frozenset(instance) - {name}
+    parameter = next(p for p in statement.parameters if p.name == name)
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+    solved = solvable(statement.decided(hypothesis, instance).relation, name, names)
+    try:
+        parts = solved.ranges({other: instance[other] for other in names}, domain)
+    except (UndefinedError, UndecidedError, ZeroDivisionError):
+        return None
+    at = Fraction(instance[name])  # type: ignore[arg-type]
+    ends = [end for part in parts for end in (part.low, part.high) if end is not None and end != low]
+    return min(ends, key=lambda end: abs(end - at), default=None)
 
 
 def _ordered(relation: Any, large: sp.Expr) -> tuple[sp.Expr, sp.Expr]:

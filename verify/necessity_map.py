@@ -43,6 +43,7 @@ class Mapped:
         return ", ".join(parts) + (f", {fixed} of these without a coded variation" if fixed else "")
 
 
+_SHORT = 20
 _STATUSES = ("needed", "redundant", "undecided")
 FIXED = "structural: no variation is coded"
 
@@ -154,14 +155,20 @@ def _known(row: dict[str, Any]) -> Iterator[str]:
 def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
     """Yield where violations begin, a line for each way in which that was asked."""
     for threshold in row["thresholds"]:
-        name, end, violated = (threshold[key] for key in ("parameter", "end", "violated"))
-        clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {threshold['clear']}"
+        name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
+        clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {_short(threshold, 'clear')}"
         yield f"for the other values there the hypothesis ends at {name} = {end}{clear}, refuted at {violated}"
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
         effort = f"no violation in {relaxed['examples']} instances up to {clear:.4g} times"
         yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
+
+
+def _short(row: dict[str, Any], key: str) -> str:
+    """Return a number exactly where that is short, else to seven digits."""
+    exact = _typed(row[key])
+    return exact if len(exact) <= _SHORT else f"{row[f'{key}_float']:.7g}"
 
 
 def _typed(value: Any) -> str:

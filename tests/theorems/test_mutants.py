@@ -8,13 +8,13 @@ import pytest
 from verify import load_theorem, theorem_ids
 from verify.mutation import sample
 
-MOST = 16
+MOST, SECONDS = 12, 3
 
 
 @pytest.mark.audit
 @pytest.mark.parametrize("name", theorem_ids())
 def test_mutants(ledger, name):
-    tried = ledger.mutants(load_theorem(name), most=MOST)
+    tried = ledger.mutants(load_theorem(name), most=MOST, seconds=SECONDS)
     # What is undecided at every change of a statement checks nothing of it.
     assert any(found.fate == "killed" for found in tried)
 
