@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verify.derivation import Derivation
     from verify.explore import ExploreResult
     from verify.outcomes import CheckResult
+    from verify.sweep import SweepResult
 
 
 @dataclass(frozen=True)
@@ -401,6 +402,9 @@ class Theorem:
         For the label of a clause that is an inequality, what its bound is held against.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
+    boundaries
+        By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
+        line beside those of this theorem's own hypotheses. No part of what is claimed.
     """
 
     id: str
@@ -415,6 +419,7 @@ class Theorem:
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
+    boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for value in self.values.values():
@@ -450,6 +455,11 @@ class Theorem:
                 to_data(sp.sympify(expression or 0))
             if bound.along is not None and bound.free is None:
                 raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
+        for name, hypothesis in self.boundaries.items():
+            if hypothesis.relation is None:
+                raise TheoremError(f"boundary {name}: {hypothesis.label} is no relation")
+            self.statement.refuse_unknown(hypothesis.relation, names, f"boundary {name}")
+            to_data(hypothesis.relation)
 
     def _least_agrees(self, name: str, value: ValueLeast) -> None:
         if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
@@ -477,6 +487,14 @@ class Theorem:
         names = {parameter.name for parameter in self.statement.parameters}
         effort = {name: given.pop(name) for name in list(given) if name not in names}
         return explore(self, given, drop=drop, **effort)
+
+    def sweep(self, /, over: Mapping[str, Any], **given: Any) -> "SweepResult":
+        """Check at each instance of a grid; `store`, `jobs`, `seconds` and more as in `verify.sweep.sweep`."""
+        from verify.sweep import sweep
+
+        names = {parameter.name for parameter in self.statement.parameters}
+        options = {name: given.pop(name) for name in list(given) if name not in names}
+        return sweep(self, over, given, **options)
 
     def derive(self) -> "Iterator[Any]":
         """Yield the derivation's steps, each checked as it is yielded. Raises TheoremError at a step that fails."""
