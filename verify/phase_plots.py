@@ -13,6 +13,7 @@ from verify.language import enclosed_applications
 from verify.text import assignments_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from verify.grids import Axis
@@ -83,7 +84,7 @@ def _phases(result: "SweepResult", figure: "Figure") -> None:
             axes.plot([], [], color="#000000", linestyle=line, linewidth=1.6, label=label)
     _scale(across, axes.set_xscale, axes.set_xlim, axes.set_xticks)
     _scale(up, axes.set_yscale, axes.set_ylim, axes.set_yticks)
-    figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
+    _legend(figure, axes)
 
 
 def _margins(result: "SweepResult", figure: "Figure") -> None:
@@ -121,7 +122,7 @@ def _margins(result: "SweepResult", figure: "Figure") -> None:
             axes.axvline((fine[k] + fine[k + 1]) / 2, label=label, **style)
             label = f"_{label}"
     axes.grid(visible=True, alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
+    _legend(figure, axes)
 
 
 def _slacks(result: "SweepResult") -> Iterator[tuple[str, Callable[[Mapping[str, float]], float], bool]]:
@@ -144,6 +145,11 @@ def _slacks(result: "SweepResult") -> Iterator[tuple[str, Callable[[Mapping[str,
                 return math.nan if isinstance(found, complex) else found
 
             yield label, value, mine
+
+
+def _legend(figure: "Figure", axes: "Axes") -> None:
+    if axes.get_legend_handles_labels()[1]:
+        figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
 
 
 def _said(outcome: str, *, in_scope: bool) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import tempfile
+import threading
 import time
 import weakref
 from collections import Counter
@@ -18,8 +19,8 @@ from verify.outcomes import json_numbers
 from verify.parameters import Value, parse_instance
 from verify.registry import reference_of
 from verify.rows import Effort, Point, Row, key_of
-from verify.store import Key, Store, code_version
-from verify.workers import Chunks, Computed, Failure, Task, cluster, elsewhere, here, needs
+from verify.store import Key, Store
+from verify.workers import Chunks, Computed, Failure, LostError, Task, cluster, code_of, elsewhere, here, needs
 
 if TYPE_CHECKING:
     from verify.statement import Theorem
@@ -158,7 +159,7 @@ def sweep(
     if jobs > 1 or scheduler:
         needs("joblib", "--jobs", jobs)
     found = reference_of(theorem)
-    code = code_version(found[1]) if found else ""
+    code = code_of(*found) if found else ""
     if found is None and (store is not None or jobs > 1 or scheduler):
         raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
     kept_for_good = store is not None and bool(code)
@@ -222,13 +223,15 @@ class _Run:
     failed: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     answered: int = 0
+    looked: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, task: Task | None, jobs: int, client: Any) -> None:
         """Compute what the store lacks, round after round until nothing is lacking: chunks may come back unfinished."""
-        deaths, first, chunks = 0, True, Chunks()
+        deaths, chunks = 0, Chunks()
         while not self.stopped:
             before, asked, self.answered = self.done, Counter[str](), 0
-            points = self._missing(asked, first=first)
+            points = self._missing(asked)
             try:
                 with contextlib.closing(self._parts(points, chunks, task, jobs, client)) as parts:
                     for part in parts:
@@ -236,15 +239,13 @@ class _Run:
                         self._keep(part)
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
-            except InputError:
-                raise
-            except Exception as error:
+            except LostError as error:
                 deaths = deaths + 1 if self.done == before else 1
-                if task is None or deaths >= _DEATHS:
-                    self.stopped = f"those who compute are lost: {type(error).__name__}: {error}"
-            if asked["points"] == self.answered:
-                return
-            first = False
+                if deaths >= _DEATHS:
+                    self.stopped = f"those who compute are lost: {error}"
+            else:
+                if asked["points"] == self.answered:
+                    return
 
     def _parts(
         self, points: Iterator[Point], chunks: Chunks, task: Task | None, jobs: int, client: Any
@@ -253,12 +254,13 @@ class _Run:
             return here(self.theorem, self.effort, points, chunks)
         return elsewhere(task, points, chunks, jobs=jobs, client=client)
 
-    def _missing(self, asked: Counter[str], *, first: bool) -> Iterator[Point]:
+    def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, but those that failed; it is asked block by block."""
-        for block in _blocks(self.grid.points(), _BLOCK):
+        for i, block in enumerate(_blocks(self.grid.points(), _BLOCK)):
             keys = [_key(self.theorem, self.given, point, self.effort, self.code) for point in block]
             kept = self.store.known(keys)
-            if first:
+            if i == self.looked:
+                self.looked += 1
                 self.served += len(kept)
                 self._tell(len(kept))
             for point, key in zip(block, keys, strict=True):
@@ -279,9 +281,11 @@ class _Run:
         self._tell(len(part))
 
     def _tell(self, more: int) -> None:
-        self.done += more
-        if self.tell is not None:
-            self.tell(self.done, len(self.grid))
+        # Chunks are made in a thread of joblib's, while rows are kept in this one.
+        with self.lock:
+            self.done += more
+            if self.tell is not None:
+                self.tell(self.done, len(self.grid))
 
 
 def _counted(run: _Run, seconds: float, *, temporary: bool) -> SweepResult:

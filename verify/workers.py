@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
@@ -46,6 +46,10 @@ class Failure:
     """An error of ours at an instance: nothing is kept of it."""
 
     why: str
+
+
+class LostError(RuntimeError):
+    """Those who compute are gone; what they had is asked for again."""
 
 
 Computed = list[tuple[Point, Row | Failure]]
@@ -101,10 +105,15 @@ class Rows:
         return self._scans[words]
 
 
-@cache
+def code_of(reference: str, module: str) -> str:
+    """Return the version of the code by which a theorem is found: a file may be edited, and loaded again."""
+    return (code_version.__wrapped__ if ".py:" in reference else code_version)(module)
+
+
+@lru_cache(maxsize=4)
 def _rows(task: Task) -> Rows:
     theorem = load_theorem(task.reference)
-    if theorem.statement.digest != task.statement_digest or code_version(task.module) != task.code:
+    if theorem.statement.digest != task.statement_digest or code_of(task.reference, task.module) != task.code:
         raise InputError(task.reference, "", "where it is computed there is another version of the theorem or of ours")
     return Rows(theorem, task.effort)
 
@@ -161,8 +170,8 @@ def elsewhere(
 ) -> Generator[Computed, None, None]:
     """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client.
 
-    At most two chunks a worker are on their way. A dead worker of a cluster is replaced by the cluster; that of a
-    process of ours is raised.
+    At most two chunks a worker are on their way. What a cluster's dead worker had is done by another; where a process
+    of this machine dies, or a cluster is lost, LostError is raised.
     """
     import joblib
 
@@ -172,7 +181,12 @@ def elsewhere(
         many = joblib.Parallel(
             n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
         )
-        yield from many(calls)
+        try:
+            yield from many(calls)
+        except InputError:
+            raise
+        except Exception as error:
+            raise LostError(f"{type(error).__name__}: {error}") from error
 
 
 def needs(package: str, option: str, value: object) -> None:

@@ -57,9 +57,10 @@ def test_what_seems_refuted_is_left_to_the_check(means):
 
 
 def test_a_margin_within_its_error_is_left(means):
-    square = x**2 + 2 * x * y + y**2
-    close = means(Inequality("close", sp.Lt((x + y) ** 2, square + sp.Rational(1, 10**20))))
-    assert rows_of(close) == [None] * len(POINTS)
+    close = means(Inequality("close", sp.Lt(2 * x * y, x**2 + y**2 + sp.Rational(1, 10**6))))
+    far = [{name: 10**7 * value for name, value in point.items()} for point in POINTS]
+    assert None not in rows_of(close)
+    assert [row is None for row in rows_of(close, far)] == [point["x"] == point["y"] for point in far]
 
 
 def test_what_is_proved_once_is_proved_for_all(means):
@@ -86,7 +87,9 @@ def test_values_that_choose(means):
             continue
         number, values = float(point["x"]), row["values"]
         assert values["which_float"] == (number if number < 1 else -number)
-        assert values["largest_float"] == max(number, float(point["y"])) and values["above"] is (point["x"] > point["y"])
+        assert values["largest_float"] == max(number, float(point["y"])) and values["above"] is (
+            point["x"] > point["y"]
+        )
         assert ("only_float" in values) is (number < 1) and values["only"] is None
 
 
