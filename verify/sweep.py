@@ -157,7 +157,7 @@ def sweep(
     started = time.monotonic()
     points, fixed = _asked(theorem, over, given)
     if jobs > 1 or scheduler:
-        needs("joblib", "--jobs", jobs)
+        needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
     found = reference_of(theorem)
     code = code_of(*found) if found else ""
     if found is None and (store is not None or jobs > 1 or scheduler):

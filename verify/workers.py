@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.registry import load_theorem
 from verify.rows import Effort, Point, Row, checked_row
 from verify.scans import Scan, scan_of
@@ -90,7 +90,11 @@ class Rows:
             by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
         for words, some in by_words.items():
             scan = None if self.effort.certify else self._scan(words, some[0])
-            rows = scan.rows(some, self.effort) if scan else [None] * len(some)
+            try:
+                rows = scan.rows(some, self.effort) if scan else [None] * len(some)
+            except (InputError, TheoremError, ArithmeticError):
+                # The exact check says at which instance, and why.
+                rows = [None] * len(some)
             for point, row in zip(some, rows, strict=True):
                 if row is None:
                     left.append(point)
