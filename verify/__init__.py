@@ -59,13 +59,13 @@ if TYPE_CHECKING:
     from verify.running import Running as Running
     from verify.sources import Paper as Paper
     from verify.sources import Source as Source
-    from verify.statement import Bound as Bound
-    from verify.statement import Canary as Canary
     from verify.statement import Hypothesis as Hypothesis
     from verify.statement import Statement as Statement
-    from verify.statement import Theorem as Theorem
     from verify.stationary import StationarySquare as StationarySquare
     from verify.store import Store as Store
+    from verify.theorem import Bound as Bound
+    from verify.theorem import Canary as Canary
+    from verify.theorem import Theorem as Theorem
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
     from verify.values import ClauseValue as ClauseValue

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from verify.cycles import Cycle
     from verify.dynamics import Passage
     from verify.outcomes import CheckResult, ClauseResult
-    from verify.statement import Statement, Theorem
+    from verify.statement import Statement
+    from verify.theorem import Theorem
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _EXTRA_BITS = 64

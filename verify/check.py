@@ -23,7 +23,8 @@ from verify.registry import load_theorem
 from verify.values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
-    from verify.statement import Statement, Theorem
+    from verify.statement import Statement
+    from verify.theorem import Theorem
 
 
 def check(

@@ -170,6 +170,67 @@ def map_necessity(
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)
 
 
+@app.command("sweep")
+def sweep_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="where rows are kept, else .lemmascope/results.sqlite", show_default=False),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="processes of this machine")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="a Dask cluster's, such as tcp://…", show_default=False)
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="time budget of one instance")] = 10,
+    seed: Annotated[int, typer.Option(help="seed of whatever is random", min=0, max=2**63 - 1)] = 0,
+    certify: Annotated[bool, typer.Option("--certify", help="no instance by float64 alone")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="write THEOREM.sweep.csv, .parquet, .json and a plot", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a grid of instances, a row each in a store: what is there is not computed again. 0 whatever is found."""
+    from verify.experiments import make_folder
+    from verify.grids import read_over
+    from verify.parameters import read_assignments
+    from verify.registry import load_theorem
+    from verify.simulate import usable_store
+    from verify.sweep import sweep
+    from verify.text import sweep_text
+
+    loaded, assignments, grids = load_theorem(theorem), read_assignments(given or []), read_over(over or [])
+    if out is not None:
+        make_folder(out)
+    workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
+    effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify}
+    with _bar(loaded.id) as tell:
+        result = sweep(loaded, grids, assignments, tell=tell, **workers, **effort)
+    files = _write_sweep(result, out) if out is not None else []
+    if as_json:
+        _print_json({**result.to_json(), "files": files})
+    else:
+        typer.echo("\n".join([sweep_text(result), *files]))
+    lost = result.failed or result.stopped
+    raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else 0)
+
+
+def _write_sweep(result: Any, folder: Path) -> list[str]:
+    from verify.sweep_files import WITHOUT_PARQUET, write_sweep
+
+    files = [str(path) for path in write_sweep(result, folder)]
+    if not any(name.endswith(".parquet") for name in files):
+        typer.echo(f"verify: {WITHOUT_PARQUET}", err=True)
+    return files
+
+
 @app.command("simulate")
 def simulate_experiment(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],

@@ -14,7 +14,8 @@ from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, 
 from verify.parameters import Parameter, parse_instance
 
 if TYPE_CHECKING:
-    from verify.statement import Hypothesis, Statement, Theorem
+    from verify.statement import Hypothesis, Statement
+    from verify.theorem import Theorem
 
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 

@@ -12,6 +12,9 @@ class InputError(ValueError):
         given = f" = {shown}" if shown else ""
         super().__init__(" ".join(f"{name}{given}: {requirement}".split()))
 
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
+        return type(self), (self.name, str(self.value), self.requirement)
+
 
 class TheoremError(ValueError):
     """A theorem that is not well formed: an expression outside the language, a step that does not hold."""

@@ -17,7 +17,7 @@ from verify.registry import load_theorem, package_of, theorem_ids
 
 if TYPE_CHECKING:
     from verify.recheck import Accepted
-    from verify.statement import Theorem
+    from verify.theorem import Theorem
 
 
 @dataclass(frozen=True)

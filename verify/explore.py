@@ -28,7 +28,8 @@ from verify.sharpness import Sharpness, sharpness
 from verify.simplify import Instance, simplest
 
 if TYPE_CHECKING:
-    from verify.statement import Hypothesis, Statement, Theorem
+    from verify.statement import Hypothesis, Statement
+    from verify.theorem import Theorem
 
 SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS, _NEAREST_SECONDS = 10, 1

@@ -6,7 +6,7 @@ from verify.errors import InputError
 from verify.evidence import standing
 from verify.outcomes import Evidence
 from verify.registry import load_theorem, theorem_ids
-from verify.statement import Theorem
+from verify.theorem import Theorem
 
 
 def list_rows(paper: str | None = None) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ from verify.outcomes import Evidence, Outcome
 from verify.statement import rewritten
 
 if TYPE_CHECKING:
-    from verify.statement import Statement, Theorem
+    from verify.statement import Statement
+    from verify.theorem import Theorem
 
 Fate = Literal["killed", "equivalent", "survived"]
 _FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}

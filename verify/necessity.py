@@ -28,7 +28,8 @@ from verify.ranges import Range, solvable
 from verify.simplify import Instance, simplest_between
 
 if TYPE_CHECKING:
-    from verify.statement import Hypothesis, Statement, Theorem
+    from verify.statement import Hypothesis, Statement
+    from verify.theorem import Theorem
 
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60

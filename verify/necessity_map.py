@@ -18,7 +18,7 @@ from verify.registry import load_theorem, package_of, theorem_ids
 
 if TYPE_CHECKING:
     from verify.necessity import NecessityResult
-    from verify.statement import Theorem
+    from verify.theorem import Theorem
 
 
 @dataclass(frozen=True)

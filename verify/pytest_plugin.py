@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from verify.findings import Finding, Reproduction
     from verify.mutation import Tried
     from verify.outcomes import CheckResult, Outcome
-    from verify.statement import Theorem
+    from verify.theorem import Theorem
 
 PROPERTY = "lemmascope_ledger"
 

@@ -4,6 +4,7 @@ Each kind has a group of entry points, id -> `module:object`, of which an object
 is asked for. The entries of every installed package are there, beside ours.
 """
 
+import contextlib
 import importlib.util
 import sys
 import traceback
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from verify.comparisons import Comparison, Prediction
     from verify.experiments import Experiment
     from verify.findings import Finding
-    from verify.statement import Theorem
+    from verify.theorem import Theorem
 
 _CLASSES = {
     "theorem": ("verify.statement", "Theorem"),
@@ -117,7 +118,7 @@ def _load(kind: str, reference: str, besides: str = "") -> Any:
 
 
 def _from_file(path: str, name: str) -> "Theorem":
-    from verify.statement import Theorem
+    from verify.theorem import Theorem
 
     module = _import_file(Path(path))
     theorems = {key: value for key, value in vars(module).items() if isinstance(value, Theorem)}
@@ -153,3 +154,18 @@ def _line_of(error: BaseException, path: Path) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
     return f"line {lines[-1]}: " if lines else ""
+
+
+def reference_of(theorem: "Theorem") -> tuple[str, str] | None:
+    """Return by what another process loads this very theorem, and its module; None where it is in none."""
+    with contextlib.suppress(InputError):
+        if theorem.id in theorem_ids() and load_theorem(theorem.id) is theorem:
+            return theorem.id, package_of(theorem.id)
+    # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
+    for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
+        path = getattr(module, "__file__", None)
+        if isinstance(module, ModuleType) and path and path.endswith(".py"):
+            for name, value in list(vars(module).items()):
+                if value is theorem:
+                    return f"{Path(path).resolve()}:{name}", module.__name__
+    return None

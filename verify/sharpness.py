@@ -14,7 +14,8 @@ from verify.ranges import Range, solvable
 
 if TYPE_CHECKING:
     from verify.parameters import Value
-    from verify.statement import Bound, Statement, Theorem
+    from verify.statement import Statement
+    from verify.theorem import Bound, Theorem
 
 
 @dataclass(frozen=True)

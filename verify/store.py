@@ -1,4 +1,4 @@
-"""Results that are kept: one SQLite file, a row for each result.
+"""Results that are kept: one SQLite file, a row for each result, be it an experiment's or one instance's of a sweep.
 
 A row's key is what was asked for (a digest of an id and its settings), the code that measured it, the seed and the
 device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
@@ -9,7 +9,7 @@ import json
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -29,6 +29,9 @@ _TABLE = """CREATE TABLE results (
     name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (digest, code, seed, device)
 ) WITHOUT ROWID"""
+_INSERT = "INSERT OR IGNORE INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
+_AT_ONCE = 500
+"""Results that are asked for in one query: SQLite takes 999 marks on every platform."""
 _NUMERICAL = ("torch", "numpy")
 """Distributions whose version may show in the last digit of a result."""
 
@@ -118,10 +121,11 @@ class Store:
             row = connection.execute(
                 "SELECT body FROM results WHERE digest = ? AND code = ? AND seed = ? AND device = ?", _columns(key)
             ).fetchone()
-        if row is None:
-            return None
+        return None if row is None else self._body(row[0])
+
+    def _body(self, text: Any) -> dict[str, Any]:
         try:
-            body = json.loads(row[0])
+            body = json.loads(text)
         except (TypeError, ValueError) as error:
             raise self._unreadable("holds a result that is not JSON") from error
         if not isinstance(body, dict):
@@ -132,9 +136,36 @@ class Store:
         """Keep a result, whole or not at all; of two for one key, the first."""
         row = (*_columns(key), name, json.dumps(body, allow_nan=False))
         with self._opened() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)", row
-            )
+            connection.execute(_INSERT, row)
+
+    def read_many(self, keys: Sequence[Key]) -> dict[Key, dict[str, Any]]:
+        """Return the results of some keys, of one code, seed and device, that have one."""
+        return {key: self._body(body) for key, body in self._selected("digest, body", keys)}
+
+    def known(self, keys: Sequence[Key]) -> set[Key]:
+        """Return those of some keys, of one code, seed and device, that have a result."""
+        return {key for key, *_ in self._selected("digest", keys)}
+
+    def _selected(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
+        """Yield a key and, beside the digest, the columns of each that is there."""
+        by_digest = {key.digest: key for key in keys}
+        assert len({key[1:] for key in keys}) <= 1, "keys of one code, seed and device"
+        with self._opened() as connection:
+            for start in range(0, len(keys), _AT_ONCE):
+                part = keys[start : start + _AT_ONCE]
+                # Nothing but our own names and question marks is put together here.
+                where = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
+                asked = f"SELECT {columns} FROM results WHERE {where}"  # noqa: S608
+                for digest, *rest in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
+                    yield (by_digest[digest], *rest)
+
+    def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]]) -> None:
+        """Keep some results in one transaction: all of them or none; of two for one key, the first."""
+        written = [(*_columns(key), name, json.dumps(body, allow_nan=False)) for key, body in rows]
+        with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(_INSERT, written)
+            connection.execute("COMMIT")
 
     def checkpoint(self, key: Key) -> Path:
         """Return where an unfinished run of a key keeps its state."""

@@ -8,12 +8,14 @@ import sympy as sp
 from verify.conditions import ConditionsResult
 from verify.experiments import ExperimentResult
 from verify.explore import ExploreResult
+from verify.grids import Axis
 from verify.measurements import Measurement
 from verify.necessity import NecessityResult
 from verify.necessity_map import threshold_lines
-from verify.outcomes import CheckResult, HypothesisResult, number_text
+from verify.outcomes import CheckResult, Evidence, HypothesisResult, number_text
 from verify.sharpness import Sharpness
-from verify.statement import Theorem
+from verify.sweep import OUTCOMES, SweepResult
+from verify.theorem import Theorem
 
 _SHORT = 10
 
@@ -123,6 +125,33 @@ def explore_text(result: ExploreResult) -> str:
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
     return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+
+
+def sweep_text(result: SweepResult) -> str:
+    """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
+    lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
+    scopes = {True: "in scope", False: "out of scope", None: "neither"}
+    seen = [scope for scope in scopes if any(scope is found for found, _ in result.claims)]
+    if seen:
+        lines.append(f"{'claim':14}" + "".join(f"{scopes[scope]:>14}" for scope in seen))
+    for name in (name for name in OUTCOMES if any(name == found for _, found in result.claims)):
+        counts = (result.claims.get((scope, name), 0) for scope in seen)
+        lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
+    evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
+    lines += [f"evidence: {', '.join(evidence)}"] if evidence else []
+    lines += [f"an error of ours, please report it, at {failure}" for failure in result.failures]
+    done = f"{result.done} of {len(result.grid)} instances"
+    done += f", {result.served} from the store" if result.served else ""
+    stopped = f", {result.stopped}" if result.stopped else ""
+    return "\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"])
+
+
+def _axis(axis: Axis) -> str:
+    if axis.spacing == "listed":
+        more = ",…" if len(axis.values) > _SHORT else ""
+        return f"over {axis.name}: {','.join(number_text(value) for value in axis.values[:_SHORT])}{more}"
+    ends = f"from {number_text(axis.values[0])} to {number_text(axis.values[-1])}"
+    return f"over {axis.name}: {len(axis.values)} {'' if axis.spacing == 'linear' else 'log-spaced '}values {ends}"
 
 
 def _sharpness(bound: Sharpness) -> Iterator[str]:

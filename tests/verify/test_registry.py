@@ -6,9 +6,11 @@ import sys
 from importlib import metadata
 
 import pytest
+import sympy as sp
 
 import verify
-from verify import InputError, Theorem, load_theorem, theorem_ids
+from verify import Inequality, InputError, Theorem, load_theorem, theorem_ids
+from verify.registry import reference_of
 
 KINDS = ("theorem", "experiment", "comparison", "finding")
 MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
@@ -182,3 +184,15 @@ def test_a_directory_is_no_file(tmp_path):
 def test_an_interrupt_while_a_file_is_loaded_is_not_an_input_error(theorem_file):
     with pytest.raises(KeyboardInterrupt):
         load_theorem(theorem_file("raise KeyboardInterrupt\n"))
+
+
+def test_a_theorem_is_found_by_what_loads_it_again(theorem_file, make_theorem):
+    theorem = load_theorem("wang2024.theorem1")
+    assert reference_of(theorem) == ("wang2024.theorem1", "theorems")
+    path = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 5)))')
+    mine = load_theorem(path)
+    reference, module = reference_of(mine)
+    assert (reference, module) == (f"{path}:mine", "lemmascope_user_mine")
+    assert load_theorem(reference).statement.digest == mine.statement.digest
+    assert reference_of(make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 5)))) is None
+    assert reference_of(theorem.variant(theorem.statement)) is None

@@ -338,3 +338,17 @@ def test_a_relation_is_varied_by_dropping_it():
         Hypothesis("h", sp.Lt(x, 1), varies=KIND)
     assert VARIED.kind == "structural" and VARIED.to_data()["varies"] == "kind"
     assert "varies" not in Hypothesis("h", text="a sentence").to_data()
+
+
+def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
+    theorem = make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 1)))
+    for hypothesis, message in (
+        (Hypothesis("structural", text="in words"), "structural is no relation"),
+        (Hypothesis("other", sp.Lt(sp.Symbol("z"), 1)), "boundary user.other uses z"),
+        (Hypothesis("float", sp.Lt(sp.Symbol("x"), 0.1)), "a float is outside the language"),
+    ):
+        with pytest.raises(TheoremError, match=message):
+            replace(theorem, boundaries={"user.other": hypothesis})
+    with_boundary = replace(theorem, boundaries={"user.other": Hypothesis("other", sp.Lt(sp.Symbol("x"), 2))})
+    # A line in a plot is no part of what is claimed.
+    assert with_boundary.statement.digest == theorem.statement.digest

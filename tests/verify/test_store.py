@@ -259,3 +259,25 @@ def test_a_file_that_may_not_be_written_is_refused_before_the_run(cli, tmp_path,
     (tmp_path / "file").write_text("")
     code, _, err = cli(*WORDS, "--store", str(tmp_path / "file" / "below" / "s"))
     assert code == 2 and err.count("\n") == 1 and "cannot be written" in err
+
+
+def test_many_are_written_and_read_at_once(tmp_path):
+    store = Store(tmp_path / "s")
+    keys = [Key(f"digest {i}", "code", 0, "cpu") for i in range(1200)]
+    store.write_many("user.thing", ((key, {"value": i}) for i, key in enumerate(keys[:1100])))
+    found = store.read_many(keys)
+    assert set(found) == set(keys[:1100]) == store.known(keys) and found[keys[7]] == {"value": 7} == store.read(keys[7])
+    # Of two for one key, the first; with another code, seed or device nothing is there.
+    store.write_many("user.thing", [(keys[7], {"value": -1}), (keys[1150], {"value": 1150})])
+    assert store.read(keys[7]) == {"value": 7} and store.read(keys[1150]) == {"value": 1150}
+    for other in ({"code": "x"}, {"seed": 1}, {"device": "cuda"}):
+        assert store.read_many([key._replace(**other) for key in keys]) == {}
+    assert store.read_many([]) == {} and store.known([]) == set()
+
+
+def test_of_many_all_are_kept_or_none(tmp_path):
+    store = Store(tmp_path / "s")
+    rows = [(KEY._replace(digest=str(i)), {"value": math.nan if i == 5 else i}) for i in range(10)]
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        store.write_many("user.thing", rows)
+    assert store.known([key for key, _ in rows]) == set()

@@ -17,7 +17,7 @@ import sympy as sp
 
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
-from theorems.sparse_token_selection.inverse_loss_rate import RATE_HOLDS, inverse_loss_slope
+from theorems.sparse_token_selection.inverse_loss_rate import LAG_ATTRACTS, RATE_HOLDS, inverse_loss_slope
 from theorems.sparse_token_selection.reduced_dynamics import C, N, P, S, alpha, loss, step_alpha, step_C, w
 from theorems.sparse_token_selection.task import (
     ACCURACY,
@@ -171,4 +171,6 @@ theorem1 = Theorem(
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),
+    # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
+    boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},
 )

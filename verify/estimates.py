@@ -1,0 +1,122 @@
+"""float64 with a running estimate of its error, over NumPy arrays: the arithmetic of a sweep's fast rows.
+
+Each number is an array with a bound of its error beside it. An operation carries the errors of what goes in (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; what is not defined,
+or not known to be, is NaN. Evidence: `computed`, no more: the bounds are themselves rounded.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verify.errors import TheoremError, UndefinedError
+from verify.outcomes import Evidence
+
+_UNIT = 2.0**-53
+_FUNCTION = 4 * _UNIT
+"""Relative error of NumPy's exp, log and power: they are within a few units in the last place."""
+_TINY = 2.0**-1020
+"""Below this float64 loses digits; added to what may underflow."""
+_SAFETY = 2.0
+"""What an error is multiplied by before it decides a sign: for the rounding of the errors themselves."""
+
+Array = np.ndarray | float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Numbers and bounds of their errors: two float64 arrays of one shape, or scalars."""
+
+    value: Array
+    error: Array
+
+    def __neg__(self) -> "Estimate":
+        return Estimate(-self.value, self.error)
+
+    def __abs__(self) -> "Estimate":
+        return Estimate(np.abs(self.value), self.error)
+
+    def __add__(self, other: "Estimate") -> "Estimate":
+        value = self.value + other.value
+        return Estimate(value, self.error + other.error + _UNIT * np.abs(value))
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        return self + -other
+
+    def __mul__(self, other: "Estimate") -> "Estimate":
+        value = self.value * other.value
+        carried = np.abs(self.value) * other.error + np.abs(other.value) * self.error + self.error * other.error
+        return Estimate(value, carried + _UNIT * np.abs(value) + _TINY)
+
+    def __truediv__(self, other: "Estimate") -> "Estimate":
+        value = self.value / _where(np.abs(other.value) > other.error, other.value)
+        carried = (self.error + np.abs(value) * other.error) / (np.abs(other.value) - other.error)
+        return Estimate(value, carried + _UNIT * np.abs(value) + _TINY)
+
+    def __pow__(self, exponent: int) -> "Estimate":
+        if not isinstance(exponent, int) or exponent < 0:
+            raise TheoremError(f"{exponent}: not a power that a program writes out")
+        value = self.value**exponent
+        carried = exponent * (np.abs(self.value) + self.error) ** max(0, exponent - 1) * self.error
+        return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
+
+    def sign(self) -> Any:
+        """Return where it is certainly positive, and where certainly negative, by the estimate; NaN is neither."""
+        room = _SAFETY * self.error
+        return self.value > room, self.value < -room
+
+
+class Estimates:
+    """The arithmetic of `Estimate`, for programs."""
+
+    name = "float64 with errors"
+    evidence = Evidence.COMPUTED
+    bits = 53
+
+    def rational(self, numerator: int, denominator: int) -> Estimate:
+        """Return p/q, without an error where it is a float."""
+        return self.number(Fraction(numerator, denominator))
+
+    def number(self, value: Any) -> Estimate:
+        """Return an int or a Fraction; Raises UndefinedError beyond float64's range."""
+        exact = Fraction(value)
+        try:
+            near = float(exact)
+        except OverflowError:
+            raise UndefinedError(f"{value}: beyond float64's range") from None
+        return Estimate(near, 0.0 if near == exact else _UNIT * abs(near) + _TINY)
+
+    def numbers(self, values: list[Any]) -> Estimate:
+        """Return many ints and Fractions, shape (n,), as one."""
+        made = [self.number(value) for value in values]
+        return Estimate(np.array([one.value for one in made]), np.array([one.error for one in made]))
+
+    def exp(self, raw: Estimate) -> Estimate:
+        """Return e^x."""
+        value = np.exp(raw.value)
+        return Estimate(value, value * (np.expm1(raw.error) + _FUNCTION) + _TINY)
+
+    def log(self, raw: Estimate) -> Estimate:
+        """Return log x, NaN where x is not known to be positive."""
+        inside = _where(raw.value > raw.error, raw.value)
+        value = np.log(inside)
+        return Estimate(value, -np.log1p(-raw.error / inside) + _FUNCTION * np.abs(value))
+
+    def sqrt(self, raw: Estimate) -> Estimate:
+        """Return √x, NaN where x is not known to be positive."""
+        value = np.sqrt(_where(raw.value > raw.error, raw.value))
+        return Estimate(value, raw.error / value + _UNIT * value)
+
+    def power(self, base: Estimate, exponent: Estimate) -> Estimate:
+        """Return x^y = exp(y log x), NaN where x is not known to be positive."""
+        inside = _where(base.value > base.error, base.value)
+        value = np.power(inside, exponent.value)
+        logarithm = np.abs(np.log(inside)) - np.log1p(-base.error / inside)
+        moved = np.abs(exponent.value) * -np.log1p(-base.error / inside) + exponent.error * logarithm
+        return Estimate(value, np.abs(value) * (np.expm1(moved) + _FUNCTION) + _TINY)
+
+
+def _where(kept: Any, value: Array) -> Array:
+    return np.where(kept, value, np.nan)

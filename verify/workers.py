@@ -1,0 +1,218 @@
+"""How a sweep's instances are computed: here, in processes on this machine, or on a Dask cluster.
+
+Chunks of instances go out and rows come back, in any order; who computes writes nothing. A chunk that takes long
+comes back unfinished, so that little is lost with a process.
+"""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError, TheoremError
+from verify.registry import load_theorem
+from verify.rows import Effort, Point, Row, checked_row
+from verify.scans import Scan, scan_of
+from verify.store import code_version
+
+if TYPE_CHECKING:
+    from verify.theorem import Theorem
+
+SECONDS_OF_CHUNK = 2.0
+_LARGEST, _GROWTH = 4096, 8
+_ANSWER_SECONDS = 20
+_INSTALL = "pip install 'lemmascope[sweep]'"
+# FLINT's precision belongs to the process; a Dask worker may have several threads.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is computed of each instance, such that another process finds it: and that it is the same there."""
+
+    reference: str
+    module: str
+    statement_digest: str
+    code: str
+    effort: Effort
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error of ours at an instance: nothing is kept of it."""
+
+    why: str
+
+
+class LostError(RuntimeError):
+    """Those who compute are gone; what they had is asked for again."""
+
+
+Computed = list[tuple[Point, Row | Failure]]
+
+
+class Rows:
+    """A theorem's rows, in this process; what is compiled, and proved for all, is kept from chunk to chunk."""
+
+    def __init__(self, theorem: "Theorem", effort: Effort) -> None:
+        self.theorem, self.effort = theorem, effort
+        self.finished: Computed = []
+        self._scans: dict[tuple[Any, ...], Scan | None] = {}
+
+    def compute(self, points: Sequence[Point]) -> Computed:
+        """Return the rows of some instances, and the errors of ours; after `SECONDS_OF_CHUNK`, of those done so far.
+
+        These are in `finished` too, also where Ctrl-C ends it.
+        """
+        until = time.monotonic() + SECONDS_OF_CHUNK
+        found = self.finished = []
+        for point, row in self._scanned(points):
+            if row is not None:
+                found.append((point, row))
+                continue
+            if found and time.monotonic() > until:
+                continue
+            try:
+                found.append((point, checked_row(self.theorem, point, self.effort)))
+            except Exception as error:
+                found.append((point, Failure(f"{type(error).__name__}: {error}")))
+        return found
+
+    def _scanned(self, points: Sequence[Point]) -> Iterator[tuple[Point, Row | None]]:
+        """Yield each instance with its row where float64 decides it: these first."""
+        left = []
+        by_words: dict[tuple[Any, ...], list[Point]] = {}
+        for point in points:
+            by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
+        for words, some in by_words.items():
+            scan = None if self.effort.certify else self._scan(words, some[0])
+            try:
+                rows = scan.rows(some, self.effort) if scan else [None] * len(some)
+            except (InputError, TheoremError, ArithmeticError):
+                # The exact check says at which instance, and why.
+                rows = [None] * len(some)
+            for point, row in zip(some, rows, strict=True):
+                if row is None:
+                    left.append(point)
+                else:
+                    yield point, row
+        for point in left:
+            yield point, None
+
+    def _scan(self, words: tuple[Any, ...], point: Point) -> Scan | None:
+        if words not in self._scans:
+            self._scans[words] = scan_of(self.theorem, point)
+        return self._scans[words]
+
+
+def code_of(reference: str, module: str) -> str:
+    """Return the version of the code by which a theorem is found: a file may be edited, and loaded again."""
+    return (code_version.__wrapped__ if ".py:" in reference else code_version)(module)
+
+
+@lru_cache(maxsize=4)
+def _rows(task: Task) -> Rows:
+    theorem = load_theorem(task.reference)
+    if theorem.statement.digest != task.statement_digest or code_of(task.reference, task.module) != task.code:
+        raise InputError(task.reference, "", "where it is computed there is another version of the theorem or of ours")
+    return Rows(theorem, task.effort)
+
+
+def compute(task: Task, points: Sequence[Point], *, own_process: bool) -> Computed:
+    """Compute a chunk in another process, which loads the theorem by itself."""
+    if own_process:
+        # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _ONE_AT_A_TIME:
+        return _rows(task).compute(points)
+
+
+class Chunks:
+    """The size of the next chunk: about as many instances as take `SECONDS_OF_CHUNK`, from one on."""
+
+    def __init__(self) -> None:
+        self.size = 1
+
+    def of(self, points: Iterable[Point]) -> Iterator[list[Point]]:
+        """Yield the instances in chunks; each is made when it is asked for."""
+        chunk: list[Point] = []
+        for point in points:
+            chunk.append(point)
+            if len(chunk) >= self.size:
+                yield chunk
+                chunk = []
+        if chunk:
+            yield chunk
+
+    def took(self, rows: Computed) -> None:
+        """Adapt to how long some rows took."""
+        seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
+        fitting = int(SECONDS_OF_CHUNK * max(1, len(rows)) / seconds)
+        self.size = max(1, min(fitting, _GROWTH * self.size, _LARGEST))
+
+
+def here(
+    theorem: "Theorem", effort: Effort, points: Iterable[Point], chunks: Chunks
+) -> Generator[Computed, None, None]:
+    """Yield the rows of instances that are computed in this process."""
+    rows = Rows(theorem, effort)
+    for chunk in chunks.of(points):
+        try:
+            yield rows.compute(chunk)
+        except KeyboardInterrupt:
+            yield rows.finished
+            raise
+
+
+def elsewhere(
+    task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: Any = None
+) -> Generator[Computed, None, None]:
+    """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client.
+
+    At most two chunks a worker are on their way. What a cluster's dead worker had is done by another; where a process
+    of this machine dies, or a cluster is lost, LostError is raised.
+    """
+    import joblib
+
+    backend = {"backend": "dask", "client": client} if client else {"backend": "loky"}
+    calls = (joblib.delayed(compute)(task, chunk, own_process=client is None) for chunk in chunks.of(points))
+    with joblib.parallel_config(**backend):
+        many = joblib.Parallel(
+            n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
+        )
+        try:
+            yield from many(calls)
+        except InputError:
+            raise
+        except Exception as error:
+            raise LostError(f"{type(error).__name__}: {error}") from error
+
+
+def needs(package: str, option: str, value: object) -> None:
+    """Raise InputError where a package of the extra `sweep` is missing: one line that says what to install."""
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise InputError(option, value, f"needs {package}: {_INSTALL}")
+
+
+@contextlib.contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
+    if address is None:
+        yield None
+        return
+    needs("distributed", "--scheduler", address)
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError("--scheduler", address, f"no Dask scheduler answers there: {type(error).__name__}") from error
+    with client:
+        yield client
