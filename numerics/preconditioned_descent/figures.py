@@ -213,12 +213,12 @@ def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tupl
         READINGS,
     )
     own = {
-        "least": ("1/16", "1/16"),
+        "least": ("1/4", "1/4"),
         "clip": ("1/100", "1/100"),
         "scale": ("1/100", "1/100"),
-        "batch": (2000, 20_000),
-        "resample": (2, 100),
-        "eta": ("1/5", "1/100"),
+        "batch": ("", 20_000),
+        "resample": ("", 100),
+        "eta": ("", "1/100"),
     }
     found = []
     for parameter in parameters:
@@ -229,23 +229,14 @@ def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tupl
     return tuple(found)
 
 
+_QUICK = {"spectrum": "even", "least": "1/4", "resample": 4}
 _ONLY_A = (
-    {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 900, "halving": 110, "eta": "1/4"},
-    {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 30_000, "halving": 5000},
+    _QUICK | {"L": 3, "d": 5, "n": 20, "steps": 500, "halving": 60, "eta": "3/20", "batch": 8000},
+    {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 30_000, "halving": 3000},
 )
 _A_AND_B = (
-    {
-        "L": 2,
-        "d": 2,
-        "n": 20,
-        "spectrum": "even",
-        "least": "1/4",
-        "steps": 1600,
-        "halving": 240,
-        "batch": 1000,
-        "resample": 5,
-    },
-    {"L": 3, "d": 5, "n": 10, "spectrum": "printed", "steps": 100_000, "halving": 15_000},
+    _QUICK | {"L": 2, "d": 2, "n": 20, "steps": 1600, "halving": 240, "eta": "1/5", "batch": 1000},
+    {"L": 3, "d": 5, "n": 10, "spectrum": "printed", "steps": 100_000, "halving": 10_000},
 )
 _OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 16}, {"runs": 5, "n_test": 20_000, "readings": 51})
 # Shared with the figure over training, where it has the same readings.

@@ -135,8 +135,9 @@ def _figure(
         Setting(TRAINED, "A", "A"),
         Setting(integer("n_fit", "prompts for which step sizes are the best, of each run", 10), 50_000, 1_000_000),
     )
-    sizes = {"d": 3, "spectrum": "even", "steps": 600, "halving": 100, "runs": 1, "n_test": 100_000}
-    paper = {"d": 5, "spectrum": "printed", "steps": 30_000, "halving": 5000, "runs": 5, "n_test": 200_000}
+    sizes = {"d": 3, "spectrum": "even", "steps": 500, "halving": 60, "eta": "3/20", "batch": 4000, "resample": 4}
+    sizes |= {"runs": 1, "n_test": 100_000}
+    paper = {"d": 5, "spectrum": "printed", "steps": 30_000, "halving": 3000, "runs": 5, "n_test": 200_000}
     return Experiment(
         id=f"ahn2023.figure{number}",
         title=title,

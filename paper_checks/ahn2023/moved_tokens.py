@@ -174,8 +174,16 @@ printed_layers_batches = Comparison(
 )
 
 
-def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
-    """Return the weights at which the loss on S is least in the mean over 20 000 prompts' S, from Theorem 4's best.
+STARTS = (
+    (0.3383, 2.0908, 8.5681, 0.8776, 0.5782),
+    (0.54, 1.57, 11.8, 0.8, 0.5),
+    (1.0, 1.0, 1.0, 0.1, 0.1),
+)
+"""Where descent over the weights begins, the first near Theorem 4's best point at d = 5 and n = 20."""
+
+
+def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]]) -> tuple[float, dict[str, float]]:
+    """Return the least loss on S in the mean over 20 000 prompts' S that descent from some starts finds, and where.
 
     The mean over w* and the query is taken exactly: of a prompt it is tr r_3(S)².
     """
@@ -202,9 +210,19 @@ def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
         (slope,) = torch.autograd.grad(total, weights)
         return float(total.detach()), slope.cpu().numpy()
 
-    start = np.array([0.3383, 2.0908, 8.5681, 0.8776, 0.5782])
-    found = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7})
-    return dict(zip(PRINTED, map(float, found.x), strict=True))
+    found = [minimize(loss, np.array(x), jac=True, method="BFGS", options={"gtol": 1e-7}) for x in starts]
+    best = min(found, key=lambda each: each.fun)
+    return best.fun / 1000, dict(zip(PRINTED, map(float, best.x), strict=True))
+
+
+def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
+    """Return the weights at which the loss on S is least in the mean over 20 000 prompts' S, from Theorem 4's best."""
+    return descended(n, device, seed, STARTS[:1])[1]
+
+
+def least_losses_on_batch(n: int, device: str, seed: int) -> float:
+    """Return the least loss on S in the mean over 20 000 prompts' S that descent finds, from several starts."""
+    return descended(n, device, seed, STARTS)[0]
 
 
 def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
