@@ -231,16 +231,16 @@ def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tupl
 
 _QUICK = {"spectrum": "even", "least": "1/4", "resample": 4}
 _ONLY_A = (
-    _QUICK | {"L": 3, "d": 5, "n": 20, "steps": 500, "halving": 60, "eta": "3/20", "batch": 8000},
+    _QUICK | {"L": 3, "d": 5, "n": 20, "steps": 400, "halving": 50, "eta": "3/20", "batch": 6000},
     {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 30_000, "halving": 3000},
 )
 _A_AND_B = (
     _QUICK | {"L": 2, "d": 2, "n": 20, "steps": 1600, "halving": 240, "eta": "1/5", "batch": 1000},
     {"L": 3, "d": 5, "n": 10, "spectrum": "printed", "steps": 100_000, "halving": 10_000},
 )
-_OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 16}, {"runs": 5, "n_test": 20_000, "readings": 51})
+_OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, {"runs": 5, "n_test": 20_000, "readings": 51})
 # Shared with the figure over training, where it has the same readings.
-_ONE_RUN = ({"readings": 16}, {"readings": 51})
+_ONE_RUN = ({"readings": 11}, {"readings": 51})
 
 
 def source(number: str) -> Source:

@@ -227,7 +227,7 @@ TINY = {"d": 2, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "
     ("name", "given", "drawn"),
     [
         ("figure1", {"L": 2, "n": 5, "runs": 1, "readings": 3}, {"log_loss": 1, "A0": 1}),
-        ("figure3", {"L": 2, "n": 5, "runs": 2, "readings": 3}, {"log_loss": 3, "A0": 1}),
+        ("figure3", {"L": 1, "n": 4, "runs": 2, "readings": 3}, {"log_loss": 1, "A0": 1}),
         ("figure3", {"L": 4, "n": 5, "runs": 1, "readings": 3}, {}),
         ("figure6", {"L": 2, "examples": "1,4", "n_fit": 50}, {"transformer": 2}),
         ("figure6", {"L": 2, "examples": "3,4", "n_fit": 50}, {"transformer": 1}),
