@@ -222,7 +222,8 @@ def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
     assert len(list(folder.glob("*.pt"))) == 1
     resumed = begin(tmp_path / "broken")
     found = json.loads(resumed.communicate(timeout=300)[0])
-    assert not folder.exists()
+    # What the killed process was just writing may be left beside.
+    assert not list(folder.glob("*.pt"))
     for body in (expected, found):
         del body["seconds"]
     assert found == expected
