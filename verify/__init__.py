@@ -113,15 +113,10 @@ _HOMES = {
     "roots": ("IsolatedRoot",),
     "sources": ("Paper", "Source"),
     "running": ("Running",),
-    "statement": (
-        "Bound",
-        "Canary",
-        "Hypothesis",
-        "Statement",
-        "Theorem",
-    ),
+    "statement": ("Hypothesis", "Statement"),
     "stationary": ("StationarySquare",),
     "store": ("Store",),
+    "theorem": ("Bound", "Canary", "Theorem"),
     "trajectories": ("Reaches", "Stays"),
     "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }

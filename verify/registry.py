@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from verify.theorem import Theorem
 
 _CLASSES = {
-    "theorem": ("verify.statement", "Theorem"),
+    "theorem": ("verify.theorem", "Theorem"),
     "experiment": ("verify.experiments", "Experiment"),
     "comparison": ("verify.comparisons", "Comparison"),
     "finding": ("verify.findings", "Finding"),

@@ -19,10 +19,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numerics.repeatable import one_thread, seeds_of_runs
 from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
 from numerics.sparse_token_selection.reference import cosine_similarity
 from numerics.sparse_token_selection.stochastic import measurement
-from numerics.sparse_token_selection.trainer import Plan, Reading, Training, generator_for, one_thread, readings
+from numerics.sparse_token_selection.trainer import Plan, Reading, Training, readings
 from numerics.sparse_token_selection.validation import LOSS, STEPS_TAKEN, Validation, inverse, loss_curve, losses_at
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
 from verify.parameters import Instance
@@ -74,17 +75,11 @@ def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, be
     return _TRAINED[key]
 
 
-def _seeds(seed: int, count: int) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of the runs and their seeds, the first one's the seed itself."""
-    for i in range(count):
-        yield i, seed if i == 0 else generator_for(seed, f"run {i}", "cpu").initial_seed()
-
-
 def _figure1(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
     plan, count = _plan(settings, str(settings["encoding"])), int(settings["runs"])
     truth = ground_truth(plan.d_e, plan.d, device)
     losses, rows = [], []
-    for i, own in _seeds(seed, count):
+    for i, own in enumerate(seeds_of_runs(seed, count)):
         run = _trained(plan, own, device, running, f"run {i}", i * plan.read[-1], count * plan.read[-1])
         losses.append(losses_at(plan, own, device, run, n=int(settings["n_test"]), T=plan.T, q=plan.q))
         rows.append([_coefficients(reading, truth.W, truth.V) for reading in run])

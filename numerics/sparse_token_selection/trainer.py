@@ -9,16 +9,15 @@ W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sa
 The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
 """
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from numerics.repeatable import generator_for
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError, Running
 
@@ -26,17 +25,6 @@ _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
 _BITS = 56
 """Random bits that are taken of an integer."""
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute with one thread: sums do not depend on the number of cores, and small ones do not wait for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class Batch(NamedTuple):
@@ -78,12 +66,6 @@ class Reading(NamedTuple):
     step: int
     W: Tensor
     V: Tensor
-
-
-def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
-    """Return a generator of a seed for one purpose, independent of those for others."""
-    derived = hashlib.sha256(f"{seed} {purpose}".encode()).digest()
-    return torch.Generator(device).manual_seed(int.from_bytes(derived[:7]))
 
 
 @dataclass

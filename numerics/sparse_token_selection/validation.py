@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from numerics.repeatable import generator_for
 from numerics.sparse_token_selection.stochastic import measurement
 from numerics.sparse_token_selection.trainer import (
     Batch,
@@ -14,7 +15,6 @@ from numerics.sparse_token_selection.trainer import (
     SignEncodings,
     batch_losses,
     draw_batch,
-    generator_for,
     shared_encodings,
 )
 from verify import Curve, InputError, Measurement

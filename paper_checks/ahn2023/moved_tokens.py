@@ -1,22 +1,16 @@
-"""Comparisons for layers that precondition their tokens too, and for the weights that the figures print of them."""
+"""Comparisons for layers that precondition their tokens too: loss and gradient on the set, by exact quadrature."""
 
-import math
-import statistics
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import sympy as sp
 from hypothesis import strategies as st
-from scipy.linalg import eigh_tridiagonal
 
 from paper_checks.ahn2023.claims import close, covariance
 from theorems.preconditioned_descent.preconditioned_tokens import polynomials, rates, s, steps, theorem4
-from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
 from theorems.wishart.trace_moments import trace_moments
-from verify import Comparison, Evidence, Outcome, Verdict, all_of, over_drawn, student_bound
-from verify.comparisons import FALSE_ALARM
+from verify import Comparison, Verdict, all_of, over_drawn
 from verify.outcomes import as_float
 
 if TYPE_CHECKING:
@@ -26,10 +20,6 @@ QUICK, FULL = 6, 200
 """Drawn instances in a quick run, and under `full`."""
 SIZES = ((1, 1, 1), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 1, 3), (3, 1, 1), (3, 1, 2))
 """(L, d, n) at which the product rule has some thousand nodes at most."""
-RARE = 4
-"""Eigenvalues of S, at n = 20 and d = 5, that fewer than one prompt in 20 000 exceeds."""
-_WEIGHTS_HELD = 15
-"""Five weights at three n."""
 
 
 class OnSet(NamedTuple):
@@ -143,193 +133,4 @@ theorem4_exact = Comparison(
     theorem="ahn2023.theorem4",
     experiment=None,
     compare=_exact_tokens,
-)
-
-
-def middles() -> dict[str, Fraction]:
-    """Return the middles of the printed weights' intervals."""
-    return {name: sum(interval(name)) / 2 for name in PRINTED}
-
-
-def printed_pattern(inverse: "Tensor", identity: "Tensor") -> Any:
-    """Return the layers at these middles, A_l = a_l Σ^{-1} and B_l = b_l I."""
-    from numerics.preconditioned_descent.reference import pattern
-
-    a0, a1, a2, b0, b1 = map(float, middles().values())
-    rows = [inverse.new_tensor(part)[:, None, None] for part in ((a0, a1, a2), (b0, b1, 0.0))]
-    return pattern(rows[0] * inverse, rows[1] * identity)
-
-
-def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
-    """Return the mean squared error at the printed weights of some batches of 20 000 fresh prompts, d = 5."""
-    import torch
-
-    from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM
-    from numerics.preconditioned_descent.reference import in_context_loss, sample
-
-    sigma, inverse = covariance(PRINTED_SPECTRUM, seed, device)
-    layers = printed_pattern(inverse, torch.eye(5, dtype=torch.float64, device=device))
-    generator = torch.Generator(device).manual_seed(seed)
-    draws = (sample(20_000, n, sigma, inverse, generator) for _ in range(batches))
-    return [float(in_context_loss(layers, *drawn).mean) for drawn in draws]
-
-
-def _batches(*, device: str, full: bool, seed: int) -> Verdict:
-    batches = 50 if full else 5
-    level = math.exp(-6)
-    verdicts = []
-    for n in (20, 10):
-        exact = as_float(printed_layers.check(d=5, n=n, **middles()).values["loss"])
-        found = batch_losses(n, batches, device, seed)
-        detail = f"{batches} batches from {min(found):.2e} to {max(found):.2e}, in expectation {exact:.2e}"
-        # At n = 20 below Figure 3's level in every batch, and the expectation above it; at n = 10 both above.
-        seen = max(found) < level if n == 20 else min(found) > level
-        verdicts.append((f"n = {n}", Verdict.of(seen and exact > level, detail, Evidence.SIMULATED)))
-    return all_of(verdicts)
-
-
-printed_layers_batches = Comparison(
-    id="ahn2023.printed_layers_batches",
-    title="At the printed weights batches of 20 000 prompts are below Figure 3's level at n = 20, the mean above",
-    theorem="ahn2023.printed_layers",
-    experiment=None,
-    compare=_batches,
-)
-
-
-def gauss_rule(atoms: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights with the atoms' sums of polynomials up to degree 2 count − 1, by Lanczos' recurrence."""
-    rows = [np.full(len(atoms), 1 / math.sqrt(len(atoms)))]
-    diagonal, beside = [], []
-    for _ in range(count):
-        moved = atoms * rows[-1]
-        diagonal.append(float(moved @ rows[-1]))
-        # Against all rows, twice: they stay orthogonal to rounding.
-        for _ in range(2):
-            moved = moved - np.array(rows).T @ (np.array(rows) @ moved)
-        beside.append(float(np.linalg.norm(moved)))
-        rows.append(moved / beside[-1])
-    nodes, vectors = eigh_tridiagonal(diagonal, beside[:-1])
-    return nodes, len(atoms) * vectors[0] ** 2
-
-
-def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
-    """Return the weights at which the loss on S is least in the mean over 20 000 prompts' S, from Theorem 4's best.
-
-    The mean over w* and the query is taken exactly: of a prompt it is tr r_3(S)², whose sum over the batch is that over
-    the nodes of a rule of 14, exact to degree 27.
-    """
-    import torch
-    from scipy.optimize import minimize
-
-    from numerics.preconditioned_descent.reference import sample
-
-    identity = torch.eye(5, dtype=torch.float64, device=device)
-    tokens, _ = sample(20_000, n, identity, identity, torch.Generator(device).manual_seed(seed))
-    examples = tokens[:, :, :-1]
-    atoms = torch.linalg.eigvalsh(examples @ examples.mT / n).ravel().cpu().numpy()
-    nodes, weights = gauss_rule(atoms, 14)
-
-    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        a, b = flat[:3], (*flat[3:], 0.0)
-        # g and r, and their slopes in the five unknowns.
-        g, r = np.ones_like(nodes), np.ones_like(nodes)
-        dg, dr = np.zeros((5, len(nodes))), np.zeros((5, len(nodes)))
-        for layer in range(3):
-            q, dq = a[layer] * nodes * g**2, 2 * a[layer] * nodes * g * dg
-            dq[layer] += nodes * g**2
-            dr, r = dr * (1 - q) - r * dq, r * (1 - q)
-            moved = b[layer] * dq
-            if layer < 2:
-                moved[3 + layer] += q
-            dg, g = dg * (1 - b[layer] * q) - g * moved, g * (1 - b[layer] * q)
-        # In thousandths, so that the descent's tolerance means the same as for losses of order 1.
-        scaled = 1000 * weights * r / len(tokens)
-        return float(scaled @ r), 2 * dr @ scaled
-
-    start = np.array([0.3383, 2.0908, 8.5681, 0.8776, 0.5782])
-    found = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7})
-    return dict(zip(PRINTED, map(float, found.x), strict=True))
-
-
-def _stands(found: Sequence[float], name: str) -> int:
-    """Return where the mean of what was found is: 1 within the printed interval, −1 outside of it, 0 not decided."""
-    low, high = map(float, interval(name))
-    half = student_bound(len(found), _WEIGHTS_HELD) * statistics.stdev(found) / math.sqrt(len(found))
-    mean = statistics.fmean(found)
-    if low <= mean - half and mean + half <= high:
-        return 1
-    return -1 if mean + half < low or high < mean - half else 0
-
-
-def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
-    verdicts = []
-    for n, quick in {19: 12, 20: 12, 21: 20}.items():
-        count = 100 if full else quick
-        found = [least_on_batch(n, device, seed + i) for i in range(count)]
-        rows = {name: [each[name] for each in found] for name in PRINTED}
-        stands = {name: _stands(row, name) for name, row in rows.items()}
-        outside = [name for name, place in stands.items() if place < 0]
-        if n == 20:
-            # A quick run tells that none is outside; that each is within takes more batches.
-            outcome = Outcome.REFUTED if outside else Outcome.VERIFIED
-            if full and not outside and min(stands.values()) < 1:
-                outcome = Outcome.INCONCLUSIVE
-        else:
-            outcome = Outcome.VERIFIED if outside else Outcome.INCONCLUSIVE
-        parts = (
-            f"{name} {statistics.fmean(r):.4f}({statistics.stdev(r) / count**0.5:.4f})" for name, r in rows.items()
-        )
-        detail = f"{', '.join(parts)} over {count} batches, outside what is printed: {', '.join(outside) or 'none'}"
-        verdicts.append((f"n = {n}", Verdict(outcome, Evidence.SIMULATED, detail)))
-    return all_of(verdicts)
-
-
-printed_layers_on_batches = Comparison(
-    id="ahn2023.printed_layers_on_batches",
-    title="The best weights on batches of 20 000 prompts: as Figures 4 and 5 print at n = 20, not at n = 19 or 21",
-    theorem="ahn2023.printed_layers",
-    experiment=None,
-    compare=_least_on_batches,
-    devices=("cpu",),
-)
-
-
-def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
-    import torch
-
-    from numerics.preconditioned_descent.reference import sample
-
-    prompts, chunk = 4_000_000 if full else 100_000, 100_000
-    identity, generator = torch.eye(5, dtype=torch.float64, device=device), torch.Generator(device).manual_seed(seed)
-    unknowns, at = (*steps, *rates), middles()
-    r = sp.lambdify(s, polynomials(3, s).subs({x: sp.Rational(at[x.name]) for x in unknowns}))
-    total = squares = 0.0
-    for _ in range(prompts // chunk):
-        examples = sample(chunk, 20, identity, identity, generator)[0][:, :, :-1]
-        spectrum = torch.linalg.eigvalsh(examples @ examples.mT / 20)
-        losses = torch.where(spectrum[:, -1] <= RARE, r(spectrum).square().sum(dim=1), 0.0)
-        total, squares = total + float(losses.sum()), squares + float(losses.square().sum())
-    mean = total / prompts
-    # A loss here is between 0 and five times the largest r². By the empirical Bernstein bound (Maurer and Pontil 2009)
-    # prompts that are too rare to have been drawn are accounted for.
-    largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(2 / FALSE_ALARM)
-    half = math.sqrt(2 * (squares / prompts - mean**2) * chances / prompts) + 7 * largest * chances / (3 * prompts - 3)
-    exact = as_float(printed_layers.check(d=5, n=20, **at).values["loss"])
-    # Markov's inequality: P(an eigenvalue > t) <= E tr S^k / t^k, exactly.
-    chance = min(moment / Fraction(RARE) ** k for k, moment in enumerate(trace_moments(40, 20, 5)))
-    detail = f"{mean:.3g} (at most {mean + half:.3g}) of {exact:.4f} where no eigenvalue exceeds {RARE}, "
-    detail += f"as one does in at most {float(chance):.2g} of all prompts"
-    outcome = Outcome.VERIFIED if mean + half < exact / 20 else Outcome.INCONCLUSIVE
-    if mean - half > exact / 20 or chance >= Fraction(1, 20_000):
-        outcome = Outcome.REFUTED
-    return Verdict(outcome, Evidence.SIMULATED, detail)
-
-
-printed_layers_rare_prompts = Comparison(
-    id="ahn2023.printed_layers_rare_prompts",
-    title="At the printed weights and n = 20, fewer than one prompt in 20 000 carry 95 % of the expected loss or more",
-    theorem="ahn2023.printed_layers",
-    experiment=None,
-    compare=_rare_prompts,
 )

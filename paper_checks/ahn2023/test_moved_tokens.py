@@ -4,7 +4,6 @@ import itertools
 from fractions import Fraction
 
 import flint
-import numpy as np
 import pytest
 
 from paper_checks.ahn2023 import moved_tokens
@@ -13,13 +12,6 @@ from theorems.preconditioned_descent.preconditioned_tokens import theorem4
 from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
 from theorems.wishart.trace_moments import trace_moments
 from verify import Outcome
-
-COMPARISONS = [
-    moved_tokens.theorem4_exact,
-    moved_tokens.printed_layers_batches,
-    moved_tokens.printed_layers_on_batches,
-    moved_tokens.printed_layers_rare_prompts,
-]
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (5, 10), (1, 1)])
@@ -45,9 +37,8 @@ def test_the_expected_loss_at_the_printed_weights(ledger, n):
     ledger.check(printed_layers, d=5, n=n, **{name: sum(interval(name)) / 2 for name in PRINTED})
 
 
-@pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
-def test_against_transformers(ledger, comparison):
-    ledger.compare(comparison)
+def test_against_transformers(ledger):
+    ledger.compare(moved_tokens.theorem4_exact)
 
 
 def test_theory_off_by_a_little_is_refuted(monkeypatch):
@@ -62,46 +53,6 @@ def test_theory_off_by_a_little_is_refuted(monkeypatch):
 
         monkeypatch.setattr(moved_tokens, "on_set", spoiled)
         assert moved_tokens.theorem4_exact.run(device="cpu").outcome is Outcome.REFUTED
-
-
-def test_batches_elsewhere_are_refuted(monkeypatch):
-    monkeypatch.setattr(moved_tokens, "batch_losses", lambda *_: [0.003, 0.0001])
-    assert moved_tokens.printed_layers_batches.run(device="cpu").outcome is Outcome.REFUTED
-
-
-@pytest.mark.parametrize(
-    ("spread", "elsewhere", "outcome"),
-    [
-        (1e-4, lambda n: 0.5, Outcome.REFUTED),
-        (1e-4, lambda n: 0.0, Outcome.INCONCLUSIVE),
-        (1e-4, lambda n: 0.5 if n != 20 else 0.0, Outcome.VERIFIED),
-        (1.0, lambda n: 0.5 if n != 20 else 0.0, Outcome.INCONCLUSIVE),
-    ],
-    ids=["outside at 20", "inside at 19 and 21", "as it is", "spread too much"],
-)
-def test_best_weights_are_judged_by_their_standard_errors(monkeypatch, spread, elsewhere, outcome):
-    def found(n, device, seed):
-        sign = 1 if seed % 2 else -1
-        return {name: float(middle) + elsewhere(n) + sign * spread for name, middle in moved_tokens.middles().items()}
-
-    monkeypatch.setattr(moved_tokens, "least_on_batch", found)
-    assert moved_tokens.printed_layers_on_batches.run(device="cpu").outcome is outcome
-
-
-@pytest.mark.parametrize(("rare", "outcome"), [(3, Outcome.REFUTED), (5, Outcome.INCONCLUSIVE)])
-def test_rare_prompts_that_are_not_rare_enough_or_not_left_out(monkeypatch, rare, outcome):
-    # An eigenvalue of 3 is not rare. Below 5 lies more of the loss than a fiftieth, in prompts that are seldom seen.
-    monkeypatch.setattr(moved_tokens, "RARE", rare)
-    found = moved_tokens.printed_layers_rare_prompts.run(device="cpu")
-    assert found.outcome is outcome
-
-
-def test_a_gauss_rule_has_the_atoms_sums():
-    atoms = np.random.default_rng(0).exponential(size=200)
-    nodes, weights = moved_tokens.gauss_rule(atoms, 4)
-    for power in range(8):
-        assert weights @ nodes**power == pytest.approx((atoms**power).sum(), rel=1e-12)
-    assert weights @ nodes**8 != pytest.approx((atoms**8).sum(), rel=1e-6)
 
 
 def gauss_rule_in_balls(n, d, count):

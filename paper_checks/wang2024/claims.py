@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from paper_checks.wang2024.recursion import MOST_COMPARISONS, Instance, Point, point_with, recursion
+from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.wang2024.recursion import Instance, Point, point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.stationary_points import stationary_points

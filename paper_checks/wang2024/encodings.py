@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import flint
 from hypothesis import strategies as st
 
-from paper_checks.wang2024.recursion import MOST_COMPARISONS
+from paper_checks.margins import MOST_COMPARISONS
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
 from verify import (
     Comparison,

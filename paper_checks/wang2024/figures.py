@@ -10,10 +10,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from paper_checks.margins import above, decided, to_zero
 from paper_checks.wang2024.captions import (
     about_ten_thousand,
-    above,
-    decided,
     linear,
     near,
     rising,
@@ -21,7 +20,6 @@ from paper_checks.wang2024.captions import (
     sooner,
     stays_above,
     to_one,
-    to_zero,
 )
 from paper_checks.wang2024.on_the_set import annealed, layer
 from paper_checks.wang2024.predictions import elsewhere, layer_of, one_hot_descent, stochastic_descent

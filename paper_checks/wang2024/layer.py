@@ -14,7 +14,8 @@ from numerics.sparse_token_selection.reference import (
     sampled_gradient,
     train,
 )
-from paper_checks.wang2024.recursion import MOST_COMPARISONS, ZERO, Instance, Point, Recursion, expansion, rounding
+from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.wang2024.recursion import ZERO, Instance, Point, Recursion, expansion, rounding
 from verify import Evidence, Outcome, Verdict, student_bound
 
 BATCHES = 64

@@ -15,8 +15,6 @@ from verify.arithmetic import Float64
 from verify.compile import Program, compile_program
 
 EPS = float(np.finfo(float).eps)
-MOST_COMPARISONS = 10**6
-"""Upper bound on the statistical comparisons of this folder, by which each one's share of the false alarms is cut."""
 
 Instance = tuple[int, int, int, float]
 """(T, q, d, eta)."""

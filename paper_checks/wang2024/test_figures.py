@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from paper_checks import margins
 from paper_checks.wang2024 import captions, figures, on_the_set, predictions
 from verify import Curve, Measurement, Outcome, load_experiment, load_prediction
 from verify.simulate import with_theory
@@ -75,7 +76,7 @@ def test_a_step_of_population_descent_is_the_sampled_gradient(query, alpha, C):
     expected = {"alpha": alpha - after.alpha, "C": C - after.C, "loss": layer.loss(alpha, C)}
     for name, values in found.items():
         measured = measurement(torch.stack(values))
-        low, high = captions.ends(measured)
+        low, high = margins.ends(measured)
         assert low <= expected[name] <= high and high - low < 0.3 * abs(expected[name]) + 1e-3, name
 
 
@@ -119,7 +120,7 @@ def measured(value, error=1e-3, samples=5000):
     ],
 )
 def test_converges_to_zero(end, floor, outcome):
-    assert captions.to_zero(end, floor).outcome is outcome
+    assert margins.to_zero(end, floor).outcome is outcome
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from numerics.sparse_token_selection.trainer import (
     batch_losses,
     draw_batch,
     fixed_encodings,
-    generator_for,
     readings,
 )
 from verify import InputError, Running
@@ -132,11 +131,6 @@ def test_fixed_encodings_are_the_first_of_one_draw():
     assert long.shape == (5, 20) and torch.equal(long[:, :8], short)
     assert not torch.equal(short, fixed_encodings(8, 8, 5, torch.float64, "cpu"))
     torch.testing.assert_close(long.square().sum(dim=0), torch.ones(20, dtype=torch.float64))
-
-
-def test_purposes_have_generators_of_their_own():
-    draws = [torch.rand(3, generator=generator_for(1, purpose, "cpu")).tolist() for purpose in ("a", "b", "a")]
-    assert draws[0] == draws[2] != draws[1]
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])

@@ -1,0 +1,289 @@
+"""Figures 1 to 5 of Ahn et al. 2023, trained: log losses, distances to the identity, the matrices at the end.
+
+Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
+w* ~ N(0, Σ^{-1}), Σ = UᵀDU with a U of its own in each run. A run is read at equally spaced steps on prompts that stay
+the same and that training has not seen; curves are means over the runs of what each reads, with standard errors over
+the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
+figures print those of Q_l = −diag(A_l, 0).
+
+The paper does not say, and ours are: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial
+entries, the number of unseen prompts and of readings. Figures 3 to 5 have the text's n = 10 under `--full`; what they
+print is that of n = 20. A run with the full settings takes some 5 minutes of one core under (8) and an hour under
+(11); `--full` says how long on this machine before it starts.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from numerics.preconditioned_descent.experiments import CLIP, LEAST, SPECTRUM, D, L, N, distance_to_identity
+from numerics.preconditioned_descent.reduced import Prompts, losses
+from numerics.preconditioned_descent.trainer import Plan, Reading, Training, prompts_for, readings, task_of
+from numerics.repeatable import one_thread, seeds_of_runs
+from verify import Curve, Experiment, HeatMap, Measurement, Parameter, Running, Setting, Source
+from verify.parameters import Instance
+
+STEPS_TAKEN = "step of training"
+LOG_LOSS = "ln of the loss on unseen prompts"
+_CHUNK = 20_000
+_REMEMBERED = 100
+
+_TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
+"""The last trainings of this process: figures that share one take it once."""
+
+
+def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
+    """Return what is trained; `changed` stands in the place of settings. Raises InputError for a spectrum and no d."""
+    chosen = {**settings, **changed}
+    steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
+    read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
+    return Plan(
+        trained=trained,
+        spectrum=str(chosen["spectrum"]),
+        read=tuple(read),
+        **{name: int(chosen[name]) for name in ("L", "d", "n", "batch", "resample", "halving")},
+        **{name: float(chosen[name]) for name in ("least", "clip", "eta", "scale")},
+    )
+
+
+def trained(
+    plan: Plan, seed: int, device: str, running: Running, part: str, told: Callable[[int], None]
+) -> list[Reading]:
+    """Return the readings of a training, from this process's memory where it has them."""
+    key = (plan, seed, device)
+    if key not in _TRAINED:
+        found = list(readings(plan, seed, device, running=running, part=part, told=told))
+        while len(_TRAINED) >= _REMEMBERED:
+            del _TRAINED[next(iter(_TRAINED))]
+        _TRAINED[key] = found
+    return _TRAINED[key]
+
+
+def test_losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
+    """Return the squared error of each prompt, (N,), in chunks."""
+    parts = zip(*(part.split(_CHUNK, dim=-1) for part in prompts), strict=True)
+    return torch.cat([losses(A, B, Prompts(*part)) for part in parts])
+
+
+def measured(values: Tensor) -> Measurement:
+    """Return the mean of values (n,), with its standard error where there are several."""
+    if len(values) == 1:
+        return Measurement(float(values[0]))
+    return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
+
+
+def _log(loss: Measurement) -> Measurement:
+    """Return ln of a mean; its standard error to first order."""
+    return Measurement(math.log(loss.value), loss.standard_error / loss.value, loss.samples)
+
+
+def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
+    """Return what measures Figure 1 or 3."""
+
+    def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
+        plan, count = plan_of(settings, pattern), int(settings["runs"])
+        steps = plan.read[-1]
+        at_readings: list[list[Measurement]] = []
+        distances: list[list[dict[str, float]]] = []
+        ends = []
+        for i, own in enumerate(seeds_of_runs(seed, count)):
+            run = trained(
+                plan, own, device, running, f"run {i}", lambda s, i=i: running.steps(i * steps + s, count * steps)
+            )
+            unseen = prompts_for(plan, own, "unseen", int(settings["n_test"]), device)
+            errors = [test_losses(reading.A, reading.B, unseen) for reading in run]
+            at_readings.append([_log(measured(each)) for each in errors])
+            distances.append([_distances(reading, task_of(plan, own, device).root) for reading in run])
+            ends.append(errors[-1])
+
+        def curve(quantity: str, columns: list[tuple[Measurement, ...]]) -> Curve:
+            over_runs = tuple(
+                each[0] if count == 1 else measured(torch.tensor([m.value for m in each], dtype=torch.float64))
+                for each in columns
+            )
+            return Curve(STEPS_TAKEN, quantity, tuple(map(float, plan.read)), over_runs)
+
+        found: dict[str, Measurement | Curve] = {"log_loss": curve(LOG_LOSS, list(zip(*at_readings, strict=True)))}
+        for name in distances[0][0]:
+            rows = [[Measurement(each[name]) for each in run] for run in distances]
+            found[name] = curve(_quantity(name), list(zip(*rows, strict=True)))
+            found[f"{name}_largest"] = Measurement(max(run[-1][name] for run in distances))
+            found[f"{name}_least"] = Measurement(min(run[-1][name] for run in distances))
+        found["test_loss"] = measured(torch.cat(ends))
+        return found | {f"test_loss_run{i}": measured(each) for i, each in enumerate(ends)}
+
+    return measure
+
+
+def _distances(reading: Reading, root: Tensor) -> dict[str, float]:
+    """Return the distances to the identity; the last B moves tokens that nothing reads."""
+    found = {f"whitened_A{i}": float(distance_to_identity(root @ A @ root)) for i, A in enumerate(reading.A)}
+    found |= {f"A{i}": float(distance_to_identity(A)) for i, A in enumerate(reading.A)}
+    B = [] if reading.B is None else reading.B[:-1]
+    return found | {f"B{i}": float(distance_to_identity(each)) for i, each in enumerate(B)}
+
+
+def _quantity(name: str) -> str:
+    letter = name.rpartition("_")[2][0]
+    return "Dist(Σ^½ A_ℓ Σ^½, I)" if name.startswith("whitened") else f"Dist({letter}_ℓ, I)"
+
+
+def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measurement | HeatMap]]:
+    """Return what measures Figure 2, 4 or 5: the matrices at the end of one run."""
+
+    def measure(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
+        plan = plan_of(settings, pattern)
+        steps = plan.read[-1]
+        last = trained(plan, seed, device, running, "run 0", lambda s: running.steps(s, steps))[-1]
+        root = task_of(plan, seed, device).root
+        if letter == "B":
+            shown, what = ([] if last.B is None else list(last.B[: max(1, plan.L - 1)])), "B_ℓ"
+        else:
+            shown, what = [root @ A @ root for A in last.A], "Σ^½ A_ℓ Σ^½"
+        found: dict[str, Measurement | HeatMap] = {}
+        for i, matrix in enumerate(shown):
+            diagonal = matrix.diagonal()
+            off = (matrix - diagonal.diag()).abs().max()
+            found[f"{letter}{i}"] = HeatMap("row", "column", f"entry of {what}", tuple(map(tuple, matrix.tolist())))
+            found[f"{letter}{i}_diagonal_least"] = Measurement(float(diagonal.min()))
+            found[f"{letter}{i}_diagonal_largest"] = Measurement(float(diagonal.max()))
+            found[f"{letter}{i}_off_diagonal"] = Measurement(float(off))
+        return found
+
+    return measure
+
+
+def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
+    """Return about how long some runs take, with a reading on `unseen` prompts at each step of the plan's."""
+    training = Training(plan, 0, device)
+    training.advance()
+    draw, step = timed(training.draw_batch, device, 2), timed(training.gradient, device, 5)
+    # A step is its gradient but for a few operations on small matrices; a reading has no gradient: it is less.
+    steps = plan.read[-1]
+    each = steps * step + (steps / plan.resample + unseen / plan.batch) * draw
+    return runs * (each + len(plan.read) * unseen / plan.batch * step)
+
+
+def timed(act: Callable[[], Any], device: str, times: int) -> float:
+    """Return the seconds that one of some acts takes."""
+    started = time.perf_counter()
+    for _ in range(times):
+        act()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - started) / times
+
+
+def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
+    """Return the parameter of a setting that is an integer."""
+    return Parameter(name, "integer", meaning, minimum=minimum)
+
+
+def positive(name: str, meaning: str) -> Parameter:
+    """Return the parameter of a setting that is a number above 0."""
+    return Parameter(name, "rational", meaning, above=0)
+
+
+RUNS = integer("runs", "independent runs, each with its own U")
+UNSEEN = integer("n_test", "prompts that training has not seen, of each run", 2)
+READINGS = integer("readings", "readings over training, the first and the last step included", 2)
+
+
+def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """Return the settings of a training; those of sizes, of steps and halvings are given."""
+    parameters = (
+        L,
+        D,
+        N,
+        SPECTRUM,
+        LEAST,
+        integer("steps", "steps of Adam"),
+        positive("eta", "Adam's step size at the start"),
+        integer("halving", "steps after which the step size is halved"),
+        CLIP,
+        integer("batch", "prompts in a batch"),
+        integer("resample", "steps with the same batch"),
+        positive("scale", "standard deviation of the initial entries"),
+        RUNS,
+        UNSEEN,
+        READINGS,
+    )
+    own = {
+        "least": ("1/4", "1/4"),
+        "clip": ("1/100", "1/100"),
+        "scale": ("1/100", "1/100"),
+        "batch": ("", 20_000),
+        "resample": ("", 100),
+        "eta": ("", "1/100"),
+    }
+    found = []
+    for parameter in parameters:
+        name = parameter.name
+        if name in own or name in quick:
+            early, late = own.get(name, ("", ""))
+            found.append(Setting(parameter, quick.get(name, early), full.get(name, late)))
+    return tuple(found)
+
+
+_QUICK = {"spectrum": "even", "least": "1/4", "resample": 4}
+_ONLY_A = (
+    _QUICK | {"L": 3, "d": 5, "n": 20, "steps": 400, "halving": 50, "eta": "3/20", "batch": 6000},
+    {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 30_000, "halving": 3000},
+)
+_A_AND_B = (
+    _QUICK | {"L": 2, "d": 2, "n": 20, "steps": 1600, "halving": 240, "eta": "1/5", "batch": 1000},
+    {"L": 3, "d": 5, "n": 10, "spectrum": "printed", "steps": 100_000, "halving": 10_000},
+)
+_OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, {"runs": 5, "n_test": 20_000, "readings": 51})
+# Shared with the figure over training, where it has the same readings.
+_ONE_RUN = ({"readings": 11}, {"readings": 51})
+
+
+def source(number: str) -> Source:
+    """Return where a figure is printed."""
+    note = "arXiv 2306.00297; put together as in `reference`; what is ours is in the module's first lines"
+    return Source(f"Figure {number}", "printed", None, note)
+
+
+def _figure(
+    number: str, title: str, pattern: str, measure: Callable[..., Any], sizes: tuple[Any, Any], own: tuple[Any, Any]
+) -> Experiment:
+    def expect(settings: Instance, *, device: str) -> float:
+        plan = plan_of(settings, pattern)
+        return expected_seconds(plan, device, int(settings.get("runs", 1)), int(settings.get("n_test", 0)))
+
+    return Experiment(
+        id=f"ahn2023.figure{number}",
+        title=title,
+        source=source(number),
+        settings=training_settings(*(size | more for size, more in zip(sizes, own, strict=True))),
+        measure=one_thread()(measure),
+        resumable=True,
+        expect=one_thread()(expect),
+    )
+
+
+figure1 = _figure(
+    *("1", "Training of A_l, pattern (8): log loss, distances to the identity of Σ^½ A_l Σ^½ and of A_l", "A"),
+    *(_training("A"), _ONLY_A, _OVER_RUNS),
+)
+figure2 = _figure(
+    *("2", "Heat maps of the trained Σ^½ A_l Σ^½, pattern (8)", "A"),
+    *(_matrices("A", "A"), _ONLY_A, _ONE_RUN),
+)
+figure3 = _figure(
+    *("3", "Training of A_l and B_l, pattern (11): log loss and distances to the identity", "A_and_B"),
+    *(_training("A_and_B"), _A_AND_B, _OVER_RUNS),
+)
+figure4 = _figure(
+    *("4", "Heat maps of the trained B_l, pattern (11), all but the last, which has no effect", "A_and_B"),
+    *(_matrices("A_and_B", "B"), _A_AND_B, _ONE_RUN),
+)
+figure5 = _figure(
+    *("5", "Heat maps of the trained Σ^½ A_l Σ^½, pattern (11)", "A_and_B"),
+    *(_matrices("A_and_B", "A"), _A_AND_B, _ONE_RUN),
+)

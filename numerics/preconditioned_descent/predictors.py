@@ -1,0 +1,61 @@
+r"""What the figures hold the transformer against: gradient descent with the best step sizes, and least squares.
+
+L steps w' = w − a_l K ∇R(w) from w = 0, K = I or Σ^{-1}, leave w* − w = p(KS) w* with p(s) = ∏ (1 − a_l s),
+S = XXᵀ/n. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1, and the mean of its square a
+quadratic form in c_1 … c_L: the best p for a sample of prompts is its least-squares fit, where a grid search over the
+a_l would come near it. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs:
+the fit is then below what any real step sizes reach, and how many are not real is said.
+
+Least squares on noiseless labels finds w* once n ≥ d, almost surely: its error is 0. For fewer examples the solution of
+least norm is w* projected on the span of the examples: orthogonally for the Euclidean norm, and after whitening,
+Σ^{1/2} w* on the span of Σ^{-1/2} x_i, for the norm ‖Σ^{1/2} w‖.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerics.preconditioned_descent.reduced import Prompts, applied
+from verify import InputError
+
+
+def power_errors(K: Tensor, prompts: Prompts, steps: int) -> Tensor:
+    """Return φ_0 … φ_L = xᵀ (KS)^j w* of each prompt, (L+1, N); K is (d, d)."""
+    S, v, x = prompts
+    rows = [(x * v).sum(dim=0)]
+    for _ in range(steps):
+        v = K @ applied(S, v)
+        rows.append((x * v).sum(dim=0))
+    return torch.stack(rows)
+
+
+def best_coefficients(errors: Tensor) -> Tensor:
+    """Return 1, c_1 … c_L, (L+1,), of the p whose mean squared error over the prompts is least; errors are (L+1, N)."""
+    if errors.shape[1] < len(errors):
+        raise InputError("n_fit", errors.shape[1], f"must be at least {len(errors)}, the number of coefficients")
+    # Normal equations, of sums: LAPACK's least squares of long columns is not the same from run to run.
+    gram = torch.stack([(errors * row).mean(dim=1) for row in errors])
+    fitted = torch.linalg.solve(gram[1:, 1:], -gram[1:, 0])
+    return torch.cat([fitted.new_ones(1), fitted])
+
+
+def step_sizes(coefficients: Tensor) -> np.ndarray:
+    """Return the a_l with ∏ (1 − a_l s) = Σ c_j s^j, complex where they are not real."""
+    return np.roots(coefficients.cpu().numpy())
+
+
+def least_norm_losses(prompts: Prompts, n: int, root: Tensor) -> Tensor:
+    """Return the squared error of the least-squares solution of least norm ‖root w‖ of each prompt, (N,).
+
+    `root` is (d, d) and symmetric, I or Σ^{1/2}. The span of the root^{-1} x_i is that of the eigenvectors of
+    root^{-1} S root^{-1} with the n largest eigenvalues.
+    """
+    S, weights, query = prompts
+    if n >= len(S):
+        return torch.zeros_like(query[0])
+    inverse = torch.linalg.inv(root)
+    left, right = root @ weights, inverse @ query
+    _, vectors = torch.linalg.eigh(inverse @ S.permute(2, 0, 1) @ inverse)
+    # The d − n others span what the examples say nothing of.
+    inside, against = ((vectors[:, :, : len(S) - n] * part.T[:, :, None]).sum(dim=1) for part in (left, right))
+    return (inside * against).sum(dim=1).square()

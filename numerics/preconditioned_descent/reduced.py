@@ -1,0 +1,112 @@
+r"""Linear attention of patterns (8) and (11) with d×d work a prompt, whatever the number of its tokens.
+
+The model is that of `reference`, whose autograd the loss and the gradient here are tested against. A layer moves tokens
+and labels, z ↦ z + (1/n) P Z M (Zᵀ Q z), and with P_l = diag(B_l, 1), Q_l = −diag(A_l, 0) all columns the same way:
+
+    X_{l+1} = X_l − B_l (X_l X_lᵀ/n) A_l X_l,    Y_{l+1} = Y_l − (Y_l X_lᵀ/n) A_l X_l.
+
+So X_l = G_l X and Y_l = e_lᵀ X for a matrix G_l and a vector e_l of the prompt, and for the query x too, once ⟨w*, x⟩
+is filled in for its label, which adds it to the last output (the mask keeps the query from the others). With
+S = XXᵀ/n, G_0 = I and e_0 = w*,
+
+    G_{l+1} v = g − B_l G_l S G_lᵀ A_l g,  g = G_l v,      e_{l+1} = e_l − G_lᵀ A_lᵀ G_l S e_l,
+
+and TF(Z_0) − ⟨w*, x⟩ = −e_Lᵀ x: the loss is the mean of (e_Lᵀ x)². Under (8) all G_l = I, and L products with S do;
+under (11) it is (3^L − 1)/2, 13 for three layers.
+
+Shapes: S (d, d, N), w* and x (d, N), the prompts last; A and B (L, d, d). One dtype, one device.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics.preconditioned_descent.reference import sample
+from verify import InputError
+
+_CHUNK_ELEMENTS = 2**21
+
+
+class Prompts(NamedTuple):
+    """What the error depends on: S = XXᵀ/n (d, d, N), w* (d, N) and the query's token x (d, N)."""
+
+    second_moment: Tensor
+    weights: Tensor
+    query: Tensor
+
+
+def reduced(tokens: Tensor, weights: Tensor) -> Prompts:
+    """Return what the error of prompts depends on: tokens (N, d, n+1) and weights (N, d) as `sample` draws them."""
+    examples = tokens[:, :, :-1]
+    second_moment = examples @ examples.mT / examples.shape[2]
+    return Prompts(second_moment.permute(1, 2, 0).contiguous(), weights.T.contiguous(), tokens[:, :, -1].T.contiguous())
+
+
+def draw(count: int, n: int, covariance: Tensor, prior: Tensor, generator: torch.Generator) -> Prompts:
+    """Return independent prompts, with the distribution of what `sample` draws.
+
+    For n ≥ d the second moments are drawn by Bartlett's decomposition, free of n: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for
+    a lower triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For
+    fewer examples tokens are sampled, in chunks. Raises InputError where `sample` does.
+    """
+    d = len(covariance)
+    if n < d or not count:
+        most = max(1, _CHUNK_ELEMENTS // ((n + 1) * d))
+        chunks = [most] * (count // most) + [count % most] * (count % most > 0)
+        parts = [reduced(*sample(chunk, n, covariance, prior, generator)) for chunk in chunks or [0]]
+        return Prompts(*(torch.cat(column, dim=-1) for column in zip(*parts, strict=True)))
+    # One prompt of the reference's, for its weights and query's roots: it checks all that is given.
+    sample(1, n, covariance, prior, generator)
+    root, prior_root = torch.linalg.cholesky(covariance), torch.linalg.cholesky(prior)
+    like = {"generator": generator, "dtype": covariance.dtype, "device": covariance.device}
+    shapes = ((n - torch.arange(d)) / 2).to(covariance)[:, None].expand(d, count)
+    T = covariance.new_zeros(d, d, count)
+    # Half of χ²_k is Gamma(k/2).
+    T[range(d), range(d)] = (2 * torch._standard_gamma(shapes, generator)).sqrt()  # noqa: SLF001  # pyright: ignore[reportPrivateImportUsage]
+    below = torch.tril_indices(d, d, -1)
+    T[below[0], below[1]] = torch.randn(below.shape[1], count, **like)
+    T = (root @ T.view(d, -1)).view(d, d, count) / math.sqrt(n)
+    second_moment = torch.zeros_like(T)
+    for column in T.unbind(dim=1):
+        second_moment.addcmul_(column[:, None], column[None])
+    weights, query = (R @ torch.randn(d, count, **like) for R in (prior_root, root))
+    return Prompts(second_moment, weights, query)
+
+
+def applied(second_moment: Tensor, vectors: Tensor) -> Tensor:
+    """Return S v of each prompt, (d, N)."""
+    return (second_moment * vectors).sum(dim=1)
+
+
+def residuals(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
+    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B."""
+    S, e, x = prompts
+    if A.ndim != 3 or A.shape[1:] != S.shape[:2]:
+        raise InputError("A", tuple(A.shape), f"must have the shape (L, {len(S)}, {len(S)})")
+    if B is not None and B.shape != A.shape:
+        raise InputError("B", tuple(B.shape), f"must have the shape of A, {tuple(A.shape)}")
+
+    def moved(layer: int, v: Tensor) -> Tensor:
+        """Return G_l v."""
+        if B is None or layer == 0:
+            return v
+        g = moved(layer - 1, v)
+        return g - B[layer - 1] @ moved(layer - 1, applied(S, moved_back(layer - 1, A[layer - 1] @ g)))
+
+    def moved_back(layer: int, v: Tensor) -> Tensor:
+        """Return G_lᵀ v."""
+        if B is None or layer == 0:
+            return v
+        inner = moved(layer - 1, applied(S, moved_back(layer - 1, B[layer - 1].T @ v)))
+        return moved_back(layer - 1, v - A[layer - 1].T @ inner)
+
+    for layer, matrix in enumerate(A):
+        e = e - moved_back(layer, matrix.T @ moved(layer, applied(S, e)))
+    return (e * x).sum(dim=0)
+
+
+def losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
+    """Return (TF(Z_0) − ⟨w*, x⟩)² of each prompt, (N,)."""
+    return residuals(A, B, prompts).square()

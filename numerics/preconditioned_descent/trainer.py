@@ -1,0 +1,157 @@
+"""The paper's training of A_l, and of B_l: Adam on batches that serve many steps, gradients clipped, checkpointed.
+
+The paper's: what is trained, a batch that is drawn again after `resample` steps, each matrix's gradient clipped to a
+Frobenius norm, Σ = UᵀDU with uniformly random U, Gaussian initial entries of small scale. It does not say, and ours
+are: the step size, halved after every `halving` steps; Adam's 0.9 and 0.9; the scale.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation
+from numerics.preconditioned_descent.reduced import Prompts, draw, losses
+from numerics.repeatable import generator_for
+from verify import InputError, Running
+
+_BETAS, _EPSILON = (0.9, 0.9), 1e-8
+_DTYPE = torch.float64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is trained, and how; `read` are the steps at which A and B are kept, ascending, the last one the end."""
+
+    L: int
+    d: int
+    n: int
+    trained: str
+    spectrum: str
+    least: float
+    batch: int
+    resample: int
+    clip: float
+    eta: float
+    halving: int
+    scale: float
+    read: tuple[int, ...]
+
+
+class Task(NamedTuple):
+    """Σ, Σ^{-1} (the covariance of w*) and Σ^{1/2}, each (d, d)."""
+
+    covariance: Tensor
+    inverse: Tensor
+    root: Tensor
+
+
+class Reading(NamedTuple):
+    """A and, where it is trained, B (L, d, d) after some steps."""
+
+    step: int
+    A: Tensor
+    B: Tensor | None
+
+
+def task_of(plan: Plan, seed: int, device: str) -> Task:
+    """Return the seed's Σ = UᵀDU and what is made of it; U is the same on every device."""
+    U = random_rotation(plan.d, generator_for(seed, "rotation", "cpu"))
+    D = eigenvalues(plan.spectrum, plan.d, plan.least)
+    return Task(*((U.T @ (D**power).diag() @ U).to(device) for power in (1, -1, 0.5)))
+
+
+def prompts_for(plan: Plan, seed: int, purpose: str, count: int, device: str) -> Prompts:
+    """Return fresh prompts of the seed's Σ for a purpose other than training."""
+    task = task_of(plan, seed, device)
+    return draw(count, plan.n, task.covariance, task.inverse, generator_for(seed, purpose, device))
+
+
+class Training:
+    """A and B on their way, with all that the next step depends on."""
+
+    def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
+        self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
+        self.generator = generator_for(seed, "training", device)
+        shape = plan.L, plan.d, plan.d
+        like: dict[str, Any] = {"generator": self.generator, "dtype": _DTYPE, "device": device}
+        self.matrices = [plan.scale * torch.randn(shape, **like) for _ in range({"A": 1, "A_and_B": 2}[plan.trained])]
+        # Adam's running means, of the gradients and of their squares.
+        self.means = [[torch.zeros_like(matrix) for matrix in self.matrices] for _ in range(2)]
+        self._before = self.generator.get_state()
+        self._batch: Prompts | None = None
+        if left is not None:
+            # Steps are taken in place: on copies.
+            self.step = left["step"]
+            self.matrices = [kept.to(device, copy=True) for kept in left["matrices"]]
+            self.means = [[kept.to(device, copy=True) for kept in means] for means in left["means"]]
+            self.generator.set_state(left["generator"])
+            if self.step:
+                self.draw_batch()
+
+    def draw_batch(self) -> None:
+        """Draw a batch; the generator is then where the next one begins."""
+        self._before = self.generator.get_state()
+        self._batch = draw(self.plan.batch, self.plan.n, self.task.covariance, self.task.inverse, self.generator)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a training goes on from: the batch is drawn again from where the generator was."""
+        return {
+            "step": self.step,
+            "generator": self._before,
+            "matrices": [matrix.clone() for matrix in self.matrices],
+            "means": [[mean.clone() for mean in means] for means in self.means],
+        }
+
+    def gradient(self) -> tuple[Tensor, list[Tensor]]:
+        """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
+        assert self._batch is not None
+        leaves = [matrix.clone().requires_grad_() for matrix in self.matrices]
+        A, B = leaves[0], leaves[1] if len(leaves) > 1 else None
+        with torch.enable_grad():
+            loss = losses(A, B, self._batch).mean()
+        # With one layer B has no part in the loss.
+        found = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
+        return loss.detach(), list(found)
+
+    def advance(self) -> None:
+        """Take one step. Raises InputError where the loss is not finite."""
+        plan = self.plan
+        if self.step % plan.resample == 0:
+            self.draw_batch()
+        loss, gradients = self.gradient()
+        if not bool(loss.isfinite()):
+            raise InputError("eta", plan.eta, f"training diverges: no finite loss at step {self.step}")
+        rate = plan.eta / 2 ** (self.step // plan.halving)
+        self.step += 1
+        for matrix, slope, first, second in zip(self.matrices, gradients, *self.means, strict=True):
+            slope = clipped(slope, plan.clip)  # noqa: PLW2901
+            first.lerp_(slope, 1 - _BETAS[0])
+            second.mul_(_BETAS[1]).addcmul_(slope, slope, value=1 - _BETAS[1])
+            size = (second / (1 - _BETAS[1] ** self.step)).sqrt_().add_(_EPSILON)
+            matrix.addcdiv_(first, size, value=-rate / (1 - _BETAS[0] ** self.step))
+
+
+def readings(
+    plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
+) -> Iterator[Reading]:
+    """Yield A and B at the steps of the plan, from where the run was left; `told` hears of every step."""
+    left = running.left(part) or {"training": None, "kept": []}
+    training = Training(plan, seed, device, left["training"])
+    kept: list[list[Tensor]] = list(left["kept"])
+
+    def state() -> dict[str, Any]:
+        return {"training": training.state(), "kept": list(kept)}
+
+    for i, step in enumerate(plan.read):
+        while training.step < step:
+            training.advance()
+            told(training.step)
+            running.keep(part, state)
+        if i == len(kept):
+            kept.append([matrix.clone() for matrix in training.matrices])
+        A, *B = (matrix.to(device) for matrix in kept[i])
+        yield Reading(step, A, B[0] if B else None)
+    running.keep(part, state, now=True)

@@ -1,0 +1,30 @@
+"""What makes a run repeat to the last bit: a generator for each purpose, and one thread."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
+    """Return a generator of a seed for one purpose, independent of those for others."""
+    derived = hashlib.sha256(f"{seed} {purpose}".encode()).digest()
+    return torch.Generator(device).manual_seed(int.from_bytes(derived[:7]))
+
+
+def seeds_of_runs(seed: int, count: int) -> Iterator[int]:
+    """Yield the seeds of some runs, the first one's the seed itself."""
+    for i in range(count):
+        yield seed if i == 0 else generator_for(seed, f"run {i}", "cpu").initial_seed()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread: sums do not depend on the number of cores, and small ones do not wait for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

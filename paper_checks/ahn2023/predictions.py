@@ -1,0 +1,119 @@
+"""What theory says of the figures' curves: least losses on S, exact or certified, and what A_l ∝ Σ^{-1} is from I.
+
+Training moves all entries of the matrices, and is not bound to S: below the least loss on S theory says nothing of it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.preconditioned_descent.preconditioned_tokens import theorem4
+from verify import Curve, ExperimentResult, Predicted, Prediction
+from verify.outcomes import as_float
+
+MOST_LAYERS = 3
+"""Up to which critical points of Theorem 4 are looked for; up to two, all are found."""
+_SHOWN = 3
+
+
+def least_loss(L: int, d: int, n: int) -> float:
+    """Return Theorem 3's least loss on S."""
+    return as_float(theorem3.check(L=L, d=d, n=n).values["minimum_loss"])
+
+
+@cache
+def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
+    """Return the losses of Theorem 4's local minima on S, best first: of all of them for one and two layers."""
+    points = theorem4.check(L=L, d=d, n=n).values["critical_points"]
+    return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])
+
+
+def spectrum_of(settings: Mapping[str, Any]) -> list[float]:
+    """Return the eigenvalues of a figure's Σ."""
+    from numerics.preconditioned_descent.experiments import eigenvalues
+
+    return eigenvalues(str(settings["spectrum"]), int(settings["d"]), float(settings["least"])).tolist()
+
+
+def distance_of_inverse(spectrum: Sequence[float]) -> float:
+    """Return Dist(Σ^{-1}, I) = √(1 − (tr Σ^{-1})²/(d tr Σ^{-2}))."""
+    trace, squares = (sum(x**-power for x in spectrum) for power in (1, 2))
+    return math.sqrt(max(0.0, 1 - trace**2 / (len(spectrum) * squares)))
+
+
+def sizes(settings: Mapping[str, Any], **changed: int) -> dict[str, int]:
+    """Return L, d and n of some settings; `changed` stands in their place."""
+    return {name: int(changed.get(name, settings.get(name, 0))) for name in ("L", "d", "n")}
+
+
+def _level(like: Curve, value: float) -> Predicted:
+    return Predicted(like.over, like.quantity, (like.at[0], like.at[-1]), (value, value), (value, value))
+
+
+def _line(like: Curve, at: Sequence[float], values: Sequence[float]) -> Predicted:
+    return Predicted(like.over, like.quantity, tuple(at), tuple(values), tuple(values))
+
+
+def _over_training(result: ExperimentResult) -> Mapping[str, Predicted]:
+    least = math.log(least_loss(**sizes(result.settings)))
+    away = distance_of_inverse(spectrum_of(result.settings))
+    return {
+        "Theorem_3's_minimum": _level(result.curves["log_loss"], least),
+        "of_Σ^-1": _level(result.curves["A0"], away),
+    }
+
+
+figure1 = Prediction(
+    id="ahn2023.figure1",
+    title="Theorem 3's least loss, and the distance to I of multiples of Σ^-1",
+    predict=_over_training,
+)
+
+
+def _moved_tokens(result: ExperimentResult) -> Mapping[str, Predicted]:
+    own = sizes(result.settings)
+    if own["L"] > MOST_LAYERS:
+        return {}
+    found = local_minima(**own)[:_SHOWN]
+    away = distance_of_inverse(spectrum_of(result.settings))
+    levels = {f"local_minimum_{i}_on_S": math.log(loss) for i, loss in enumerate(found, start=1)}
+    return {name: _level(result.curves["log_loss"], level) for name, level in levels.items()} | {
+        "of_Σ^-1": _level(result.curves["A0"], away)
+    }
+
+
+figure3 = Prediction(
+    id="ahn2023.figure3",
+    title="The lowest local minima of Theorem 4 on S, and the distance to I of multiples of Σ^-1",
+    predict=_moved_tokens,
+)
+
+
+def _over_examples(result: ExperimentResult) -> Mapping[str, Predicted]:
+    curve, d = result.curves["transformer"], int(result.settings["d"])  # type: ignore[arg-type]
+    least = [least_loss(**sizes(result.settings, n=int(n))) for n in curve.at]
+    found = {"Theorem_3's_minimum": _line(curve, curve.at, least)}
+    few = [n for n in curve.at if n < d]
+    if few:
+        found["d_-_n"] = _line(curve, few, [d - n for n in few])
+    return found
+
+
+def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
+    curve = result.curves["transformer"]
+    least = [least_loss(**sizes(result.settings, L=int(count))) for count in curve.at]
+    return {"Theorem_3's_minimum": _line(curve, curve.at, least)}
+
+
+figure6 = Prediction(
+    id="ahn2023.figure6",
+    title="Theorem 3's least loss, also that of the best preconditioned steps; least squares of least Σ-norm, d − n",
+    predict=_over_examples,
+)
+figure7 = Prediction(
+    id="ahn2023.figure7",
+    title="Theorem 3's least loss, also that of the best preconditioned steps",
+    predict=_over_layers,
+)

@@ -1,0 +1,229 @@
+"""Figures 1 to 5: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import verify
+from numerics.preconditioned_descent import figures
+from numerics.preconditioned_descent.experiments import distance_to_identity
+from numerics.preconditioned_descent.reduced import losses
+from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from verify import InputError, Running, load_experiment
+
+TINY = {"L": 2, "d": 2, "n": 3, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "batch": 8}
+TINY |= {"resample": 3, "readings": 4}
+OVER = {"runs": 2, "n_test": 20}
+NAMES = [f"ahn2023.figure{i}" for i in range(1, 6)]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    figures._TRAINED.clear()
+
+
+def run(name, **more):
+    own = OVER if name in (NAMES[0], NAMES[2]) else {}
+    return load_experiment(name).run(device="cpu", **{**TINY, **own, **more})
+
+
+def chosen(name, **more):
+    own = OVER if name in (NAMES[0], NAMES[2]) else {}
+    return load_experiment(name)._chosen({**TINY, **own, **more}, full=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_repeats_from_its_seed(name):
+    first = run(name, seed=3)
+    figures._TRAINED.clear()
+    again, other = run(name, seed=3), run(name, seed=4)
+    assert first.measurements == again.measurements and first.curves == again.curves
+    assert first.heat_maps == again.heat_maps and first.measurements != other.measurements
+
+
+def test_the_number_of_threads_has_no_say_and_stays():
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            figures._TRAINED.clear()
+            found.append(run(NAMES[2], d=6, batch=4000, resample=2).measurements)
+            assert torch.get_num_threads() == threads
+        assert found[0] == found[1]
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_trainings_are_shared_by_figures_that_have_the_same():
+    run(NAMES[0])
+    kept = dict(figures._TRAINED)
+    run(NAMES[1])
+    assert figures._TRAINED == kept and len(kept) == 2
+    for name in NAMES[2:]:
+        run(name)
+    assert len(figures._TRAINED) == 4
+
+
+def test_what_is_read_does_not_change_what_is_trained():
+    few, many = (run(NAMES[0], readings=readings) for readings in (2, 7))
+    assert all(few.curves[name].measured[-1] == many.curves[name].measured[-1] for name in few.curves)
+    assert many.curves["log_loss"].at == (0, 2, 4, 6, 8, 10, 12)
+    figures._TRAINED.clear()
+    assert run(NAMES[0], n_test=50).curves["A0"] == run(NAMES[0]).curves["A0"]
+
+
+@pytest.mark.parametrize(("name", "pattern"), [(NAMES[0], "A"), (NAMES[2], "A_and_B")])
+def test_a_single_run_is_read_as_it_is(name, pattern):
+    found = run(name, runs=1)
+    plan = figures.plan_of(chosen(name, runs=1), pattern)
+    training = Training(plan, 0, "cpu")
+    root = task_of(plan, 0, "cpu").root
+    unseen = prompts_for(plan, 0, "unseen", 20, "cpu")
+    for i, step in enumerate(plan.read):
+        while training.step < step:
+            training.advance()
+        A, *B = training.matrices
+        errors = losses(A, B[0] if B else None, unseen)
+        log = found.curves["log_loss"].measured[i]
+        assert log.value == pytest.approx(math.log(errors.mean()), abs=1e-12) and log.samples == 20
+        assert log.standard_error == pytest.approx(float(errors.std() / errors.mean()) / math.sqrt(20))
+        expected = {f"whitened_A{j}": root @ M @ root for j, M in enumerate(A)} | {f"A{j}": M for j, M in enumerate(A)}
+        expected |= {"B0": B[0][0]} if B else {}
+        for key, matrix in expected.items():
+            assert found.curves[key].measured[i].value == pytest.approx(float(distance_to_identity(matrix)))
+    assert set(found.curves) == {"log_loss", *expected}
+    assert found.measurements["test_loss"].value == pytest.approx(float(errors.mean()))
+
+
+def test_several_runs_give_the_spread_of_runs():
+    found = run(NAMES[2], runs=3)
+    assert all(m.samples == 3 and m.standard_error > 0 for curve in found.curves.values() for m in curve.measured)
+    each = [found.measurements[f"test_loss_run{i}"] for i in range(3)]
+    pooled = found.measurements["test_loss"]
+    assert pooled.samples == 60 and pooled.value == pytest.approx(sum(m.value for m in each) / 3)
+    logs = sum(math.log(m.value) for m in each) / 3
+    assert found.curves["log_loss"].measured[-1].value == pytest.approx(logs)
+    low, high = (found.measurements[f"A0_{end}"].value for end in ("least", "largest"))
+    assert low < found.curves["A0"].measured[-1].value < high
+    # The first run is the one that is run alone, and has a Σ of its own.
+    assert run(NAMES[2], runs=1).measurements["test_loss"] == each[0]
+    assert found.curves["whitened_A0"].quantity == found.curves["whitened_A1"].quantity
+    assert found.curves["A0"].quantity == "Dist(A_ℓ, I)" and found.curves["B0"].quantity == "Dist(B_ℓ, I)"
+
+
+@pytest.mark.parametrize(("name", "letter", "count"), [(NAMES[1], "A", 2), (NAMES[3], "B", 1), (NAMES[4], "A", 2)])
+def test_heat_maps_are_the_matrices(name, letter, count):
+    found = run(name)
+    pattern = "A" if name == NAMES[1] else "A_and_B"
+    plan = figures.plan_of(chosen(name), pattern)
+    last = figures.trained(plan, 0, "cpu", Running(), "x", id)[-1]
+    root = task_of(plan, 0, "cpu").root
+    matrices = [root @ A @ root for A in last.A] if letter == "A" else list(last.B[:-1])
+    assert set(found.heat_maps) == {f"{letter}{i}" for i in range(count)} and len(matrices) == count
+    for i, matrix in enumerate(matrices):
+        assert found.heat_maps[f"{letter}{i}"].values == tuple(map(tuple, matrix.tolist()))
+        get = {key: found.measurements[f"{letter}{i}_{key}"].value for key in ("diagonal_least", "off_diagonal")}
+        assert get["diagonal_least"] == float(matrix.diagonal().min())
+        assert get["off_diagonal"] == max(abs(float(matrix[0, 1])), abs(float(matrix[1, 0])))
+
+
+def test_the_papers_own_settings():
+    for name in NAMES:
+        full = load_experiment(name)._chosen({}, full=True)
+        sizes = {key: int(full[key]) for key in ("L", "d", "n", "batch", "resample", "steps")}
+        moved = name in NAMES[2:]
+        assert sizes == {
+            "L": 3,
+            "d": 5,
+            "n": 10 if moved else 20,
+            "batch": 20_000,
+            "resample": 100,
+            "steps": 100_000 if moved else 30_000,
+        }
+        assert full["spectrum"] == "printed" and float(full["clip"]) == 0.01 and int(full.get("runs", 5)) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        (NAMES[0], {"spectrum": "printed"}, "d = 2: must be 5 with the printed spectrum"),
+        (NAMES[0], {"eta": "1e80"}, "training diverges"),
+        (NAMES[0], {"readings": 1}, "readings = 1: must be an integer >= 2"),
+        (NAMES[0], {"n_test": 1}, "n_test = 1: must be an integer >= 2"),
+        (NAMES[0], {"scale": 0}, "scale = 0: must be a number .* > 0"),
+        (NAMES[1], {"runs": 2}, "runs = 2: is no setting of ahn2023.figure2"),
+        (NAMES[3], {"batch": 0}, "batch = 0: must be an integer >= 1"),
+    ],
+)
+def test_settings_that_do_not_fit(name, given, message):
+    with pytest.raises(InputError, match=message):
+        run(name, **given)
+
+
+@pytest.mark.parametrize(("name", "runs", "unseen"), [(NAMES[0], 2, 20), (NAMES[1], 1, 0), (NAMES[4], 1, 0)])
+def test_the_expected_time_counts_steps_draws_and_readings(monkeypatch, name, runs, unseen):
+    times = iter([30.0, 2.0])
+    monkeypatch.setattr(figures, "timed", lambda *_: next(times))
+    # 12 steps of 2 seconds; a draw of 8 prompts takes 30, and there are 4 of them, and the unseen ones; 4 readings.
+    each = 12 * 2 + 4 * 30 + unseen / 8 * 30 + 4 * unseen / 8 * 2
+    assert load_experiment(name).expect(chosen(name), device="cpu") == runs * each
+
+
+def test_an_act_is_timed(monkeypatch):
+    clock, acts = [0.0], []
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def act():
+        acts.append(None)
+        clock[0] += 1.5
+
+    assert figures.timed(act, "cpu", 4) == 1.5 and len(acts) == 4
+
+
+COMMAND = ["ahn2023.figure3", "L=2", "d=2", "n=3", "batch=8", "resample=7", "n_test=20", "readings=4", "runs=2"]
+COMMAND += ["steps=600", "halving=200", "--device", "cpu", "--seed", "5", "--json"]
+KILLED = """
+import sys
+import verify.running
+verify.running.Running.__init__.__defaults__ = (None, None, 0.02)
+from verify.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
+    words = [sys.executable, "-c", KILLED, "simulate", *COMMAND, "--store"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(verify.__file__).parents[1])}
+
+    def begin(store):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen([*words, str(store)], cwd=tmp_path, env=environment, **pipes)
+
+    whole = begin(tmp_path / "whole")
+    expected = json.loads(whole.communicate(timeout=300)[0])
+    folder, broken = tmp_path / "broken.unfinished", begin(tmp_path / "broken")
+    # Killed some time after a checkpoint is there, wherever it then is.
+    deadline = time.monotonic() + 120
+    while broken.poll() is None and time.monotonic() < deadline and not list(folder.glob("*.pt")):
+        time.sleep(0.005)
+    time.sleep(0.1)
+    broken.send_signal(signal.SIGKILL)
+    broken.communicate(timeout=60)
+    assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
+    assert len(list(folder.glob("*.pt"))) == 1
+    resumed = begin(tmp_path / "broken")
+    found = json.loads(resumed.communicate(timeout=300)[0])
+    # What the killed process was just writing may be left beside.
+    assert not list(folder.glob("*.pt"))
+    for body in (expected, found):
+        del body["seconds"]
+    assert found == expected

@@ -1,0 +1,130 @@
+"""Figures 6 and 7: each predictor's loss, by its definition, on the same prompts; what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from numerics.preconditioned_descent import figures, predictor_figures
+from numerics.preconditioned_descent.predictors import best_coefficients, least_norm_losses, power_errors
+from numerics.preconditioned_descent.reduced import losses
+from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from verify import InputError, Running, load_experiment
+
+TINY = {"d": 2, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "batch": 8, "resample": 3}
+TINY |= {"runs": 2, "n_test": 30, "n_fit": 50}
+OWN = {"ahn2023.figure6": {"examples": "1,4", "L": 2}, "ahn2023.figure7": {"layers": "1,3", "n": 4}}
+NAMES = list(OWN)
+PREDICTORS = {"transformer", "gradient_descent", "preconditioned_gradient_descent"}
+PREDICTORS |= {"least_squares_Euclidean_norm", "least_squares_Sigma_norm"}
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    figures._TRAINED.clear()
+
+
+def run(name, **more):
+    return load_experiment(name).run(device="cpu", **{**TINY, **OWN[name], **more})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_repeats_from_its_seed(name):
+    first = run(name, seed=3)
+    figures._TRAINED.clear()
+    again, other = run(name, seed=3), run(name, seed=4)
+    assert first.curves == again.curves and first.curves != other.curves and set(first.curves) == PREDICTORS
+    assert {m.samples for curve in first.curves.values() for m in curve.measured} == {60}
+    assert len({(curve.over, curve.quantity) for curve in first.curves.values()}) == 1
+
+
+@pytest.mark.parametrize(("name", "trained"), [(NAMES[0], "A"), (NAMES[1], "A"), (NAMES[0], "A_and_B")])
+def test_losses_are_those_of_each_predictor(name, trained):
+    found = run(name, runs=1, trained=trained)
+    experiment = load_experiment(name)
+    settings = experiment._chosen({**TINY, **OWN[name], "trained": trained}, full=False)
+    for place, (value, plan) in enumerate(predictor_figures._plans(settings, "n" if name == NAMES[0] else "L")):
+        assert found.curves["transformer"].at[place] == value and value in (plan.n, plan.L)
+        training = Training(plan, 0, "cpu")
+        for _ in range(12):
+            training.advance()
+        A, *B = training.matrices
+        assert len(B) == (trained == "A_and_B")
+        task = task_of(plan, 0, "cpu")
+        unseen, fitted = (prompts_for(plan, 0, what, k, "cpu") for what, k in (("unseen", 30), ("fitted", 50)))
+        expected = {"transformer": losses(A, B[0] if B else None, unseen)}
+        identity = torch.eye(2, dtype=torch.float64)
+        for descent, K in (("gradient_descent", identity), ("preconditioned_gradient_descent", task.inverse)):
+            p = best_coefficients(power_errors(K, fitted, plan.L))
+            expected[descent] = (p @ power_errors(K, unseen, plan.L)).square()
+        expected["least_squares_Euclidean_norm"] = least_norm_losses(unseen, plan.n, identity)
+        expected["least_squares_Sigma_norm"] = least_norm_losses(unseen, plan.n, task.root)
+        for key, values in expected.items():
+            measured = found.curves[key].measured[place]
+            assert measured.value == pytest.approx(float(values.mean()), rel=1e-12)
+            assert measured.standard_error == pytest.approx(float(values.std()) / math.sqrt(30))
+
+
+def test_runs_are_pooled():
+    both, first = run(NAMES[1]), run(NAMES[1], runs=1)
+    for curve, alone in ((both.curves[k], first.curves[k]) for k in ("transformer", "gradient_descent")):
+        assert curve.measured[0].value != alone.measured[0].value
+    assert len(figures._TRAINED) == 4
+
+
+def test_step_sizes_that_are_not_real_are_counted(monkeypatch):
+    found = run(NAMES[0], n_fit=20_000)
+    assert {found.measurements[f"{name}_complex_steps"].value for name in predictor_figures.DESCENTS} == {0}
+    pair = np.array([0.5 + 0.1j, 0.5 - 0.1j])
+    monkeypatch.setattr(predictor_figures, "step_sizes", lambda _: pair)
+    found = run(NAMES[0])
+    # Two of each of two points and two runs.
+    assert found.measurements["gradient_descent_complex_steps"].value == 8
+
+
+def test_the_papers_own_settings():
+    for name in NAMES:
+        full = load_experiment(name)._chosen({}, full=True)
+        sizes = {key: int(full[key]) for key in ("d", "batch", "resample", "steps", "runs")}
+        assert sizes == {"d": 5, "batch": 20_000, "resample": 100, "steps": 30_000, "runs": 5}
+    assert tuple(map(int, load_experiment(NAMES[0])._chosen({}, full=True)["examples"])) == tuple(range(2, 23, 2))
+    assert tuple(map(int, full["layers"])) == (1, 2, 3, 4) and int(full["n"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        (NAMES[0], {"examples": "4,4"}, "examples = 4,4: must be integers, all different"),
+        (NAMES[0], {"examples": "5/2"}, "must be integers, all different"),
+        (NAMES[0], {"examples": "0,4"}, "examples = 0,4: .*>= 1"),
+        (NAMES[1], {"layers": "1,1"}, "layers = 1,1: must be integers, all different"),
+        (NAMES[0], {"n": 4}, "n = 4: is no setting of ahn2023.figure6"),
+        (NAMES[1], {"L": 4}, "L = 4: is no setting of ahn2023.figure7"),
+        (NAMES[1], {"n_fit": 5}, "n_fit = 5: must be an integer >= 10"),
+        (NAMES[1], {"layers": "12", "n_fit": 11}, "n_fit = 11: must be at least 13"),
+        (NAMES[0], {"spectrum": "printed"}, "d = 2: must be 5 with the printed spectrum"),
+        (NAMES[0], {"eta": "1e80"}, "training diverges"),
+    ],
+)
+def test_settings_that_do_not_fit(name, given, message):
+    with pytest.raises(InputError, match=message):
+        run(name, **given)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_expected_time_is_that_of_all_trainings(monkeypatch, name):
+    monkeypatch.setattr(predictor_figures, "expected_seconds", lambda plan, device, runs, unseen: runs * unseen)
+    chosen = load_experiment(name)._chosen({**TINY, **OWN[name]}, full=False)
+    assert load_experiment(name).expect(chosen, device="cpu") == 2 * 2 * 80
+
+
+def test_what_was_trained_is_not_trained_again(tmp_path):
+    running = Running(tmp_path / "state.pt", every=0.0)
+    experiment = load_experiment(NAMES[0])
+    chosen = experiment._chosen({**TINY, **OWN[NAMES[0]]}, full=False)
+    first = experiment.measure(chosen, seed=1, device="cpu", running=running)
+    figures._TRAINED.clear()
+    told = []
+    again = Running(tmp_path / "state.pt", tell=lambda *done: told.append(done))
+    assert experiment.measure(chosen, seed=1, device="cpu", running=again) == first and told == []

@@ -1,0 +1,103 @@
+"""Gradient descent with the best step sizes, and least squares, against what they are by definition."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from numerics.preconditioned_descent.experiments import random_rotation
+from numerics.preconditioned_descent.predictors import (
+    best_coefficients,
+    least_norm_losses,
+    power_errors,
+    step_sizes,
+)
+from numerics.preconditioned_descent.reduced import draw, losses, reduced
+from numerics.preconditioned_descent.reference import preconditioned_descent, sample
+from verify import InputError, Measurement, agreement
+
+D = torch.tensor([1.0, 0.5, 0.2], dtype=torch.float64)
+U = random_rotation(3, torch.Generator().manual_seed(1))
+SIGMA, INVERSE, ROOT = (U.T @ (D**power).diag() @ U for power in (1, -1, 0.5))
+IDENTITY = torch.eye(3, dtype=torch.float64)
+
+
+def sampled(count, n, seed=0):
+    return sample(count, n, SIGMA, INVERSE, torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("K", [IDENTITY, INVERSE], ids=["I", "inverse"])
+def test_the_errors_are_those_of_gradient_steps(K):
+    tokens, weights = sampled(6, 4)
+    steps = torch.tensor([0.3, 1.1, 0.7], dtype=torch.float64)
+    w = preconditioned_descent(tokens, weights, steps[:, None, None] * K)[:, -1]
+    expected = ((weights - w) * tokens[:, :, -1]).sum(dim=1)
+    coefficients = torch.tensor(np.poly(steps.numpy()), dtype=torch.float64)
+    found = coefficients @ power_errors(K, reduced(tokens, weights), 3)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_step_sizes_are_the_factors_of_the_polynomial():
+    for steps in ([0.4], [0.4, 1.7], [0.2, 0.5, 1.5], [0.5 + 0.1j, 0.5 - 0.1j, 1.0]):
+        coefficients = torch.tensor(np.poly(steps).real)
+        assert np.allclose(np.sort_complex(step_sizes(coefficients)), np.sort_complex(steps), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("K", [IDENTITY, INVERSE], ids=["I", "inverse"])
+@pytest.mark.parametrize("n", [2, 9])
+def test_no_other_step_sizes_are_better_on_the_prompts(K, n):
+    prompts = draw(4000, n, SIGMA, INVERSE, torch.Generator().manual_seed(3))
+    errors = power_errors(K, prompts, 2)
+    best = best_coefficients(errors)
+    least = float((best @ errors).square().mean())
+    steps = step_sizes(best)
+    assert best[0] == 1 and np.isrealobj(steps)
+    A = torch.tensor(steps.real)[:, None, None] * K
+    assert float(losses(A, None, prompts).mean()) == pytest.approx(least, rel=1e-10)
+    grid = np.linspace(0.02, 3, 150)
+    searched = min(
+        float((torch.tensor(np.poly([a, b])) @ errors).square().mean()) for i, a in enumerate(grid) for b in grid[i:]
+    )
+    # A grid of fiftieths is at most 1/100 away in each.
+    assert least <= searched <= least * 1.02
+    # No slope is left in the coefficients.
+    slopes = errors[1:] @ (best @ errors) / errors.shape[1]
+    assert float(slopes.abs().max()) < 1e-10 * float(errors.square().mean())
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("root", [IDENTITY, ROOT], ids=["Euclidean", "Sigma"])
+def test_least_squares_of_least_norm_with_few_examples(n, root):
+    tokens, weights = sampled(40, n)
+    examples = tokens[:, :, :-1]
+    labels = torch.einsum("bdi,bd->bi", examples, weights)
+    # v = root w solves (root^{-1} x_i)'v = y_i with least |v|: by the pseudo-inverse.
+    v = (torch.linalg.pinv((torch.linalg.inv(root) @ examples).mT) @ labels[:, :, None])[:, :, 0]
+    w = v @ torch.linalg.inv(root)
+    expected = ((weights - w) * tokens[:, :, -1]).sum(dim=1).square()
+    torch.testing.assert_close(least_norm_losses(reduced(tokens, weights), n, root), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_least_squares_with_enough_examples_is_exact():
+    tokens, weights = sampled(200, 4)
+    examples = tokens[:, :, :-1]
+    labels = torch.einsum("bdi,bd->bi", examples, weights)
+    w = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
+    # Up to rounding times the condition of 200 random 4×3 matrices.
+    torch.testing.assert_close(w, weights, rtol=0, atol=1e-8)
+    assert not least_norm_losses(reduced(tokens, weights), 4, IDENTITY).any()
+    assert not least_norm_losses(reduced(*sampled(5, 3)), 3, ROOT).any()
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_loss_of_least_sigma_norm_by_hand(n):
+    # After whitening, the part of N(0, I) outside a uniformly random n-dimensional space: d − n.
+    errors = least_norm_losses(reduced(*sampled(100_000, n)), n, ROOT)
+    loss = Measurement(float(errors.mean()), float(errors.std()) / math.sqrt(len(errors)), len(errors))
+    assert agreement(3 - n, loss, comparisons=2, resolution=0.1).holds
+
+
+def test_too_few_prompts_are_refused():
+    with pytest.raises(InputError, match="n_fit = 3: must be at least 4, the number of coefficients"):
+        best_coefficients(torch.ones(4, 3, dtype=torch.float64))

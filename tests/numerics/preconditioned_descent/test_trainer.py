@@ -1,0 +1,132 @@
+"""The trainer: its gradient is the reference's, its steps PyTorch's Adam, what is left goes on to the same bits."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from numerics.preconditioned_descent.experiments import clipped, eigenvalues
+from numerics.preconditioned_descent.reduced import losses
+from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
+from numerics.preconditioned_descent.trainer import Plan, Training, prompts_for, readings, task_of
+from verify import InputError, Running
+
+PLAN = Plan(2, 3, 5, "A_and_B", "even", 0.25, 20, 3, 0.01, 0.05, 4, 0.3, (0, 3, 8))
+PLANS = [PLAN, replace(PLAN, trained="A"), replace(PLAN, L=1), replace(PLAN, n=2)]
+IDS = ["A and B", "A", "one layer", "few examples"]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=IDS)
+def test_steps_are_adams_on_clipped_gradients(plan):
+    training, twin = Training(plan, 3, "cpu"), Training(plan, 3, "cpu")
+    leaves = [matrix.clone().requires_grad_() for matrix in training.matrices]
+    adam = torch.optim.Adam(leaves, lr=plan.eta, betas=(0.9, 0.9))
+    for step in range(7):
+        if step % plan.resample == 0:
+            twin.draw_batch()
+        adam.param_groups[0]["lr"] = plan.eta / 2 ** (step // plan.halving)
+        loss = losses(leaves[0], leaves[1] if len(leaves) > 1 else None, twin._batch).mean()
+        slopes = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
+        for leaf, slope in zip(leaves, slopes, strict=True):
+            leaf.grad = clipped(slope, plan.clip)
+        adam.step()
+        training.advance()
+        # It is clipped here: the norms of a layer's gradients are above.
+        assert torch.linalg.matrix_norm(slopes[0]).max() > plan.clip
+    for found, expected in zip(training.matrices, leaves, strict=True):
+        torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-12)
+    assert training.step == 7
+
+
+def test_the_gradient_is_the_references_on_the_batch(monkeypatch):
+    plan = replace(PLAN, n=2)
+    training = Training(plan, 3, "cpu")
+    training.draw_batch()
+    loss, found = training.gradient()
+    # With fewer examples than dimensions batches are the reference's: the same draw.
+    source = training.generator
+    source.set_state(training._before)
+    tokens, weights = sample(plan.batch, plan.n, training.task.covariance, training.task.inverse, source)
+    leaves = [matrix.clone().requires_grad_() for matrix in training.matrices]
+    expected = in_context_errors(pattern(*leaves), tokens, weights).mean()
+    torch.testing.assert_close(loss, expected.detach(), rtol=1e-12, atol=0)
+    for one, other in zip(found, torch.autograd.grad(expected, leaves), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_a_batch_serves_as_many_steps_as_it_is_asked_to():
+    training, seen = Training(PLAN, 3, "cpu"), []
+    for _ in range(7):
+        training.advance()
+        seen.append(training._batch.query[0, 0].item())
+    assert len(set(seen)) == 3 and seen[0] == seen[2] != seen[3] == seen[5] != seen[6]
+
+
+def test_sigma_has_the_spectrum_in_a_rotation_of_the_seeds():
+    one, again, other = (task_of(PLAN, seed, "cpu") for seed in (1, 1, 2))
+    assert torch.equal(one.covariance, again.covariance) and not torch.allclose(one.covariance, other.covariance)
+    for task in (one, other):
+        spectrum = torch.linalg.eigvalsh(task.covariance)
+        torch.testing.assert_close(spectrum, eigenvalues("even", 3, 0.25).sort().values)
+        identity = torch.eye(3, dtype=torch.float64)
+        torch.testing.assert_close(task.covariance @ task.inverse, identity)
+        torch.testing.assert_close(task.root @ task.root, task.covariance)
+    assert (one.covariance - one.covariance.diagonal().diag()).abs().max() > 1e-3
+
+
+def test_prompts_of_a_purpose_are_no_others():
+    one, again, other = (prompts_for(PLAN, 1, purpose, 5, "cpu") for purpose in ("a", "a", "b"))
+    assert torch.equal(one.query, again.query) and not torch.equal(one.query, other.query)
+    training = Training(PLAN, 1, "cpu")
+    training.draw_batch()
+    assert not torch.isclose(training._batch.query[0, :5], one.query[0]).any()
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=IDS)
+def test_what_is_left_goes_on_to_the_same_bits(plan):
+    whole, broken = Training(plan, 5, "cpu"), Training(plan, 5, "cpu", Training(plan, 5, "cpu").state())
+    for step in range(8):
+        whole.advance()
+        broken.advance()
+        # In the middle of a batch, and at its end.
+        if step in (1, 2, 6):
+            state = broken.state()
+            broken.advance()
+            broken = Training(plan, 5, "cpu", state)
+    assert broken.step == 8
+    assert all(torch.equal(one, other) for one, other in zip(whole.matrices, broken.matrices, strict=True))
+
+
+def test_readings_are_those_of_the_plan_and_resume(tmp_path):
+    told = []
+    found = list(readings(PLAN, 5, "cpu", running=Running(), part="x", told=told.append))
+    assert [reading.step for reading in found] == [0, 3, 8] and told == list(range(1, 9))
+    file = tmp_path / "state.pt"
+    running = Running(file, every=0.0)
+    for reading in readings(PLAN, 5, "cpu", running=running, part="x", told=lambda _: None):
+        if reading.step == 3:
+            break
+    later = []
+    again = list(readings(PLAN, 5, "cpu", running=Running(file), part="x", told=later.append))
+    assert later == list(range(4, 9))
+    for one, other in zip(found, again, strict=True):
+        assert one.step == other.step and torch.equal(one.A, other.A) and torch.equal(one.B, other.B)
+    assert [r.B for r in readings(replace(PLAN, trained="A"), 5, "cpu", running=Running(), part="y", told=id)] == [
+        None
+    ] * 3
+
+
+def test_a_training_that_diverges_is_refused():
+    training = Training(replace(PLAN, eta=1e80), 5, "cpu")
+
+    def train():
+        for _ in range(20):
+            training.advance()
+
+    with pytest.raises(InputError, match=r"eta = 1e\+80: training diverges: no finite loss at step"):
+        train()
+
+
+def test_a_spectrum_that_is_printed_has_five_numbers():
+    with pytest.raises(InputError, match="d = 3: must be 5 with the printed spectrum"):
+        Training(replace(PLAN, spectrum="printed"), 5, "cpu")

@@ -1,0 +1,27 @@
+"""Generators for each purpose, seeds of runs, one thread."""
+
+import torch
+
+from numerics.repeatable import generator_for, one_thread, seeds_of_runs
+
+
+def test_purposes_have_generators_of_their_own():
+    draws = [torch.rand(3, generator=generator_for(1, purpose, "cpu")).tolist() for purpose in ("a", "b", "a")]
+    assert draws[0] == draws[2] != draws[1]
+    assert generator_for(1, "a", "cpu").initial_seed() != generator_for(2, "a", "cpu").initial_seed()
+
+
+def test_the_first_run_has_the_seed_itself_and_more_runs_change_none():
+    few, many = (list(seeds_of_runs(7, count)) for count in (2, 4))
+    assert many[0] == 7 and many[:2] == few and len(set(many)) == 4
+
+
+def test_one_thread_computes_and_what_was_is_there_again():
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
