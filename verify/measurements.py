@@ -27,7 +27,7 @@ class Measurement:
             raise TheoremError("a standard error needs at least two samples")
 
     def band(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0 or not known."""
+        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0 or unknown."""
         if not self.standard_error:
             return self.value, self.value
         from scipy.stats import t

@@ -19,6 +19,7 @@ from verify import (
     Verdict,
     agreement,
     all_of,
+    chance,
     load_experiment,
     over_drawn,
     student_bound,
@@ -104,8 +105,7 @@ def factors_are_seen(expected: Mapping[str, Bounds], found: Measured) -> bool:
     """Whether a mean of half or twice of what is implied would be refuted, for each of the traces."""
 
     def seen(name: str, low: float, high: float) -> bool:
-        chance = student_bound(found[name].samples, MOST_COMPARISONS) * found[name].standard_error
-        return chance + high - low < abs(low + high) / 4
+        return chance(found[name], MOST_COMPARISONS) + high - low < abs(low + high) / 4
 
     return all(seen(name, *bounds) for name, bounds in expected.items())
 

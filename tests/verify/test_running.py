@@ -130,10 +130,10 @@ def test_a_run_holds_its_checkpoint_until_it_ends(tmp_path):
 
 def test_a_lock_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="checkpoint = .*cannot be written"), alone(tmp_path / "file" / "state.pt"):
+    with pytest.raises(InputError, match=r"checkpoint = .*cannot be written"), alone(tmp_path / "file" / "state.pt"):
         pytest.fail("there is no folder")
     (tmp_path / "state.pt.lock").write_text("no database, " * 100)
-    with pytest.raises(InputError, match="checkpoint = .*cannot be held"), alone(tmp_path / "state.pt"):
+    with pytest.raises(InputError, match=r"checkpoint = .*cannot be held"), alone(tmp_path / "state.pt"):
         pytest.fail("there is no lock")
 
 
