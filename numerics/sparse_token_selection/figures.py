@@ -317,8 +317,12 @@ def _changed(base: tuple[Setting, ...], **values: tuple[Value, Value]) -> tuple[
 
 
 # Both encodings, whose draws differ: many short runs.
-_BOTH = _changed(_BASE, late=(250, 50_000), steps=(500, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1))
-_ADAM = _changed(_BOTH, optimizer=("adam", "adam"), eta=("1/50", "1/1000"), eta_late=("1/150", "1/3000"))
+_BOTH = _changed(_BASE, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1))
+_ADAM = _changed(
+    _changed(_BOTH, optimizer=("adam", "adam"), eta=("1/50", "1/1000"), eta_late=("1/150", "1/3000")),
+    late=(125, 50_000),
+    steps=(250, 100_000),
+)
 _ONE_LENGTH = Setting(_integer("T_test", "number of tokens in the test"), 32, 400)
 _UNSEEN = Setting(SUBSETS, "4,5,6", "4,6,8")
 

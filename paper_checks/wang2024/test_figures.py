@@ -35,7 +35,8 @@ EXPECTED = {
         figures.figure5_length_to_zero: INCONCLUSIVE,
         figures.figure5_fixed_ends_above: VERIFIED,
         figures.figure5_both_converge: INCONCLUSIVE,
-        figures.figure5_stochastic_is_quicker: INCONCLUSIVE,
+        # At q_test = 5 it never comes below the level, and fixed encodings do.
+        figures.figure5_stochastic_is_quicker: REFUTED,
         figures.figure5_fixed_is_worse_with_q: INCONCLUSIVE,
     },
     "the figures' own sizes": {figures.figure2_after_ten_thousand_steps: INCONCLUSIVE},
@@ -46,6 +47,7 @@ OF_MANY = {
     figures.figure2_fixed_stays_above_a_constant,
     figures.figure4_fixed_ends_above,
     figures.figure5_fixed_ends_above,
+    figures.figure5_stochastic_is_quicker,
 }
 """What one training, as under --full, does not decide."""
 
