@@ -1,16 +1,23 @@
 """Verdicts on margins that are measured: known between two ends, up to a share of the false alarms that are allowed."""
 
-from verify import Evidence, Measurement, Outcome, Verdict, student_bound
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from verify import Evidence, Measurement, Outcome, Verdict, chance
 
 MOST_COMPARISONS = 10**6
 """Upper bound on the statistical comparisons of this folder, by which each one's share of the false alarms is cut."""
+FAMILY = 200
+"""Margins that share the false alarm: more than all captions have together."""
+NEAR_SET = 0.95
+"""The cosine with the ground truth from which on a matrix is near the set on which a floor is derived."""
+NEAR_FLOOR = 1 / 2
+"""The share of the floor by which a loss near it may be above it."""
 
 
 def ends(measured: Measurement) -> tuple[float, float]:
     """Return the interval in which the mean lies, but for a share of the false alarms that are allowed."""
-    if not measured.standard_error:
-        return measured.value, measured.value
-    half = student_bound(measured.samples, MOST_COMPARISONS) * measured.standard_error
+    half = chance(measured, FAMILY)
     return measured.value - half, measured.value + half
 
 
@@ -29,13 +36,31 @@ def above(large: Measurement, small: Measurement | float) -> tuple[float, float]
     return low - most, high - least
 
 
-def to_zero(end: Measurement, floor: tuple[float, float]) -> Verdict:
-    """Hold "converges to 0" against the least loss on the set.
+def to_zero(
+    end: Measurement, floor: tuple[float, float], cosines: Mapping[str, Measurement] = MappingProxyType({})
+) -> Verdict:
+    """Hold "converges to 0" against the least loss on the set on which theory speaks.
 
-    Refuted where that is positive and training ended where theory lets it. Where it ended below, training has left the
-    set, and where the bound is 0, nothing is known: the claim is open.
+    Refuted where that is positive, the trained matrices are near the set, by their cosines with it, and the loss has
+    come down near to it and not below. Of a run that is elsewhere theory says nothing, and one that may be at 0 leaves
+    the claim open.
     """
     low, high = ends(end)
-    detail = f"ends at {end.value:.4g} (between {low:.4g} and {high:.4g}); least on the set {floor[0]:.4g}"
-    refuted = floor[0] > 0 and low > 0 and high >= floor[0]
-    return Verdict(Outcome.REFUTED if refuted else Outcome.INCONCLUSIVE, Evidence.SIMULATED, detail)
+    least, most = floor
+    far = [f"{name} is {found.value:.3g}" for name, found in cosines.items() if not found.value >= NEAR_SET]
+    why = (
+        "theory leaves 0 open"
+        if least <= 0
+        else "it may be 0"
+        if low <= 0
+        else f"not near the set: {', '.join(far)}"
+        if far
+        else "it is below: training has left the set"
+        if high < least
+        else "it has not come down near to that"
+        if high > (1 + NEAR_FLOOR) * most
+        else ""
+    )
+    said = f"; {why}" if why else ", and training is near"
+    detail = f"ends at {end.value:.4g} (between {low:.4g} and {high:.4g}); least on the set {least:.4g}{said}"
+    return Verdict(Outcome.INCONCLUSIVE if why else Outcome.REFUTED, Evidence.SIMULATED, detail)

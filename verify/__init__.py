@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from verify.comparisons import Verdict as Verdict
     from verify.comparisons import agreement as agreement
     from verify.comparisons import all_of as all_of
+    from verify.comparisons import chance as chance
     from verify.comparisons import over_drawn as over_drawn
     from verify.comparisons import student_bound as student_bound
     from verify.derivation import Derivation as Derivation
@@ -83,6 +84,7 @@ _HOMES = {
         "Verdict",
         "agreement",
         "all_of",
+        "chance",
         "over_drawn",
         "student_bound",
     ),

@@ -132,6 +132,13 @@ def student_bound(samples: int, comparisons: int) -> float:
     return float(stats.t.isf(FALSE_ALARM / comparisons / 2, samples - 1))
 
 
+def chance(measured: "Measurement", comparisons: int) -> float:
+    """Return how far a mean may be off by chance, `comparisons` sharing FALSE_ALARM; inf where its error is unknown."""
+    if measured.standard_error is None:
+        return math.inf
+    return student_bound(measured.samples, comparisons) * measured.standard_error if measured.standard_error else 0.0
+
+
 def agreement(
     theory: float,
     measured: "Measurement",
@@ -155,9 +162,8 @@ def agreement(
         inconclusive; a difference beyond chance is refuted all the same.
     """
     difference = abs(measured.value - theory)
-    evidence = Evidence.SIMULATED if measured.standard_error else Evidence.COMPUTED
-    chance = student_bound(measured.samples, comparisons) * measured.standard_error if measured.standard_error else 0.0
-    tolerance = chance + rounding
+    evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED
+    tolerance = chance(measured, comparisons) + rounding
     detail = f"{measured.value:.6g} against {theory:.6g}: difference {difference:.2e}, tolerance {tolerance:.2e}"
     if not (math.isfinite(difference) and math.isfinite(tolerance)):
         return Verdict(Outcome.INCONCLUSIVE, evidence, detail)

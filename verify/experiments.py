@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from verify.errors import InputError, TheoremError
 from verify.measurements import Curve, HeatMap, Measurement, Predicted
 from verify.outcomes import SCHEMA, json_numbers
 from verify.parameters import Instance, Parameter, Value
-from verify.running import Running
+from verify.running import Running, alone
 
 if TYPE_CHECKING:
     from verify.sources import Source
@@ -106,8 +107,13 @@ class Experiment:
     measure: Callable[..., Mapping[str, Measurement | Curve | HeatMap]]
     resumable: bool = False
     expect: Callable[..., float] | None = None
+    _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        from verify.store import code_version
+
+        # Read when a module is loaded, so that what a result is kept under is what ran.
+        object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]
         for name in names:
             if name in (*_TAKEN, *_OF_RUN) or names.count(name) > 1:
@@ -145,8 +151,8 @@ class Experiment:
         """Measure, or return what a store has kept of the same run; what is measured is kept in it.
 
         With a store a long run goes on where it was left. `tell(done, total)` hears of its progress, and `announce`,
-        before it begins, about how many seconds it takes. Raises InputError for an unknown setting, a bad value, or a
-        run that diverges: nothing is kept of it.
+        before it begins, about how many seconds it takes. Raises InputError for an unknown setting, a bad value, a long
+        run that another process is at, or a run that diverges: nothing is kept of it.
         """
         chosen = self._chosen(settings, full=full)
         where = device_named(device)
@@ -156,16 +162,18 @@ class Experiment:
                 return replace(ExperimentResult.from_json(kept, chosen), from_store=True)
             except (KeyError, TypeError, ValueError) as error:
                 raise InputError("--store", store.path, f"holds a result of {self.id} that cannot be read") from error
-        running = Running(store.checkpoint(key) if store and key and self.resumable else None, tell)
-        if announce and self.expect:
-            announce(self.expect(chosen, device=where))
-        started = time.monotonic()
-        resuming = {"running": running} if self.resumable else {}
-        found = self.measure(chosen, seed=seed, device=where, **resuming)
-        result = self._result(found, chosen, seed, where, time.monotonic() - started + running.seconds_before)
-        if store and key:
-            store.write(key, self.id, result.to_json())
-            running.forget()
+        checkpoint = store.checkpoint(key) if store and key and self.resumable else None
+        with alone(checkpoint):
+            running = Running(checkpoint, tell)
+            if announce and self.expect:
+                announce(self.expect(chosen, device=where))
+            started = time.monotonic()
+            resuming = {"running": running} if self.resumable else {}
+            found = self.measure(chosen, seed=seed, device=where, **resuming)
+            result = self._result(found, chosen, seed, where, time.monotonic() - started + running.seconds_before)
+            if store and key:
+                store.write(key, self.id, result.to_json())
+                running.forget()
         return result
 
     def _result(
@@ -185,7 +193,7 @@ class Experiment:
                 numbers = [number for row in value.values for number in row]
             else:
                 measured = value.measured if isinstance(value, Curve) else (value,)
-                numbers = [number for one in measured for number in (one.value, one.standard_error)]
+                numbers = [number for one in measured for number in (one.value, one.standard_error or 0.0)]
             wild = next((number for number in numbers if not math.isfinite(number)), None)
             if wild is not None:
                 raise InputError(name, wild, f"is not finite: {self.id} diverges at these settings")
@@ -197,11 +205,12 @@ class Experiment:
         return ExperimentResult(self.id, chosen, seed, device, measurements, seconds, curves, maps)
 
     def _key(self, chosen: Instance, seed: int, device: str) -> "Key | None":
-        """Return what a store knows a run by; None where the code is not to be found."""
-        from verify.store import Key, code_version, settings_digest
+        """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
+        from verify.store import Key, read_code_version, settings_digest
 
-        code = code_version(self.measure.__module__)
-        return Key(settings_digest(self.id, chosen), code, seed, device) if code else None
+        if not self._code or read_code_version(_module_of(self.measure)) != self._code:
+            return None
+        return Key(settings_digest(self.id, chosen), self._code, seed, device)
 
     def along(
         self,
@@ -266,6 +275,13 @@ class Experiment:
                 if not isinstance(number, str) and abs(number) > _LARGEST:
                     raise InputError(name, given.get(name, ""), "must be a number of float64's range")
         return chosen
+
+
+def _module_of(measure: Any) -> str:
+    """Return the module that a callable is from: of a partial one, that of the function; "" where there is none."""
+    while isinstance(measure, partial):
+        measure = measure.func
+    return getattr(measure, "__module__", None) or ""
 
 
 def make_folder(folder: Path) -> None:

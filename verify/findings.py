@@ -21,7 +21,7 @@ from verify.outcomes import Enclosure, number_text
 if TYPE_CHECKING:
     from verify.sources import Paper
 
-Provenance = Literal["printed", "recalled", "our reading", "open", "derived here"]
+Provenance = Literal["printed", "recalled", "our reading", "open", "derived here", "observed"]
 _OURS: tuple[Provenance, ...] = ("our reading", "open")
 
 Expected = bool | int | Fraction | Enclosure | str | None
@@ -30,7 +30,7 @@ Expected = bool | int | Fraction | Enclosure | str | None
 
 @dataclass(frozen=True)
 class Premise:
-    """Something that a finding rests on, and where that is from."""
+    """Something that a finding rests on, and where that is from: `observed` is what runs showed, underived."""
 
     text: str
     provenance: Provenance

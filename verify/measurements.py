@@ -11,22 +11,23 @@ from verify.errors import TheoremError
 class Measurement:
     """A measured number: the mean of `samples` independent values, and its standard error.
 
-    Standard error 0 says that the value is deterministic up to rounding. (mean − truth) / standard_error
-    is Student t with samples − 1 degrees of freedom, up to the non-normality of the values.
+    Standard error 0 says that the value is deterministic up to rounding, None that it is random and that how much is
+    not known, as of one run. (mean − truth) / standard_error is Student t with samples − 1 degrees of freedom, up to
+    the non-normality of the values.
     """
 
     value: float
-    standard_error: float = 0.0
+    standard_error: float | None = 0.0
     samples: int = 1
 
     def __post_init__(self) -> None:
-        if self.standard_error < 0 or self.samples < 1:
+        if (self.standard_error or 0) < 0 or self.samples < 1:
             raise TheoremError("a measurement has a standard error >= 0 and at least one sample")
-        if self.standard_error > 0 and self.samples < 2:
+        if self.standard_error and self.samples < 2:
             raise TheoremError("a standard error needs at least two samples")
 
     def band(self) -> tuple[float, float]:
-        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0."""
+        """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0 or unknown."""
         if not self.standard_error:
             return self.value, self.value
         from scipy.stats import t

@@ -3,8 +3,9 @@
 import contextlib
 import os
 import pickle
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,50 @@ class Running:
             self.tell(done, total)
 
     def forget(self) -> None:
-        """Remove the checkpoint, and its folder where it was the last."""
+        """Remove the checkpoint, also a half-written one, and their folder where they were the last."""
         if self.file is not None:
             self.file.unlink(missing_ok=True)
+            _part(self.file).unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self.file.parent.rmdir()
+
+
+@contextlib.contextmanager
+def alone(file: Path | None) -> Iterator[None]:
+    """Hold a checkpoint: no two processes go on with one. Raises InputError where another one holds it.
+
+    The lock is SQLite's of a file beside it, which the system lets go of however a process ends.
+    """
+    if file is None:
+        yield
+        return
+    lock = file.with_name(f"{file.name}.lock")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(lock, timeout=0, isolation_level=None)
+    except (OSError, sqlite3.Error) as error:
+        raise InputError("checkpoint", file, f"cannot be written: {error}") from error
+    with contextlib.closing(connection):
+        try:
+            # Nothing is written: a journal would only be left behind.
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            taken = "locked" in str(error)
+            why = "another process is at the same run; wait for it" if taken else f"cannot be held: {error}"
+            raise InputError("checkpoint", file, why) from error
+        try:
+            yield
+        finally:
+            # Not on Windows, where an open file stays: there it is left.
+            with contextlib.suppress(OSError):
+                lock.unlink()
+                file.parent.rmdir()
+
+
+def _part(file: Path) -> Path:
+    """Return where a checkpoint is written before it takes its place; what a killed process left is overwritten."""
+    return file.with_name(f"{file.name}.part")
 
 
 def _read(file: Path) -> tuple[dict[str, Any], float]:
@@ -84,7 +124,7 @@ def _write(file: Path, parts: dict[str, Any], seconds: float) -> None:
     """Write a checkpoint: under its name there is the former one or the new one, whole, whenever the process ends."""
     import torch
 
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    part = _part(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as target:

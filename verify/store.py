@@ -63,12 +63,19 @@ def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
 
 @cache
 def code_version(module: str) -> str:
+    """Return `read_code_version` as it was when it was first asked for in this process."""
+    return read_code_version(module)
+
+
+def read_code_version(module: str) -> str:
     """Return our version, those of what computes, and a digest of the sources of a module's top package and of ours.
 
     So that edited code is never served an old result. "" where the sources are not to be found: nothing is kept then.
     """
     from importlib import metadata
 
+    if not module:
+        return ""
     digest = hashlib.sha256()
     for package in sorted({module.partition(".")[0], "verify"}):
         files = list(_sources(package))
@@ -95,7 +102,8 @@ def _sources(package: str) -> Iterator[tuple[str, Path]]:
         if file and Path(file).is_file():
             yield Path(file).name, Path(file)
         return
-    folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+    # A folder that is on the path twice is a namespace package's twice.
+    folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()})
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             yield path.relative_to(folder).as_posix(), path

@@ -43,6 +43,7 @@ def conditions_text(result: ConditionsResult) -> str:
 
 def _measured(m: Measurement) -> str:
     spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
+    spread = " (one sample)" if m.standard_error is None else spread
     return f"{m.value:.{_SHORT}g}{spread}"
 
 

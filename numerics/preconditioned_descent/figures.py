@@ -70,15 +70,16 @@ def test_losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
 
 
 def measured(values: Tensor) -> Measurement:
-    """Return the mean of values (n,), with its standard error where there are several."""
+    """Return the mean of values (n,), with its standard error; of one value that is not known."""
     if len(values) == 1:
-        return Measurement(float(values[0]))
+        return Measurement(float(values[0]), None)
     return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
 
 def _log(loss: Measurement) -> Measurement:
     """Return ln of a mean; its standard error to first order."""
-    return Measurement(math.log(loss.value), loss.standard_error / loss.value, loss.samples)
+    error = None if loss.standard_error is None else loss.standard_error / loss.value
+    return Measurement(math.log(loss.value), error, loss.samples)
 
 
 def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:

@@ -3,18 +3,19 @@
 A figure trains the layer on fresh batches and reads it at equally spaced steps on a fixed validation set: n_test tokens
 X with subsets y that stay the same. Stochastic encodings are drawn anew at every forward pass, there too; fixed ones
 are the first T_test of the seed's one draw, of which training saw the first T. Validation has generators of its own, so
-that what is read does not change what is trained. Where there is one run, standard errors are those of the mean over
-the validation set, given the trained matrices; of more, those of the mean over the runs.
+that what is read does not change what is trained. Where there is one run, standard errors of losses are those of the
+mean over the validation set, given the trained matrices, and what is read off the matrices has none. Of several runs,
+each with a draw of fixed encodings of its own, they are those of the mean over the runs.
 
 Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings. A run
-with the full settings takes some 70 minutes of one core for stochastic encodings and 15 for fixed ones; `--full` says
-how long on this machine before it starts.
+with the full settings takes some 110 minutes of one core for stochastic encodings and 32 for fixed ones; in float32 64
+and 16 (measured: 66, 19, 39 and 9.6 ms a step). `--full` says how long on this machine before it starts.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,11 +25,19 @@ from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T
 from numerics.sparse_token_selection.reference import cosine_similarity
 from numerics.sparse_token_selection.stochastic import measurement
 from numerics.sparse_token_selection.trainer import Plan, Reading, Training, readings
-from numerics.sparse_token_selection.validation import LOSS, STEPS_TAKEN, Validation, inverse, loss_curve, losses_at
+from numerics.sparse_token_selection.validation import (
+    LOSS,
+    STEPS_TAKEN,
+    Validation,
+    inverse,
+    late_change,
+    loss_curve,
+    losses_at,
+)
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
-from verify.parameters import Instance
+from verify.parameters import Instance, Value
 
-_REMEMBERED = 4
+_REMEMBERED = 48
 _COMPARED = ("stochastic", "fixed")
 
 _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
@@ -75,23 +84,56 @@ def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, be
     return _TRAINED[key]
 
 
-def _figure1(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
-    plan, count = _plan(settings, str(settings["encoding"])), int(settings["runs"])
-    truth = ground_truth(plan.d_e, plan.d, device)
-    losses, rows = [], []
+class _Runs(NamedTuple):
+    """Independent trainings of a plan: their seeds, their readings, and where."""
+
+    plan: Plan
+    device: str
+    trained: list[tuple[int, list[Reading]]]
+
+    def losses(self, n: int, T: int, q: int) -> list[list[Tensor]]:
+        """Return each run's validation losses at each reading."""
+        return [losses_at(self.plan, seed, self.device, run, n=n, T=T, q=q) for seed, run in self.trained]
+
+    def ends(self) -> dict[str, Measurement]:
+        """Return the cosines and coefficients at the end."""
+        truth = ground_truth(self.plan.d_e, self.plan.d, self.device)
+        rows = [_coefficients(run[-1], truth.W, truth.V) for _, run in self.trained]
+        return {f"{name}_end": _over_runs(row[name] for row in rows) for name in rows[0]}
+
+
+def _runs(
+    settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
+) -> _Runs:
+    """Return the trainings of one encoding, where it is one of several: its number, and how many there are."""
+    plan, count = _plan(settings, encoding), int(settings["runs"])
+    (number, of), steps = others, plan.read[-1]
+    trained = []
     for i, own in enumerate(seeds_of_runs(seed, count)):
-        run = _trained(plan, own, device, running, f"run {i}", i * plan.read[-1], count * plan.read[-1])
-        losses.append(losses_at(plan, own, device, run, n=int(settings["n_test"]), T=plan.T, q=plan.q))
-        rows.append([_coefficients(reading, truth.W, truth.V) for reading in run])
-    loss = loss_curve(plan, losses)
+        before = (number * count + i) * steps
+        run = _trained(plan, own, device, running, f"{encoding} {i}", before, of * count * steps)
+        trained.append((own, run))
+    return _Runs(plan, device, trained)
+
+
+def _over_runs(values: Iterable[float]) -> Measurement:
+    """Return the mean over runs; of one run the standard error is not known."""
+    found = torch.tensor(list(values), dtype=torch.float64)
+    return measurement(found) if len(found) > 1 else Measurement(float(found[0]), None)
+
+
+def _figure1(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
+    runs = _runs(settings, str(settings["encoding"]), seed, device, running)
+    plan, truth = runs.plan, ground_truth(int(settings["d_e"]), int(settings["d"]), device)
+    rows = [[_coefficients(reading, truth.W, truth.V) for reading in run] for _, run in runs.trained]
+    loss = loss_curve(plan, runs.losses(int(settings["n_test"]), plan.T, plan.q))
 
     def curve(name: str, quantity: str) -> Curve | None:
         """Return a curve of what is read off the matrices; cosines begin where a matrix has left zero."""
         known = [k for k in range(len(plan.read)) if all(name in row[k] for row in rows)]
         if not known:
             return None
-        values = [torch.tensor([row[k][name] for row in rows], dtype=torch.float64) for k in known]
-        measured = tuple(Measurement(float(each[0])) if count == 1 else measurement(each) for each in values)
+        measured = tuple(_over_runs(row[k][name] for row in rows) for k in known)
         return Curve(STEPS_TAKEN, quantity, tuple(float(plan.read[k]) for k in known), measured)
 
     inverses = Curve(STEPS_TAKEN, "inverse validation loss", loss.at, tuple(map(inverse, loss.measured)))
@@ -117,22 +159,25 @@ def _coefficients(reading: Reading, W_true: Tensor, V_true: Tensor) -> dict[str,
     return found
 
 
-def _both(settings: Instance, seed: int, device: str, running: Running) -> Iterator[tuple[str, Plan, list[Reading]]]:
+def _identity(matrix: Tensor, true: Tensor) -> float:
+    """Return the mean entry of the identity block."""
+    return float((matrix * true).sum() / true.sum())
+
+
+def _both(settings: Instance, seed: int, device: str, running: Running) -> Iterator[tuple[str, _Runs]]:
     """Yield the two encodings that a figure compares, with their trainings."""
     for i, encoding in enumerate(_COMPARED):
-        plan = _plan(settings, encoding)
-        steps = plan.read[-1]
-        yield encoding, plan, _trained(plan, seed, device, running, encoding, i * steps, len(_COMPARED) * steps)
+        yield encoding, _runs(settings, encoding, seed, device, running, (i, len(_COMPARED)))
 
 
 def _figure2(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
     lengths, n = _whole(settings, "T_test"), int(settings["n_test"])
     _refuse_lengths(settings, lengths)
     found = {}
-    for encoding, plan, run in _both(settings, seed, device, running):
+    for encoding, runs in _both(settings, seed, device, running):
         for length in lengths:
-            losses = losses_at(plan, seed, device, run, n=n, T=length, q=plan.q)
-            found[f"{encoding}_T{length}"] = loss_curve(plan, [losses], f"{LOSS}\nat T_test = {length}")
+            losses = runs.losses(n, length, runs.plan.q)
+            found[f"{encoding}_T{length}"] = loss_curve(runs.plan, losses, f"{LOSS}\nat T_test = {length}")
     return found
 
 
@@ -144,19 +189,23 @@ def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
 
 
 def _figure3(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | HeatMap]:
-    plan = _plan(settings, str(settings["encoding"]))
-    run = _trained(plan, seed, device, running, "run 0", 0, plan.read[-1])
-    truth = ground_truth(plan.d_e, plan.d, device)
+    """Heat maps are of the first run; what is measured of the matrices, and of how much entries grow, is of all."""
+    runs = _runs(settings, str(settings["encoding"]), seed, device, running)
+    truth = ground_truth(runs.plan.d_e, runs.plan.d, device)
     found: dict[str, Measurement | HeatMap] = {}
     for name, true, rows in (("W", truth.W, "row: d of tokens, then d_e"), ("V", truth.V, "row: d")):
-        for when, reading in (("before", run[0]), ("after", run[-1])):
-            matrix = getattr(reading, name).to(torch.float64)
-            values = tuple(map(tuple, matrix.tolist()))
+        before, after = ([getattr(run[place], name).to(torch.float64) for _, run in runs.trained] for place in (0, -1))
+        for when, matrices in (("before", before), ("after", after)):
+            values = tuple(map(tuple, matrices[0].tolist()))
             found[f"{name}_{when}"] = HeatMap(rows, "column: d of tokens, then d_e", f"entry of {name}", values)
-            size = (matrix * true).sum() / true.sum()
-            off = (matrix * (1 - true)).abs().max()
-            found[f"identity_{name}_{when}"] = Measurement(float(size))
-            found[f"largest_off_{name}_{when}"] = Measurement(float(off))
+        for when, matrices in (("before", before), ("after", after)):
+            found[f"identity_{name}_{when}"] = _over_runs(_identity(m, true) for m in matrices)
+            found[f"largest_off_{name}_{when}"] = _over_runs(float((m * (1 - true)).abs().max()) for m in matrices)
+        pairs = list(zip(before, after, strict=True))
+        found[f"identity_{name}_growth"] = _over_runs(_identity(b - a, true) for a, b in pairs)
+        found[f"largest_off_{name}_growth"] = _over_runs(
+            float(((b.abs() - a.abs()) * (1 - true)).max()) for a, b in pairs
+        )
     return found
 
 
@@ -168,18 +217,25 @@ def _generalisation(
     for size in sizes:
         if not 1 <= size <= int(settings["T"]):
             raise InputError("q_test", size, f"must be from 1 to T = {settings['T']}")
-    lengths, subsets, ends = {}, {}, {}
-    for encoding, plan, run in _both(settings, seed, device, running):
-        losses = losses_at(plan, seed, device, run, n=n, T=length, q=plan.q)
-        lengths[f"{encoding}_T{length}"] = loss_curve(plan, [losses], f"{LOSS}\nat T_test = {length}")
-        here = {size: losses_at(plan, seed, device, run, n=n, T=plan.T, q=size) for size in sizes}
+    lengths, subsets, ends, rest = {}, {}, {}, {}
+    for encoding, runs in _both(settings, seed, device, running):
+        plan = runs.plan
+        losses = runs.losses(n, length, plan.q)
+        lengths[f"{encoding}_T{length}"] = loss_curve(plan, losses, f"{LOSS}\nat T_test = {length}")
+        here = {size: runs.losses(n, plan.T, size) for size in sizes}
         for size, losses in here.items():
-            subsets[f"{encoding}_q{size}"] = loss_curve(plan, [losses], f"{LOSS}\nat q_test = {size}")
-        measured = tuple(measurement(losses[-1]) for losses in here.values())
+            subsets[f"{encoding}_q{size}"] = loss_curve(plan, losses, f"{LOSS}\nat q_test = {size}")
+            rest[f"{encoding}_q{size}_late_change"] = late_change(losses)
+        measured = tuple(subsets[f"{encoding}_q{size}"].measured[-1] for size in sizes)
         ends[f"{encoding}_over_q"] = Curve(
             "q_test: tokens selected", f"{LOSS}\nat the end", tuple(map(float, sizes)), measured
         )
-    return lengths | ends | subsets
+        for low, high in pairwise(sizes):
+            # Of each run: what a draw does to both is not in the difference.
+            rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(here[low], here[high], strict=True))
+            rest[f"{encoding}_rise_q{low}_to_q{high}"] = _over_runs(rises)
+        rest |= {f"{encoding}_{name}": measured for name, measured in runs.ends().items()}
+    return lengths | ends | subsets | rest
 
 
 def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., float]:
@@ -239,21 +295,28 @@ _BASE = (
     Setting(OPTIMIZER, "sgd", "sgd"),
     Setting(ETA, 1, 1),
     Setting(Parameter("eta_late", "rational", "step size after step `late`", above=0), "1/3", "1/3"),
-    Setting(_integer("late", "the last step with step size eta", 0), 750, 50_000),
-    Setting(STEPS, 1500, 100_000),
+    Setting(_integer("late", "the last step with step size eta", 0), 400, 50_000),
+    Setting(STEPS, 800, 100_000),
     Setting(_integer("batch_size", "samples in a batch", 2), 256, 256),
     Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
     Setting(_integer("n_test", "points of the validation set", 2), 128, 128),
-    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 16, 51),
-    Setting(DTYPE, "float64", "float32"),
+    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 17, 51),
+    Setting(_integer("runs", "independent runs, each with its own draws"), 1, 1),
+    Setting(DTYPE, "float64", "float64"),
 )
-_ADAM = tuple(
-    {
-        "optimizer": replace(setting, quick="adam", full="adam"),
-        "eta": replace(setting, quick="1/50", full="1/1000"),
-        "eta_late": replace(setting, quick="1/150", full="1/3000"),
-    }.get(setting.parameter.name, setting)
-    for setting in _BASE
+
+
+def _changed(base: tuple[Setting, ...], **values: tuple[Value, Value]) -> tuple[Setting, ...]:
+    """Return settings with other quick and full values."""
+    return tuple(Setting(s.parameter, *values.get(s.parameter.name, (s.quick, s.full))) for s in base)
+
+
+# Both encodings, whose draws differ: many short runs.
+_BOTH = _changed(_BASE, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1))
+_ADAM = _changed(
+    _changed(_BOTH, optimizer=("adam", "adam"), eta=("1/50", "1/1000"), eta_late=("1/150", "1/3000")),
+    late=(125, 50_000),
+    steps=(250, 100_000),
 )
 _ONE_LENGTH = Setting(_integer("T_test", "number of tokens in the test"), 32, 400)
 _UNSEEN = Setting(SUBSETS, "4,5,6", "4,6,8")
@@ -286,11 +349,11 @@ figure1 = _figure(
         _figure1,
     ),
     Setting(ENCODING, "stochastic", "stochastic"),
-    Setting(_integer("runs", "independent runs"), 1, 1),
 )
 figure2 = _figure(
     *("2", "Validation loss at longer sequences over training, stochastic and fixed encoding", _figure2),
     Setting(LENGTHS, "20,24,28,32", "250,300,350,400"),
+    base=_BOTH,
 )
 figure3 = _figure(
     *("3", "Heat maps of W and V at random initialisation and after training", _figure3),
@@ -300,6 +363,7 @@ figure4 = _figure(
     *("4", "A longer sequence, and subset sizes not seen in training, stochastic and fixed encoding", _generalisation),
     _ONE_LENGTH,
     _UNSEEN,
+    base=_BOTH,
 )
 figure5 = _figure(
     *("5", "Trained by Adam: a longer sequence, and unseen subset sizes, both encodings", _generalisation),

@@ -74,4 +74,11 @@ def inverse(measured: Measurement) -> Measurement:
     """Return 1/L; its standard error to first order."""
     if not measured.value > 0:
         raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
-    return Measurement(1 / measured.value, measured.standard_error / measured.value**2, measured.samples)
+    error = measured.standard_error
+    return Measurement(1 / measured.value, None if error is None else error / measured.value**2, measured.samples)
+
+
+def late_change(runs: list[list[Tensor]]) -> Measurement:
+    """Return by how much the mean loss changes over the last quarter of the readings, run by run or point by point."""
+    changes = [losses[-1] - losses[3 * (len(losses) - 1) // 4] for losses in runs]
+    return measurement(changes[0] if len(changes) == 1 else torch.stack([change.mean() for change in changes]))

@@ -17,10 +17,10 @@ from verify import (
     Verdict,
     agreement,
     all_of,
+    chance,
     load_experiment,
     load_theorem,
     over_drawn,
-    student_bound,
 )
 
 QUICK, FULL = 12, 200
@@ -156,11 +156,11 @@ def one_draw(floor: float, fresh: float, learnt: Any, beyond: Any) -> Verdict:
 
     `floor` is the least loss of the latter at the length, `fresh` what that layer loses at the longer one.
     """
-    chance = [student_bound(m.samples, MOST_COMPARISONS) * m.standard_error for m in (learnt, beyond)]
+    off = [chance(measured, MOST_COMPARISONS) for measured in (learnt, beyond)]
     detail = f"{learnt.value:.4g} against the floor {floor:.4g}; beyond {beyond.value:.4g} against {fresh:.4g}"
-    if learnt.value - chance[0] > floor or beyond.value + chance[1] < fresh:
+    if learnt.value - off[0] > floor or beyond.value + off[1] < fresh:
         return Verdict(Outcome.REFUTED, Evidence.SIMULATED, detail)
-    surely = learnt.value + chance[0] < floor and beyond.value - chance[1] > fresh
+    surely = learnt.value + off[0] < floor and beyond.value - off[1] > fresh
     return Verdict(Outcome.VERIFIED if surely else Outcome.INCONCLUSIVE, Evidence.SIMULATED, detail)
 
 

@@ -10,6 +10,7 @@ import flint
 from hypothesis import strategies as st
 
 from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.wang2024.claims import often_enough
 from paper_checks.wang2024.encodings import Layer, loss_on_the_set
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
 from verify import (
@@ -19,6 +20,7 @@ from verify import (
     Verdict,
     agreement,
     all_of,
+    chance,
     load_experiment,
     over_drawn,
     student_bound,
@@ -104,8 +106,7 @@ def factors_are_seen(expected: Mapping[str, Bounds], found: Measured) -> bool:
     """Whether a mean of half or twice of what is implied would be refuted, for each of the traces."""
 
     def seen(name: str, low: float, high: float) -> bool:
-        chance = student_bound(found[name].samples, MOST_COMPARISONS) * found[name].standard_error
-        return chance + high - low < abs(low + high) / 4
+        return chance(found[name], MOST_COMPARISONS) + high - low < abs(low + high) / 4
 
     return all(seen(name, *bounds) for name, bounds in expected.items())
 
@@ -152,13 +153,6 @@ def _over_drawn(compare: Callable[[Drawn], Verdict], *, full: bool, seed: int) -
     return over_drawn(layers(), compare, examples=FULL if full else QUICK, seed=seed)
 
 
-def often_enough(verdict: Verdict, seen: list[bool]) -> Verdict:
-    """Add at how many instances factors of two are seen: fewer than a quarter of them decide nothing."""
-    hidden = verdict.holds and 4 * sum(seen) < len(seen)
-    detail = f"factors of two are seen at {sum(seen)} of {len(seen)} instances; {verdict.detail}"
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE if hidden else verdict.outcome, detail=detail)
-
-
 def _gradient(*, device: str, full: bool, seed: int) -> Verdict:
     seen: list[bool] = []
 
@@ -169,7 +163,7 @@ def _gradient(*, device: str, full: bool, seed: int) -> Verdict:
         verdicts = {"traces": traces(drawn.layer, expected, found), "zeros": zeros(drawn.layer, found)}
         return replace(all_of(verdicts.items()), instances=1)
 
-    return often_enough(_over_drawn(compare, full=full, seed=seed), seen)
+    return often_enough(_over_drawn(compare, full=full, seed=seed), seen, "factors of two are seen")
 
 
 lemma2_gradient = Comparison(

@@ -22,6 +22,7 @@ from numpy.polynomial import Polynomial
 
 from theorems.sparse_token_selection.attention_gain import ACCURACY, greatest_gain
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
+from verify import InputError
 
 _NODES = 6
 """Chebyshev's points in a cell of length 1, its ends among them: polynomials of degree 5."""
@@ -66,13 +67,18 @@ class Layer:
         return self.d / 2 * (alpha**2 + 2 * abs(alpha) / self.q) * self._cell(C)[2]
 
     def descent(self, alpha: float, C: float, rates: "Iterator[float]") -> Iterator[OnTheSet]:
-        """Yield the points of gradient descent from a point of the set, with one step for each rate."""
+        """Yield the points of gradient descent from a point of the set, with one step for each rate.
+
+        It ends where it leaves C ≥ 0, beyond which nothing is derived.
+        """
         step, loss = 0, self.loss(alpha, C)
         yield OnTheSet(step, alpha, C, loss)
         for rate in rates:
             P, R, P_slope, R_slope = self._evaluated(C)
             by_C = self.d / 2 * (alpha**2 * R_slope - 2 * alpha * P_slope / self.q)
             alpha, C = alpha - rate * (alpha * R - P / self.q), C - rate * by_C / self.d_e
+            if C < 0:
+                return
             step += 1
             P, R, _, _ = self._evaluated(C)
             yield OnTheSet(step, alpha, C, self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q))
@@ -92,8 +98,10 @@ class Layer:
 
     @staticmethod
     def _place(C: float) -> int:
-        """Return where the cell begins: at 0 also for the small negative C of a random start."""
-        return max(0, math.floor(C))
+        """Return where the cell begins. Raises InputError where P and R are not derived."""
+        if not C >= 0:
+            raise InputError("C", C, "must be >= 0: P and R are derived there")
+        return math.floor(C)
 
     def _cell(self, C: float) -> "tuple[Polynomial, Polynomial, float]":
         place = self._place(C)

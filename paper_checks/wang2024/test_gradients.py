@@ -11,6 +11,7 @@ import torch
 from numerics.sparse_token_selection import gradient_experiments, reference
 from numerics.sparse_token_selection.experiments import ground_truth
 from paper_checks.wang2024 import gradients
+from paper_checks.wang2024.claims import often_enough
 from paper_checks.wang2024.encodings import Layer
 from verify import Evidence, Measurement, Outcome, Verdict, load_comparison, load_theorem
 
@@ -118,9 +119,9 @@ def test_factors_are_seen_where_it_says_so(factor, outcome):
 
 def test_agreement_where_no_factor_is_seen_decides_nothing():
     agreed, refuted = (Verdict.of(holds, "", Evidence.SIMULATED) for holds in (True, False))
-    assert gradients.often_enough(agreed, [True, False, False, False]).outcome is Outcome.VERIFIED
-    assert gradients.often_enough(agreed, [True, False, False, False, False]).outcome is Outcome.INCONCLUSIVE
-    assert gradients.often_enough(refuted, [False]).outcome is Outcome.REFUTED
+    assert often_enough(agreed, [True, False, False, False], "x").outcome is Outcome.VERIFIED
+    assert often_enough(agreed, [True, False, False, False, False], "x").outcome is Outcome.INCONCLUSIVE
+    assert often_enough(refuted, [False], "x").outcome is Outcome.REFUTED
 
 
 def shifted(draw):

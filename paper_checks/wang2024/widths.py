@@ -18,9 +18,9 @@ from verify import (
     Verdict,
     agreement,
     all_of,
+    chance,
     load_experiment,
     over_drawn,
-    student_bound,
 )
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def not_below(least: float, measured: Measurement, *, comparisons: int, resoluti
     Inconclusive where it may be below, and chance could hide more than a share `resolution` of the smallest loss.
     A loss that is infinite or not a number is refuted.
     """
-    chance = student_bound(measured.samples, comparisons) * measured.standard_error if measured.standard_error else 0.0
-    evidence = Evidence.SIMULATED if measured.standard_error else Evidence.COMPUTED
+    off = chance(measured, comparisons)
+    evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED
     ratio = f", {measured.value / least:.4g} times it" if least else ""
-    detail = f"{measured.value:.6g} ± {chance:.1e} against the smallest {least:.6g}{ratio}"
+    detail = f"{measured.value:.6g} ± {off:.1e} against the smallest {least:.6g}{ratio}"
     # A comparison with NaN is false.
-    if not (measured.value + chance + ROUNDING >= least and measured.value < math.inf):
+    if not (measured.value + off + ROUNDING >= least and measured.value < math.inf):
         return Verdict(Outcome.REFUTED, evidence, detail)
-    if measured.value - chance < least and chance > resolution * least + ROUNDING:
+    if measured.value - off < least and off > resolution * least + ROUNDING:
         return Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}: too wide")
     return Verdict(Outcome.VERIFIED, evidence, detail)
 

@@ -5,7 +5,20 @@ from fractions import Fraction
 
 import pytest
 
-from verify import Experiment, InputError, Measurement, Parameter, Setting, Source, TheoremError
+from verify import (
+    Experiment,
+    InputError,
+    Measurement,
+    Outcome,
+    Parameter,
+    Setting,
+    Source,
+    TheoremError,
+    agreement,
+    chance,
+    student_bound,
+)
+from verify.text import experiment_text
 
 SETTINGS = (
     Setting(Parameter("n", "integer", "a size", minimum=1), 3, 30),
@@ -64,6 +77,19 @@ def test_a_run_that_diverges_is_no_measurement(value, where):
     spoiled = Measurement(**({"value": 1.0, "standard_error": 0.1, "samples": 3} | {where: value}))
     with pytest.raises(InputError, match=r"loss = .*: is not finite: user\.experiment diverges"):
         experiment(run=lambda *_, **__: {"loss": spoiled}).run(device="cpu")
+
+
+def test_a_standard_error_that_is_not_known_is_not_0():
+    measured = Measurement(1.0, None)
+    assert measured != Measurement(1.0) and measured.band() == (1.0, 1.0)
+    assert chance(measured, 1) == math.inf and chance(Measurement(1.0), 1) == 0
+    assert chance(Measurement(1.0, 0.1, 5), 1) == 0.1 * student_bound(5, 1)
+    # It agrees with nothing, and disagrees with nothing.
+    for theory in (1.0, 2.0):
+        assert agreement(theory, measured, comparisons=1).outcome is Outcome.INCONCLUSIVE
+    assert agreement(2.0, Measurement(1.0), comparisons=1).outcome is Outcome.REFUTED
+    found = experiment(run=lambda *_, **__: {"x": measured}).run(device="cpu")
+    assert "x = 1 (one sample)" in experiment_text(found)
 
 
 @pytest.mark.parametrize(("error", "samples"), [(-0.1, 3), (0.1, 1), (0.0, 0)])

@@ -139,7 +139,14 @@ def test_a_provenance_that_is_not_known():
 
 @pytest.mark.parametrize(
     ("provenance", "ours"),
-    [("printed", False), ("recalled", False), ("derived here", False), ("our reading", True), ("open", True)],
+    [
+        ("printed", False),
+        ("recalled", False),
+        ("derived here", False),
+        ("observed", False),
+        ("our reading", True),
+        ("open", True),
+    ],
 )
 def test_what_rests_on_a_reading_says_so(provenance, ours):
     found = finding(rests_on=(PRINTED, Premise("the layer", provenance)))

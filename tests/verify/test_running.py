@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from verify import Experiment, InputError, Measurement, Parameter, Running, Setting, Source, Store
+from verify.running import alone
 
 SETTING = Setting(Parameter("steps", "integer", "steps", minimum=1), 30, 30)
 TRAINING = """
@@ -55,7 +56,10 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     for step in (11, 23):
         killed = run(tmp_path / "other", step)
         assert killed.returncode == -signal.SIGKILL and killed.stdout == ""
-        assert len(list((tmp_path / "other" / "store" / "s.unfinished").iterdir())) == 1
+        assert len(list((tmp_path / "other" / "store" / "s.unfinished").glob("*.pt"))) == 1
+    # What a process that is killed as it writes leaves is in the next one's way no more than its lock.
+    (kept,) = (tmp_path / "other" / "store" / "s.unfinished").glob("*.pt")
+    kept.with_name(kept.name + ".part").write_bytes(b"half of a checkpoint")
     resumed = run(tmp_path / "other", -1)
     *numbers, begun = eval(whole.stdout)
     assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
@@ -74,6 +78,80 @@ def test_what_is_kept_is_left(tmp_path):
     assert second.left("a")["list"] == [1, 2.5] and second.left("b") == 3 and second.seconds_before > 0
     assert [path.name for path in file.parent.iterdir()] == ["state.pt"]
     second.forget()
+    assert not file.parent.exists()
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from verify.running import alone
+
+with alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_process_at_the_same_run_is_refused_and_a_killed_one_holds_nothing(tmp_path):
+    file = tmp_path / "deep" / "state.pt"
+    words = [sys.executable, "-c", HOLDER, str(file)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(InputError, match=r"checkpoint = .*: another process is at the same run; wait for it"),
+            alone(file),
+        ):
+            pytest.fail("both hold it")
+        with alone(file.with_name("other.pt")):
+            pass
+        holder.kill()
+        holder.wait(timeout=60)
+    with alone(file):
+        assert file.parent.exists()
+    assert not file.parent.exists()
+
+
+def test_a_run_holds_its_checkpoint_until_it_ends(tmp_path):
+    store, seen = Store(tmp_path / "s"), []
+
+    def measure(settings, *, seed, device, running):
+        if not seen:
+            seen.append("first")
+            with pytest.raises(InputError, match="another process is at the same run"):
+                experiment.run(device="cpu", store=store)
+            # Another seed is another run.
+            assert experiment.run(device="cpu", store=store, seed=1).measurements["x"].value == 1
+        return {"x": Measurement(float(seed))}
+
+    experiment = Experiment("user.x", "a title", Source("1", "derived here"), (SETTING,), measure, resumable=True)
+    assert experiment.run(device="cpu", store=store).measurements["x"].value == 0
+    assert not (tmp_path / "s.unfinished").exists()
+
+
+def test_a_lock_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"checkpoint = .*cannot be written"), alone(tmp_path / "file" / "state.pt"):
+        pytest.fail("there is no folder")
+    (tmp_path / "state.pt.lock").write_text("no database, " * 100)
+    with pytest.raises(InputError, match=r"checkpoint = .*cannot be held"), alone(tmp_path / "state.pt"):
+        pytest.fail("there is no lock")
+
+
+def test_without_a_checkpoint_nothing_is_held(tmp_path):
+    with alone(None), alone(None):
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_half_written_checkpoint_is_overwritten_and_forgotten(tmp_path):
+    file = tmp_path / "deep" / "state.pt"
+    file.parent.mkdir()
+    file.with_name("state.pt.part").write_bytes(b"half")
+    running = Running(file)
+    assert running.left("a") is None
+    running.keep("a", lambda: 1, now=True)
+    assert [path.name for path in file.parent.iterdir()] == ["state.pt"]
+    file.with_name("state.pt.part").write_bytes(b"half")
+    running.forget()
     assert not file.parent.exists()
 
 

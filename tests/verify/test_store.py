@@ -6,12 +6,14 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Setting, Source, Store
-from verify.store import Key, code_version, settings_digest
+from verify.store import Key, code_version, read_code_version, settings_digest
 
 KEY = Key("digest", "code", 2**63 - 1, "cpu")
 SETTINGS = (
@@ -118,13 +120,13 @@ def test_edited_code_is_another_version(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def read():
-        code_version.cache_clear()
-        return code_version("edited_package.inner.thing")
+        return read_code_version("edited_package.inner.thing")
 
     before = read()
+    assert code_version("edited_package.inner.thing") == before
     assert before and before == read()
     (folder / "inner" / "thing.py").write_text("x = 2\n")
-    assert read() != before
+    assert read() != before == code_version("edited_package.inner.thing")
     (folder / "inner" / "thing.py").write_text("x = 1\n")
     assert read() == before
     (folder / "other.py").write_text("")
@@ -134,8 +136,56 @@ def test_edited_code_is_another_version(tmp_path, monkeypatch):
 def test_code_that_is_not_to_be_found_is_not_kept(tmp_path, counted):
     experiment, calls = counted
     experiment.measure.__module__ = "no_such_module_anywhere"
+    experiment = replace(experiment)
     store = Store(tmp_path / "s")
     assert not any(experiment.run(device="cpu", store=store).from_store for _ in range(2)) and len(calls) == 2
+
+
+def test_code_that_was_edited_since_it_was_loaded_is_not_kept(tmp_path, monkeypatch):
+    (tmp_path / "edited_later.py").write_text(
+        "from verify import Measurement\ndef measure(settings, *, seed, device):\n    return {'x': Measurement(1.0)}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from edited_later import measure
+
+    experiment = Experiment("user.edited", "a title", Source("1", "derived here"), SETTINGS, measure)
+    (tmp_path / "edited_later.py").write_text("edited = True\n")
+    store = Store(tmp_path / "s")
+    # What is loaded is the former code: under neither version is it kept, or served.
+    assert not any(experiment.run(device="cpu", store=store).from_store for _ in range(2))
+    with closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute("SELECT count(*) FROM results").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("wrap", [partial, lambda measure: partial(partial(measure))])
+def test_a_partial_measure_is_of_its_functions_module(tmp_path, counted, wrap):
+    experiment, calls = counted
+    wrapped = replace(experiment, measure=wrap(experiment.measure))
+    store = Store(tmp_path / "s")
+    assert [wrapped.run(device="cpu", store=store).from_store for _ in range(2)] == [False, True]
+    assert len(calls) == 1 and experiment.run(device="cpu", store=store).from_store
+
+
+def test_what_has_no_module_is_not_kept(tmp_path):
+    class Measure:
+        def __call__(self, settings, *, seed, device):
+            return {"x": Measurement(1.0, None)}
+
+    measure = Measure()
+    measure.__module__ = None
+    experiment = Experiment("user.bare", "a title", Source("1", "derived here"), SETTINGS, measure)
+    store = Store(tmp_path / "s")
+    assert not any(experiment.run(device="cpu", store=store).from_store for _ in range(2))
+
+
+def test_an_unknown_standard_error_is_kept(tmp_path):
+    experiment = Experiment(
+        *("user.one", "a title", Source("1", "derived here"), SETTINGS),
+        lambda settings, *, seed, device: {"x": Measurement(1.0, None)},
+    )
+    runs = [experiment.run(device="cpu", store=Store(tmp_path / "s")) for _ in range(2)]
+    assert runs[1].from_store and [run.measurements["x"] for run in runs] == [Measurement(1.0, None)] * 2
+    assert runs[1].to_json()["measurements"]["x"]["standard_error"] is None
 
 
 def foreign(path):

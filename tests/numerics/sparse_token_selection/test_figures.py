@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,15 @@ import torch
 import verify
 from numerics.sparse_token_selection import figures
 from numerics.sparse_token_selection.reference import loss
-from numerics.sparse_token_selection.validation import Validation
+from numerics.sparse_token_selection.trainer import fixed_encodings
+from numerics.sparse_token_selection.validation import Validation, late_change
 from verify import InputError, Running, load_experiment
 
 TINY = {"T": 6, "q": 2, "d": 1, "d_e": 8, "steps": 12, "late": 6, "batch_size": 8, "n_test": 20, "readings": 4}
-PAIR = {"wang2024.figure2": {"T_test": "7,9"}, "wang2024.figure4": {"T_test": 9, "q_test": "1,3"}}
+PAIR = {
+    "wang2024.figure2": {"T_test": "7,9", "runs": 1},
+    "wang2024.figure4": {"T_test": 9, "q_test": "1,3", "runs": 1},
+}
 PAIR["wang2024.figure5"] = PAIR["wang2024.figure4"]
 NAMES = [f"wang2024.figure{i}" for i in range(1, 6)]
 
@@ -114,7 +119,46 @@ def test_several_runs_give_the_spread_of_runs():
     for name in ("loss", "C", "cosine_W"):
         assert all(m.samples == 3 and m.standard_error > 0 for m in found.curves[name].measured)
     single = run("wang2024.figure1")
-    assert {m.samples for m in single.curves["C"].measured} == {1}
+    assert {(m.samples, m.standard_error) for m in single.curves["C"].measured} == {(1, None)}
+    assert all(m.samples == 20 and m.standard_error > 0 for m in single.curves["loss"].measured)
+    # A run of several is the run of its own seed.
+    seeds = [seed for _, seed in figures._seeds(0, 3)]
+    ends = [run("wang2024.figure1", seed=seed).measurements["loss_end"].value for seed in seeds]
+    assert found.measurements["loss_end"].value == pytest.approx(sum(ends) / 3) and len(set(seeds)) == 3
+
+
+@pytest.mark.parametrize("name", ["wang2024.figure2", "wang2024.figure4", "wang2024.figure5"])
+def test_several_runs_of_both_encodings_have_draws_of_their_own(name):
+    found = run(name, runs=3)
+    assert all(m.samples == 3 and m.standard_error > 0 for curve in found.curves.values() for m in curve.measured)
+    trained = {(plan.encoding, seed) for plan, seed, _ in figures._TRAINED}
+    assert len(trained) == 6
+    draws = [fixed_encodings(seed, 6, 8, torch.float64, "cpu") for encoding, seed in trained if encoding == "fixed"]
+    assert not any(torch.equal(a, b) for a, b in combinations(draws, 2))
+
+
+def test_what_is_measured_beside_the_curves():
+    several, single = (run("wang2024.figure4", runs=runs).measurements for runs in (3, 1))
+    for encoding in ("stochastic", "fixed"):
+        rise = several[f"{encoding}_rise_q1_to_q3"]
+        ends = [several[f"{encoding}_q{size}_end"] for size in (1, 3)]
+        assert rise.value == pytest.approx(ends[1].value - ends[0].value) and rise.samples == 3
+        assert single[f"{encoding}_rise_q1_to_q3"].standard_error is None
+        for name in ("cosine_W", "cosine_V", "C", "alpha"):
+            assert several[f"{encoding}_{name}_end"].samples == 3
+            assert single[f"{encoding}_{name}_end"].standard_error is None
+    one = run("wang2024.figure1").measurements
+    assert single["stochastic_cosine_W_end"] == one["cosine_W_end"]
+
+
+def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
+    readings = [torch.tensor([x, x + 1.0]) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
+    other = [reading + 7 for reading in readings]
+    one, two = late_change([readings]), late_change([readings, other])
+    # Each point, and each run, moves by as much: what differs between them is not in the change.
+    assert (one.value, one.standard_error, one.samples) == (-0.5, 0, 2)
+    assert (two.value, two.standard_error, two.samples) == (-0.5, 0, 2)
+    assert late_change([readings[:2]]).value == -4
 
 
 def test_heat_maps_are_the_matrices():
@@ -129,6 +173,12 @@ def test_heat_maps_are_the_matrices():
         rest = reading.W.clone()
         rest[1:, 1:].fill_diagonal_(0.0)
         assert found.measurements[f"largest_off_W_{name}"].value == float(rest.abs().max())
+        assert found.measurements[f"largest_off_W_{name}"].standard_error is None
+    grown = readings[-1].W.abs() - readings[0].W.abs()
+    grown[1:, 1:].fill_diagonal_(0.0)
+    assert found.measurements["largest_off_W_growth"].value == float(grown.max())
+    identity = [found.measurements[f"identity_W_{name}"].value for name in ("before", "after", "growth")]
+    assert identity[2] == pytest.approx(identity[1] - identity[0])
     # Columns of x_query = 0 stay where they began.
     assert torch.equal(readings[0].W[:, :1], readings[-1].W[:, :1])
 
@@ -187,7 +237,7 @@ def test_an_act_is_timed(monkeypatch):
 
 
 COMMAND = ["wang2024.figure4", "T=6", "q=2", "d=1", "d_e=8", "batch_size=8", "n_test=20", "readings=4"]
-COMMAND += ["T_test=9", "q_test=1,3", "steps=2500", "late=1200", "--device", "cpu", "--seed", "5", "--json"]
+COMMAND += ["T_test=9", "q_test=1,3", "steps=1200", "late=600", "runs=2", "--device", "cpu", "--seed", "5", "--json"]
 KILLED = """
 import sys
 import verify.running
@@ -217,6 +267,7 @@ def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
     broken.send_signal(signal.SIGKILL)
     broken.communicate(timeout=60)
     assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
+    # Killed as it wrote, or not, it leaves its lock and perhaps half of a checkpoint; neither is in the way.
     assert len(list(folder.glob("*.pt"))) == 1
     resumed = begin(tmp_path / "broken")
     found = json.loads(resumed.communicate(timeout=300)[0])
