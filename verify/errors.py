@@ -20,6 +20,10 @@ class TheoremError(ValueError):
     """A theorem that is not well formed: an expression outside the language, a step that does not hold."""
 
 
+class NoInstanceError(TheoremError):
+    """No instance was found that keeps the hypotheses; there may be some."""
+
+
 class ArithmeticLeftError(TheoremError, TypeError):
     """A number of the engine was turned into a float or an int, or mixed with one that is not the engine's."""
 

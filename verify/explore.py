@@ -243,6 +243,8 @@ def explore(
     ------
     InputError
         For a hypothesis that is unknown or cannot be dropped, a bad value, or an empty effort.
+    NoInstanceError
+        Where no instance was found that keeps the hypotheses.
     """
     if max_examples < 1:
         raise InputError("max-examples", max_examples, "must be an integer >= 1")

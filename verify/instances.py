@@ -15,7 +15,7 @@ import sympy as sp
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, NoInstanceError
 from verify.language import Case, decided
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
 from verify.ranges import Range, Ranges, Solvable, meet, solvable
@@ -195,7 +195,7 @@ def plan(
     tick: Callable[[], None] = lambda: None,
     completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
 ) -> Plan:
-    """Return a plan in which random walks met no empty range, or the fewest; TheoremError when all of them did.
+    """Return a plan in which random walks met no empty range, or the fewest; NoInstanceError when all of them did.
 
     The parameters that are given come first, then the words, those with a default last; `completed` fills these in.
     `tick` is called now and then, and may raise to end the work.
@@ -226,7 +226,7 @@ def plan(
     if best is None:
         given_text = "".join(f", with {name} = {value}" for name, value in given.items())
         relations_text = ", ".join(map(str, relations))
-        raise TheoremError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
+        raise NoInstanceError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
     return best
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.explore import explore
 from verify.language import Data, from_data, to_data
 from verify.outcomes import Evidence, Outcome
@@ -109,8 +109,8 @@ def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed:
     searched = replace(variant, statement=replace(mutant.statement, clauses=clauses))
     try:
         found = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
-    except TheoremError as error:
-        return tried("killed", f"no instance is in scope: {error}")
+    except (NoInstanceError, InputError) as error:
+        return tried("survived", f"not searched: {error}")
     if found.counterexample is not None:
         return tried("killed", f"refuted by instance {found.needed}")
     return tried("survived", f"not refuted in {found.examples} instances")
@@ -149,13 +149,14 @@ def _just(statement: "Statement", **changes: Any) -> Callable[[], "Statement"]:
 def _of_part(part: Any, statement: "Statement", *, swapped: bool) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     """Yield the changes of a clause, a hypothesis or an expression: operator, from what to what, and how."""
     expressions: list[sp.Basic] = []
+    bound = part.bound_names() if hasattr(part, "bound_names") else set()
     rewritten(part, lambda expression: (expressions.append(expression), expression)[1])
     for place, expression in enumerate(expressions):
         try:
             data = to_data(expression)
         except TheoremError:
             continue
-        if isinstance(expression, sp.Symbol) and expression is not part:
+        if isinstance(expression, sp.Symbol) and expression.name in bound:
             # A name, such as that of a running index.
             continue
         for path in _leaves(data):

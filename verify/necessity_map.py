@@ -1,7 +1,8 @@
 """The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
 
-For a hypothesis that is needed the file holds a certificate that `verify recheck` accepts, as text in
-`necessity/ID.LABEL.certificate.json` beside it: of the statement without the hypothesis, with one clause, refuted.
+For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
+`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one clause refuted, or with all
+proved, or with the hypothesis itself as the clause, proved.
 `python -m verify.necessity_map [--seconds S] [ID ...]` writes the map.
 """
 
@@ -34,7 +35,7 @@ class Mapped:
     def counts(self) -> str:
         """Return how many hypotheses are needed (and which), redundant and undecided."""
         rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
-        fixed = sum(row["why"].startswith(FIXED) for row in self.hypotheses)
+        fixed = sum(not row["varied"] for row in self.hypotheses)
         parts = [
             f"{len(labels)} {status}" + (f" ({', '.join(labels)})" if labels and status != "undecided" else "")
             for status, labels in rows.items()
@@ -45,7 +46,6 @@ class Mapped:
 
 _SHORT = 20
 _STATUSES = ("needed", "redundant", "undecided")
-FIXED = "structural: no variation is coded"
 
 
 def folder(theorem_id: str) -> Path:
@@ -72,12 +72,18 @@ def shipped(theorem: "Theorem") -> Mapped:
 
 
 def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
-    """Return why the certificate of a needed hypothesis does not show that it is needed; "" where it does.
+    """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
 
-    The re-checker accepts it, it is in scope and refuted, and its statement is the theorem's without the hypothesis.
+    The re-checker accepts it, its statement is the theorem's without the hypothesis, and, where that is needed, the
+    clause is refuted at the row's witness, within the other hypotheses and without this one.
     """
+    from verify.claims import Inequality
+    from verify.conditions import evaluate_hypothesis
     from verify.explore import without
     from verify.recheck import Rejected, Unreadable, recheck_file
+
+    if row["status"] == "undecided":
+        return ""
 
     path = certificate_path(theorem.id, row["label"])
     if not path.is_file():
@@ -87,11 +93,25 @@ def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
     except (Rejected, Unreadable) as error:
         return str(error)
     statement = without(theorem.statement, [row["label"]])
+    hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
+    if row["status"] == "redundant":
+        claims = [statement.clauses]
+        claims += [(Inequality(hypothesis.label, hypothesis.relation),)] if hypothesis.relation is not None else []
+        if found.statement_digest not in {replace(statement, clauses=claim).digest for claim in claims}:
+            return "the certificate is of another statement"
+        proved = all((outcome, evidence) == ("verified", "proved") for _, outcome, evidence, _ in found.clauses)
+        return "" if proved else "the certificate proves less"
     clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
     if not clauses or found.statement_digest != replace(statement, clauses=clauses).digest:
         return "the certificate is of another statement"
     if not found.in_scope or [outcome for _, outcome, _, _ in found.clauses] != ["refuted"]:
         return "the certificate is of no violation within the other hypotheses"
+    witness = {name: value for name, value in row["witness"].items() if not name.endswith("_float")}
+    if {name: _typed(value) for name, value in found.instance.items()} != {n: _typed(x) for n, x in witness.items()}:
+        return "the certificate is of another instance"
+    instance = theorem.statement.parse(witness)
+    if evaluate_hypothesis(theorem.statement.decided(hypothesis, instance), instance).holds is not False:
+        return "the hypothesis holds at the witness"
     return ""
 
 
@@ -130,13 +150,14 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
     """Yield the map as Markdown; a hypothesis of which no variation is coded is counted, not shown."""
     yield "## Which hypotheses are needed"
     yield ""
-    yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation without it, as near to it as was"
-    yield "found; its certificate is shipped. *Redundant*: a proof. Else *undecided*. Written by `make necessity`."
+    yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
+    yield "found. *Redundant*: a proof that the clauses hold without it, whatever it stands for in the text; one at a"
+    yield "time, not all together. Both certificates are shipped. Else *undecided*. Written by `make necessity`."
     yield ""
     yield "| theorem | hypothesis | | what is known |"
     yield "|---|---|---|---|"
     for mapped in maps:
-        rows = [row for row in mapped.hypotheses if not row["why"].startswith(FIXED)]
+        rows = [row for row in mapped.hypotheses if row["varied"]]
         fixed = len(mapped.hypotheses) - len(rows)
         for row in rows:
             known = row["why"] if row["status"] != "needed" else "; ".join(_known(row))
@@ -161,7 +182,7 @@ def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
-        effort = f"no violation in {relaxed['examples']} instances up to {clear:.4g} times"
+        effort = f"no violation in {relaxed['examples']} instances past it and up to {clear:.4g} times"
         yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
 
 
@@ -183,7 +204,10 @@ def main(arguments: list[str]) -> None:
     names = arguments[2:] if arguments[:1] == ["--seconds"] else arguments
     for name in names or theorem_ids():
         theorem = load_theorem(name)
-        write(theorem, necessity(theorem, seconds=seconds), folder(name))
+        result = necessity(theorem, seconds=seconds)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        write(theorem, result, folder(name))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Ledger:
             number=theorem.source.number,
             numbered=(paper.numbered_statements or 0) if paper else 0,
             disclosed=list(paper.disclosed) if paper else [],
-            hypotheses=shipped(theorem).counts(),
+            hypotheses="" if (mapped := shipped(theorem)).why else mapped.counts(),
             rechecked=not (rejected := self._rejected(theorem, result)),
         )
         if result.outcome is not wanted:

@@ -186,8 +186,8 @@ figures_4_and_5_are_best_on_batches = Finding(
     "ahn2023.printed_layers_batches). Both hold: r_3² grows like s^26, and prompts whose S has an eigenvalue above 4, "
     "fewer than one in 20 000, carry more than 95 % of the expectation (comparison "
     "ahn2023.printed_layers_rare_prompts). The printed weights are like those at which a batch of 20 000 has its least "
-    "loss (comparison ahn2023.printed_layers_on_batches); on the whole of the printed box no slope of the expected "
-    "loss is 0.",
+    "loss, as descent from Theorem 4's best point finds it (comparison ahn2023.printed_layers_on_batches); on the "
+    "whole of the printed box no slope of the expected loss is 0.",
     command="verify check ahn2023.printed_layers d=5 n=20 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",

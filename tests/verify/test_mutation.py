@@ -116,8 +116,19 @@ def test_mutants_differ_from_each_other(seed):
     assert len({mutant.statement.digest for mutant in found}) == len(found)
 
 
-def test_hypotheses_that_no_instance_keeps_are_noticed():
+def test_where_no_instance_is_found_nothing_is_killed():
     made = theorem(Inequality("bound", sp.Le(sp.exp(-x), 1, evaluate=False)), SMALL, x=1, y=1)
     (none,) = [m for m in mutants(made.statement) if m.label == "small: constant one less: 1 -> 0"]
     found = fate(made, none, seconds=2)
-    assert found.fate == "killed" and "no instance is in scope" in found.why
+    assert found.fate == "survived" and "no instance was found" in found.why
+
+
+def test_a_mutant_whose_fixed_word_breaks_a_hypothesis_survives():
+    from verify.language import Case
+
+    law = Parameter("law", "word", "a law", words=("one", "two"))
+    kept = Hypothesis("kept", sp.Le(Case(sp.Symbol("law"), 1, 2), 2, evaluate=False))
+    fixed = Hypothesis("fixed", text="the law is one", varies=law)
+    made = theorem(Inequality("bound", sp.Lt(sp.exp(-x), 1, evaluate=False)), kept, fixed, parameters=(X, law), x=1)
+    (flipped,) = [m for m in mutants(made.statement) if m.label == "kept: relation flipped: Le"]
+    assert fate(made, flipped, seconds=1).fate == "survived"

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from verify import Hypothesis, Identity, Inequality, InputError, Parameter, Source, Statement, Theorem, TheoremError
+from verify import Hypothesis, Inequality, InputError, Parameter, Source, Statement, Theorem, TheoremError
 from verify.cli import run
 from verify.necessity import necessity
 from verify.necessity_map import Mapped, refusal, shipped, table, write
@@ -72,7 +72,7 @@ def test_integers_are_moved_one_by_one():
 def test_what_the_others_imply_or_no_clause_needs_is_redundant():
     large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
     made = theorem([INVERSE], large, weaker, other, R=5)
-    assert found(made, "weaker").status == "redundant" and "implied" in found(made, "weaker").why
+    assert found(made, "weaker").status == "redundant" and "the others imply it" in found(made, "weaker").why
     assert found(made, "other").status == "redundant" and "every clause is proved" in found(made, "other").why
     assert found(made, "large").status == "needed"
 
@@ -95,10 +95,59 @@ def test_a_structural_hypothesis_is_varied_or_undecided():
     assert need.status == "needed" and need.witness["law"] == "any" and need.thresholds == ()
 
 
-def test_an_identity_that_needs_its_hypothesis():
-    need = found(theorem([Identity("same", x * R, R + x - 1)], Hypothesis("one", sp.Eq(x, 1))), "one")
-    # For all parameters, out of scope it is false: the equation has no other side to move towards.
-    assert need.status in ("needed", "undecided") and need.relaxed is None
+def test_an_equality_is_searched_without_it():
+    clause = Inequality("one", sp.Le((n - 3) ** 2, 0, evaluate=False))
+    need = found(theorem([clause], Hypothesis("three", sp.Eq(n, 3)), parameters=(N,), n=3), "three")
+    assert need.status == "needed" and need.relaxed is None
+    assert need.thresholds[0].end == 3 and abs(need.witness["n"] - 3) == 1
+
+
+def test_a_false_theorem_does_not_make_its_hypotheses_needed():
+    # x² <= 9 fails at x = 4, with both hypotheses.
+    made = theorem([SQUARE], Hypothesis("small", x <= 5), Hypothesis("other", s >= 1))
+    for label in ("other", "small"):
+        need = found(made, label)
+        assert need.status == "undecided" and "square is refuted with it as well" in need.why
+
+
+def test_hypotheses_that_no_instance_is_found_for_end_nothing():
+    m = sp.Symbol("m", integer=True, positive=True)
+    both = Parameter("m", "integer", "a number", minimum=1)
+    squares = Hypothesis("squares", sp.Eq(n**2 + m**2, 5030090, evaluate=False))
+    clause = Inequality("bound", sp.Le(n, 10**9 + n * 0 + m, evaluate=False))
+    made = theorem([clause], squares, Hypothesis("small", n <= 5000), parameters=(N, both), n=1009, m=2003)
+    result = necessity(made, seconds=3)
+    assert [need.label for need in result.hypotheses] == ["squares", "small"]
+    assert result.hypotheses[1].status == "undecided"
+    assert "no instance was found" in result.hypotheses[1].why
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.5])
+def test_little_time_is_no_error(seconds):
+    result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
+    assert result.hypotheses[0].status == "undecided" and result.seconds < 10
+
+
+def test_the_end_of_a_hypothesis_may_be_the_least_of_its_domain():
+    clause = Inequality("few", sp.Le(n**2, 30, evaluate=False))
+    (threshold,) = found(theorem([clause], Hypothesis("one", sp.Le(n, 1)), parameters=(N,)), "one").thresholds
+    assert (threshold.end, threshold.clear, threshold.violated) == (1, 5, 6)
+
+
+def test_a_large_integer_is_found_to_the_last_one():
+    clause = Inequality("few", sp.Le(n, 10**6, evaluate=False))
+    (threshold,) = found(theorem([clause], Hypothesis("two", sp.Le(n, 2)), parameters=(N,)), "two").thresholds
+    assert (threshold.clear, threshold.violated) == (10**6, 10**6 + 1)
+
+
+def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_positive():
+    z, w = sp.symbols("z w", real=True)
+    sides = tuple(Parameter(name, "rational", "a number") for name in "zw")
+    clause = Inequality("bound", sp.Le(z, w + 3, evaluate=False))
+    need = found(theorem([clause], Hypothesis("less", sp.Le(z, w)), parameters=sides), "less", seconds=8)
+    assert need.status == "needed" and need.witness["z"] > need.witness["w"] + 3
+    # Any factor above 1 is enough where both are large.
+    assert need.relaxed is None or need.relaxed.violated <= need.witness["z"] / need.witness["w"]
 
 
 def test_an_empty_effort_is_refused(capsys):
@@ -109,16 +158,48 @@ def test_an_empty_effort_is_refused(capsys):
     assert run(["necessity", "ahn2023.none"]) == 2
 
 
-def test_interrupted_it_shows_what_it_has(monkeypatch, capsys):
+@pytest.mark.parametrize("place", ["explore", "check"])
+def test_interrupted_it_shows_what_it_has(monkeypatch, capsys, place):
+    import verify.claims
+    import verify.matrices
     import verify.necessity
 
-    def explored(*_, **__):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify.necessity, "explore", explored)
+    if place == "explore":
+        monkeypatch.setattr(verify.necessity, "explore", interrupted)
+    else:
+        # A check reports an interruption in its result.
+        monkeypatch.setattr(verify.matrices.MatrixIdentity, "evaluate", interrupted)
     assert run(["necessity", "ahn2023.lemma1", "--json"]) == 130
     body = json.loads(capsys.readouterr().out)
     assert body["interrupted"] and [row["label"] for row in body["hypotheses"]] == ["linear_attention", "pattern"]
+
+
+def test_interrupted_after_a_violation_it_is_kept(monkeypatch):
+    import verify.thresholds
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify.thresholds.Approach, "_outcome", interrupted)
+    result = necessity(theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)), Hypothesis("other", s >= 1)), seconds=4)
+    assert result.interrupted and [need.status for need in result.hypotheses] == ["needed"]
+    assert result.hypotheses[0].certificate is not None
+
+
+def test_an_interrupted_map_is_not_written(monkeypatch, tmp_path):
+    import verify.necessity_map as maps
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    monkeypatch.setattr("verify.necessity.explore", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        maps.main(["ahn2023.lemma1"])
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_line(capsys):
@@ -153,8 +234,28 @@ def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, mo
     data = json.loads(path.read_text())
     path.write_text(json.dumps({**data, "instance": {**data["instance"], "x": "2"}}))
     assert refusal(made, mapped.hypotheses[0]) != ""
+    path.write_text(json.dumps(data))
+    row = mapped.hypotheses[0]
+    assert refusal(made, {**row, "witness": {**row["witness"], "x": 999}}) == "the certificate is of another instance"
+    assert refusal(made, {**row, "status": "redundant"}) == "the certificate proves less"
     path.unlink()
-    assert refusal(made, mapped.hypotheses[0]) == "no certificate is shipped"
+    assert refusal(made, row) == "no certificate is shipped"
+
+
+def test_what_is_said_to_be_redundant_is_checked_again(tmp_path, monkeypatch):
+    import verify.necessity_map as maps
+
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
+    made = theorem([INVERSE], large, weaker, other, R=5)
+    write(made, necessity(made, seconds=3), tmp_path)
+    rows = {row["label"]: row for row in shipped(made).hypotheses}
+    assert [row["status"] for row in rows.values()] == ["needed", "redundant", "redundant"]
+    assert {label: refusal(made, row) for label, row in rows.items()} == dict.fromkeys(rows, "")
+    assert refusal(made, {**rows["large"], "status": "redundant"}) == "the certificate proves less"
+    # The weaker one's proof is of itself, and not of the other.
+    (tmp_path / "user.t.other.certificate.json").write_text((tmp_path / "user.t.weaker.certificate.json").read_text())
+    assert refusal(made, rows["other"]) == "the certificate is of another statement"
 
 
 def test_certificates_of_before_are_removed(tmp_path):

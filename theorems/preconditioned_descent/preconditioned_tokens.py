@@ -29,9 +29,10 @@ are multiples of I. So the gradient in each block commutes with all of these: it
 slope in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at
 here: a local minimum on S may be none over all matrices.
 
-The claims below are what is checked: the label after two and after three layers, the rational point's slopes and that
-it is a saddle, for all parameters, and a critical point on S. That the whole gradient vanishes where the slopes do is
-the argument above, and is held against exact quadrature in `paper_checks`.
+The claims below are what is checked: for all parameters the label after two and after three layers, the slope in a_0 of
+two layers' r_2 where a_0 = 0, the least loss of one layer and the moments' inequality; and a critical point on S. That
+idle layers do nothing to the others for every L, and that the whole gradient vanishes where the slopes do, are the
+arguments above; the latter is held against exact quadrature in `paper_checks`.
 
 Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
 attained, where, and the losses are derived here.
