@@ -268,15 +268,25 @@ def _searched(
     seed: int,
     progress: Progress | None,
 ) -> tuple[str, Instance | None, str]:
-    """Search past the hypothesis, or, where that is no inequality, without it; as `_beside_the_example`."""
+    """Search past the hypothesis, and, where that is no inequality or draws nothing, without it.
+
+    Returns as `_beside_the_example`.
+    """
     past = broken(hypothesis)
-    kept = statement if past is None else replace(statement, hypotheses=(*statement.hypotheses, past))
-    try:
-        found = explore(theorem.variant(kept), {}, seconds=seconds, seed=seed, progress=progress)
-    except NoInstanceError as error:
-        return "", None, str(error)
-    if found.interrupted:
-        raise KeyboardInterrupt
+    within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]
+    found, why = None, ""
+    for kept in (*within, statement):
+        try:
+            found = explore(theorem.variant(kept), {}, seconds=seconds / 2, seed=seed, progress=progress)
+        except NoInstanceError as error:
+            why = str(error)
+            continue
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if found.examples:
+            break
+    if found is None:
+        return "", None, why
     effort = f"{found.examples} instances, seed {seed}, ended by {found.stopped}"
     if found.counterexample is None or found.clause is None:
         least = found.smallest_margin

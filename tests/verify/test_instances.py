@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 from verify import Parameter, TheoremError, load_theorem
@@ -258,3 +258,10 @@ def test_drawn_instances_satisfy_random_relations(curves, level, upward):
         numbers = {symbol: sp.Rational(*instance[symbol.name].as_integer_ratio()) for symbol in (x, y)}
         assert all(relation.subs(numbers) == sp.true for relation in relations)
         assert found.admits(instance)
+
+
+def test_an_end_of_many_digits_is_drawn_from():
+    end = Fraction(1, 7**6000)
+    strategy = values(Range(end, None), integer=False)
+    found = find(strategy, lambda value: value > 2 * end, settings=settings(database=None))
+    assert found > end
