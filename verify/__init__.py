@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from verify.store import Store as Store
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
+    from verify.tube_cells import Tube as Tube
     from verify.values import ClauseValue as ClauseValue
     from verify.values import ValueLargest as ValueLargest
     from verify.values import ValueLeast as ValueLeast
@@ -123,6 +124,7 @@ _HOMES = {
     "stationary": ("StationarySquare",),
     "store": ("Store",),
     "trajectories": ("Reaches", "Stays"),
+    "tube_cells": ("Tube",),
     "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
