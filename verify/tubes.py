@@ -7,8 +7,9 @@ slopes s of l in the cell and in the next one,
     α' − α − s D ≥ 0    and    ∂(α' − s D)/∂α ≥ 0 all over the cell,
 
 since l(C') is l(C) + s D for an s between the two, as D is no longer than the next cell. The same holds with
-the signs turned for h. With D in [lo, hi], lo > 0, a run that enters a cell of width b no further than o behind
-its start is in it for at least (b − o)/hi and at most b/lo + 1 steps. All is enclosed by mean-value forms.
+the signs turned for h. With D in [lo, hi], lo > 0, the N steps made in a cell of length b move C by b, less
+what it was entered behind its start, and more by what the next one is: between N lo and N hi. All is enclosed by
+mean-value forms.
 """
 
 import math
@@ -30,7 +31,7 @@ from verify.tube_paths import Node, Path, end, estimate
 MOST_CELLS = 60_000
 WIDEST = Fraction(1, 100)
 """A tube whose count of steps is enclosed to this, relative to it, is not made again from a later start."""
-NEAR = 10**6
+NEAR = 1_500_000
 """A level that is met within so many steps is left to be met step by step."""
 _STARTS = (2**14, 2**17)
 _CELLS_BETWEEN_LOOKS = 64
@@ -212,11 +213,16 @@ def _steps(
     """Return bounds on the first passage: all cells but the last are left, the first of them above the level."""
     past = abs(slow - arithmetic.number(nodes[0].slow))
     low, high = flint.arb(start), flint.arb(start)
-    for i, cell in enumerate(cells[:-1]):
+    left = cells[:-1]
+    for i, cell in enumerate(left):
         width = arithmetic.number(abs(nodes[i + 1].slow - nodes[i].slow))
         if i < above:
-            low += (width - past) / cell.hi
-        high += width / cell.lo + 1
+            low += width / cell.hi - (past / cell.hi if i == 0 else max(flint.arb(0), (past / cell.hi - 1).upper()))
+        high += width / cell.lo
+        if i:
+            high += max(flint.arb(0), (past / left[i - 1].lo - past / cell.lo).upper())
         past = cell.hi
+    if left:
+        high += past / left[-1].lo
     slack = 1 + flint.arb(2) ** -40
     return math.ceil(end((low / slack).lower())), math.floor(end((high * slack).upper()))

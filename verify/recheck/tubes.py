@@ -11,11 +11,12 @@ y = α + f − s D − l(C) this is what must not be negative. It is linear in s
 in α it rises where 1 + ∂f/∂α − s ∂D/∂α ≥ 0, so that the edge α = l(C) is enough, where y = f − s D; the other
 variables range over the tube. Upper edges are the same with the signs turned.
 
-Let D be in [lo, hi] in a cell of length b, entered o after its beginning at most: hi of the cell before. If a
-run leaves it, it makes at least (b − o)/hi and less than b/lo + 1 steps with C there. Steps in the first cells,
-where the observable is above the level, come before its first passage; the last cell, where it is not above, is
-met after those in all cells before it. Outputs are enclosed by mean-value forms on the hull of a cell's part of the
-tube.
+Let D be in [lo_i, hi_i] in cell i, of length b_i, and o_i how far behind its beginning the run enters it: at most
+hi_(i−1). The N_i steps made there move C by b_i + o_(i+1) − o_i, which is between N_i lo_i and N_i hi_i. So
+Σ N_i is at most Σ b_i/lo_i + Σ o_i (1/lo_(i−1) − 1/lo_i) and, for the cell that is left last, o/lo; and at least
+Σ b_i/hi_i − Σ o_i (1/hi_i − 1/hi_(i−1)), less o_0/hi_0 for the first. The steps in the first cells, where the
+observable is above the level, come before its first passage; the last cell, where it is not above, is met after
+those in all cells before it. Outputs are enclosed by mean-value forms on the hull of a cell's part of the tube.
 """
 
 from collections.abc import Sequence
@@ -120,6 +121,28 @@ class Tube:
         return Part(edges, over(values, n, tilt, room), over(values, n + 1, tilt, room), faces, across)
 
 
+class Count:
+    """Bounds on the steps until the last of the cells above the level, and the last of all, is left."""
+
+    def __init__(self, start: int, past: arb) -> None:
+        self.least = self.most = arb(start)
+        self.past, self.slowest = past, None
+
+    def leave(self, length: arb, shortest: arb, longest: arb, *, above: bool) -> None:
+        """Add the steps in a cell; of what the run is behind its beginning, only what makes the bounds worse."""
+        behind = -self.past / longest if self.slowest is None else min(arb(0), (1 - self.past / longest).lower())
+        if above:
+            self.least = self.least + length / longest + behind
+        if self.slowest is not None:
+            self.most = self.most + max(arb(0), (self.past / self.slowest - self.past / shortest).upper())
+        self.most = self.most + length / shortest
+        self.past, self.slowest = longest, shortest
+
+    def bounds(self) -> tuple[arb, arb]:
+        """Return both bounds, with what the run may be behind the beginning of the last cell."""
+        return self.least, self.most + (0 if self.slowest is None else self.past / self.slowest)
+
+
 def _read(data: Any, where: str, others: int) -> tuple[list[list[Fraction]], int]:
     """Return the nodes, and the direction in which they lie."""
     listed = items(data, f"{where}.nodes")
@@ -158,8 +181,7 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
         run.observed()
         state = [run.state[i] for i in made.order]
         ends = [[ball(x) for x in node] for node in nodes]
-        least = most = arb(start)
-        past, before = direction * (state[0] - ends[0][0]), None
+        count, before = Count(start, direction * (state[0] - ends[0][0])), None
         for i in range(len(nodes) - 1):
             at = f"{where}.nodes[{i}]"
             part = made.enclosed(ends[i], ends[i + 1], at)
@@ -168,7 +190,7 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
                 _enter(part, state, ends, direction, where)
             elif not before.keeps(part.edges):
                 raise Rejected(f"{at}: the tube is not kept where a step crosses this node")
-            elif not past <= length:
+            elif not count.past <= length:
                 raise Rejected(f"{at}: a step may be longer than the cell from this node on")
             if i < above and not part.observed > level:
                 raise Rejected(f"{where}.above: the observable is not above the level from node {i} on")
@@ -181,10 +203,9 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
                 raise Rejected(f"{at}: the slow variable is not shown to move on")
             if not part.keeps(part.edges):
                 raise Rejected(f"{at}: the tube is not kept from this node on")
-            if i < above:
-                least = least + (length - past) / longest
-            most = most + length / shortest + 1
-            past, before = longest, part
+            count.leave(length, shortest, longest, above=i < above)
+            before = part
+        least, most = count.bounds()
         if not (least >= ball(first) and most <= ball(last)):
             raise Rejected(f"{where}.steps: the first passage is not shown to be within these steps")
 

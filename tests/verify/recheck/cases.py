@@ -230,7 +230,7 @@ def tube():
     proof = {"kind": "tube", "bits": 128, "start": 20, "slow": 0, "nodes": nodes, "above": 7}
     proof["observable"] = to_data(2 * sp.exp(-z) + (u - sp.exp(-z)))
     proof["checkpoints"] = _checkpoints(statement, {"x": "1/100", "y": "1/4"}, 0, (10,), bits=128, last=20)
-    proof["steps"] = ["476", "1147"]
+    proof["steps"] = ["482", "1139"]
     return certificate(statement, {"x": "1/100", "y": "1/4"}, ("verified", "certified", proof))
 
 
