@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from verify.theorem import Theorem as Theorem
     from verify.trajectories import Reaches as Reaches
     from verify.trajectories import Stays as Stays
+    from verify.tube_cells import Tube as Tube
     from verify.values import ClauseValue as ClauseValue
     from verify.values import ValueLargest as ValueLargest
     from verify.values import ValueLeast as ValueLeast
@@ -120,6 +121,7 @@ _HOMES = {
     "store": ("Store",),
     "theorem": ("Bound", "Canary", "Theorem"),
     "trajectories": ("Reaches", "Stays"),
+    "tube_cells": ("Tube",),
     "values": ("ClauseValue", "ValueLargest", "ValueLeast", "ValueOver", "ValueWhere"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -6,6 +6,7 @@ Numbers are canonical strings, "p" or "p/q" in lowest terms; balls are pairs of 
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from verify.outcomes import CheckResult, ClauseResult
     from verify.statement import Statement
     from verify.theorem import Theorem
+    from verify.tubes import Horizon
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _EXTRA_BITS = 64
@@ -151,6 +153,25 @@ def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> dict[st
 def passage_proof(passage: "Passage") -> dict[str, Any]:
     """Return the proof that a level is first met at a step."""
     return {"kind": "passage", "steps": passage.step, **_run(passage)}
+
+
+def tube_proof(horizon: "Horizon") -> dict[str, Any]:
+    """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
+    nodes = [
+        [number(x) for x in (node.slow, *chain.from_iterable(zip(node.lower, node.upper, strict=True)))]
+        for node in horizon.nodes
+    ]
+    run = {"bits": horizon.bits + _EXTRA_BITS, "checkpoints": _run(horizon.start)["checkpoints"]}
+    return {
+        "kind": "tube",
+        **run,
+        "start": horizon.start.step,
+        "slow": horizon.slow,
+        "observable": to_data(horizon.observable),
+        "nodes": nodes,
+        "above": horizon.above,
+        "steps": [number(step) for step in horizon.steps],
+    }
 
 
 def above_proof(passage: "Passage | None", last: int) -> dict[str, Any]:

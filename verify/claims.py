@@ -32,6 +32,8 @@ from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.positivity import positive_proof
 from verify.signs import factor_signs, nowhere_zero
+from verify.tube_cells import Tube
+from verify.tubes import Horizon, enclose_passage
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -101,16 +103,24 @@ class Context:
             self.interrupt()
         return self.passages[key]
 
-    def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle:
-        """Return the first passage of the level, or a certified cycle by which it is never reached."""
+    def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle | Horizon:
+        """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
         first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
         if first.reached or first.why in ("time", INTERRUPTED):
             return first
-        key = (dynamics, level, "cycle")
+        key = (dynamics, level, "far")
         if key not in self.passages:
             until = self.iterate_until or self.deadline
             try:
                 self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
+                tube = next((p for p in self.proofs.values() if isinstance(p, Tube)), None)
+                if tube is not None and self.passages[key] is None:
+                    # Half the time is left for the run itself.
+                    half = (time.monotonic() + until) / 2
+                    here = tube.put(self.statement.expand)
+                    self.passages[key] = enclose_passage(
+                        dynamics, here, level, self.instance, deadline=half, progress=self.progress
+                    )
             except KeyboardInterrupt:
                 self.interrupt()
                 self.passages[key] = replace(first, why=INTERRUPTED)

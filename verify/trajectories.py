@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.certificates import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof
+from verify.certificates import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof, tube_proof
 from verify.claims import Context, expanded
 from verify.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.descent import Descent, certify_descent
@@ -17,6 +17,7 @@ from verify.errors import TheoremError
 from verify.evaluation import scan_values
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.tubes import Horizon
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -79,6 +80,8 @@ class Reaches:
         passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
+        if isinstance(passage, Horizon):
+            return self._enclosed(level, passage)
         margin = _below(level, passage.observable)
         if passage.reached:
             steps = {"steps": Enclosure(passage.step, passage.step)}
@@ -101,6 +104,13 @@ class Reaches:
 
     def _undecided(self, why: str) -> ClauseResult:
         return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+
+    def _enclosed(self, level: Fraction, horizon: Horizon) -> ClauseResult:
+        low, high = horizon.steps
+        detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
+        detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
+        found = _verified(self, Enclosure(0, level - horizon.lowest), detail, horizon.bits, tube_proof(horizon))
+        return replace(found, values={"steps": Enclosure(low, high)})
 
     def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
         detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
@@ -184,6 +194,8 @@ class Stays:
         if isinstance(passage, Cycle):
             detail = "the level is never reached, so that there is nothing to keep"
             return _verified(self, None, detail, passage.passage.bits, cycle_proof(passage))
+        far = isinstance(passage, Horizon)
+        passage = passage.start if isinstance(passage, Horizon) else passage
         found, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
         proof = context.proofs.get(self.label)
         if found is None and isinstance(proof, Descent) and reached <= level:
@@ -197,7 +209,8 @@ class Stays:
                 return _verified(self, margin, detail, passage.bits, shown)
         found = found or self._excess(context, passage, reached, level, passage.step)
         if found is None:
-            why += "" if passage.reached else "; the level was not reached"
+            after = "; what comes after is not followed" if far else "; the level was not reached"
+            why += "" if passage.reached else after
             return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why, bits=passage.bits)
         step, value, bits = found
         witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
@@ -253,17 +266,8 @@ def _refuted(
     proof: Mapping[str, Any],
     bits: int | None = None,
 ) -> ClauseResult:
-    return ClauseResult(
-        clause.label,
-        clause.text,
-        Outcome.REFUTED,
-        Evidence.CERTIFIED,
-        margin,
-        detail,
-        witness,
-        bits=bits,
-        proof=proof,
-    )
+    refuted, evidence = Outcome.REFUTED, Evidence.CERTIFIED
+    return ClauseResult(clause.label, clause.text, refuted, evidence, margin, detail, witness, bits=bits, proof=proof)
 
 
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:

@@ -104,7 +104,7 @@ class Box:
         images, pairs = [], zip(names, dynamics.state, dynamics.step, metric, slopes, strict=True)
         for name, state, step, scale, slope in pairs:
             move = terms.minus(step, state)
-            if not _vanishes(given, terms.add((move, terms.mul((scale, slope))))):
+            if not vanishes(given, terms.add((move, terms.mul((scale, slope))))):
                 raise Rejected(f"the step of {shown(name)} is not the scaled gradient step of the observable")
             if name in compact:
                 turned = terms.negative(_compact(terms, move, compact))
@@ -165,7 +165,7 @@ def _within(inner: Interval, outer: Interval) -> bool:
     return bool(outer[0] <= inner[0] and inner[1] <= outer[1])
 
 
-def _vanishes(given: Given, node: Node) -> bool:
+def vanishes(given: Given, node: Node) -> bool:
     """Whether a node is 0 wherever it is defined."""
     (node,), _ = given.terms.cancelled([node])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import ctx
 
-from verify.recheck import algebra, boxes, roots, runs
+from verify.recheck import algebra, boxes, roots, runs, tubes
 from verify.recheck.attention import high, low
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
@@ -280,6 +280,7 @@ KINDS = {
     "matrices": Kind(("matrix_identity",), ("refuted",), "scalars matrices place difference", algebra.matrices),
     "residual": Kind(("residual",), ("verified", "refuted"), "polynomial roots", algebra.residual),
     "passage": Kind(("reaches",), ("verified",), f"{_RUN} steps", runs.passage),
+    "tube": Kind(("reaches",), ("verified",), f"{_RUN} start slow observable nodes above steps", tubes.tube),
     "above": Kind(("reaches",), ("refuted",), f"{_RUN} last", runs.above),
     "excess": Kind(("stays",), ("refuted",), f"{_RUN} reached_at above_at", runs.excess),
     "cycle": Kind(("reaches", "stays"), (), f"{_RUN} {_SET} entry_bits period entered_at axes", runs.cycle),

@@ -210,11 +210,12 @@ def _dyadic(value: Fraction) -> bool:
     return value.denominator & (value.denominator - 1) == 0
 
 
-def _level(given: Given, clause: Any, name: str, bits: int) -> arb:
+def level_of(given: Given, clause: Any, name: str, bits: int) -> arb:
+    """Return a level of a clause as a ball."""
     return given.number(given.expression(clause[name], f"clause.{name}"), bits)
 
 
-def _within(given: Given, clause: Any, where: str) -> int | None:
+def allowed_steps(given: Given, clause: Any, where: str) -> int | None:
     """Return the whole part of a clause's last step, None where it has none."""
     if clause["within"] is None:
         return None
@@ -234,12 +235,12 @@ def _within(given: Given, clause: Any, where: str) -> int | None:
 def passage(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`reaches`, verified: above the level at every step before `steps`, at or below it there."""
     bits, steps = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["steps"], f"{where}.steps", 0, MOST_STEPS)
-    last = _within(given, clause, where)
+    last = allowed_steps(given, clause, where)
     if last is not None and steps > last:
         raise Rejected(f"{where}.steps: {steps} is later than the clause allows")
     with ctx.workprec(bits):
         run = Run(Recursion(given, clause["dynamics"], where), proof["checkpoints"], steps, bits, where)
-        level = _level(given, clause, "level", bits)
+        level = level_of(given, clause, "level", bits)
         run.follow(steps, level)
         if not run.observed() <= level:
             raise Rejected(f"{where}.steps: the observable is not at or below the level at step {steps}")
@@ -248,12 +249,12 @@ def passage(given: Given, clause: Any, proof: Any, where: str) -> None:
 def above(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`reaches` within some steps, refuted: above the level at all of them, or there are none."""
     bits, last = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["last"], f"{where}.last", -1, MOST_STEPS)
-    allowed = _within(given, clause, where)
+    allowed = allowed_steps(given, clause, where)
     if allowed is None or max(allowed, -1) != last:
         raise Rejected(f"{where}.last: {last} is not the last step that the clause allows")
     with ctx.workprec(bits):
         run = Run(Recursion(given, clause["dynamics"], where), proof["checkpoints"], last, bits, where)
-        level = _level(given, clause, "level", bits)
+        level = level_of(given, clause, "level", bits)
         run.follow(last, level)
         if last >= 0 and not run.observed() > level:
             raise Rejected(f"{where}: the observable is not above the level at step {last}")
@@ -266,7 +267,7 @@ def excess(given: Given, clause: Any, proof: Any, where: str) -> None:
     later = whole(proof["above_at"], f"{where}.above_at", first, MOST_STEPS)
     with ctx.workprec(bits):
         run = Run(Recursion(given, clause["dynamics"], where), proof["checkpoints"], later, bits, where)
-        reached, level = _level(given, clause, "reached", bits), _level(given, clause, "level", bits)
+        reached, level = level_of(given, clause, "reached", bits), level_of(given, clause, "level", bits)
         run.follow(first, reached)
         if not run.observed() <= reached:
             raise Rejected(f"{where}.reached_at: the observable is not at or below the level at step {first}")
@@ -295,13 +296,13 @@ def cycle(given: Given, clause: Any, proof: Any, where: str) -> None:
     radius = rational(proof["radius"], f"{where}.radius")
     with ctx.workprec(entry_bits):
         run = Run(recursion, proof["checkpoints"], entered, entry_bits, where)
-        level = _level(given, clause, name, entry_bits)
+        level = level_of(given, clause, name, entry_bits)
         run.follow(entered, level)
         if not run.observed() > level:
             raise Rejected(f"{where}: the observable is not above the level at step {entered}")
     slopes = [terms.slope(step, x) for step in recursion.step for x in recursion.names]
     with ctx.workprec(bits):
-        level, reach = _level(given, clause, name, bits), ball(radius)
+        level, reach = level_of(given, clause, name, bits), ball(radius)
         if not reach > 0:
             raise Rejected(f"{where}.radius: is not positive")
         program = Program(given, [recursion.observable, *recursion.step, *slopes], recursion.state, bits)

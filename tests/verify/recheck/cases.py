@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import time
 from fractions import Fraction
 from functools import cache
@@ -214,6 +215,25 @@ def small_descent():
     return certificate(statement, {"x": "19/10", "y": "1/3"}, ("verified", "certified", proof))
 
 
+FADING = Dynamics((z, u), (sp.S.Zero, sp.S.One), (z + x * sp.exp(-z), (u + sp.exp(-z)) / 2), u + sp.exp(-z))
+
+
+def tube():
+    # e^z rises by about x a step, and u is soon near e^(−z): 2/(1 + t/100) comes down to 1/4 at about t = 700. A tube
+    # of a tenth of e^(−z) to either side, in cells of 1/4; at t = 20, where it begins, z is about log(6/5) = 0.182.
+    statement = one_clause(Reaches("reached", FADING, y), X, Y)
+    nodes = []
+    for i in range(11):
+        at = Fraction(1, 8) + Fraction(i, 4)
+        middle = Fraction(round(1000 * math.exp(-at)), 1000)
+        nodes.append([str(at), str(middle * Fraction(9, 10)), str(middle * Fraction(11, 10))])
+    proof = {"kind": "tube", "bits": 128, "start": 20, "slow": 0, "nodes": nodes, "above": 7}
+    proof["observable"] = to_data(2 * sp.exp(-z) + (u - sp.exp(-z)))
+    proof["checkpoints"] = _checkpoints(statement, {"x": "1/100", "y": "1/4"}, 0, (10,), bits=128, last=20)
+    proof["steps"] = ["482", "1139"]
+    return certificate(statement, {"x": "1/100", "y": "1/4"}, ("verified", "certified", proof))
+
+
 def symbolic(name="wang2024.lemma1"):
     """All clauses of a symbolic theorem: what is divided by is T − 1, T − q and q + (T − q)e^(−C)."""
     statement = load_theorem(name).statement
@@ -415,7 +435,7 @@ def point_of_an_inequality():
 ACCEPTED = {
     made.__name__: made
     for made in (
-        *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent),
+        *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
         *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
