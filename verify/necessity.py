@@ -19,7 +19,7 @@ from verify.dynamics import Progress
 from verify.errors import InputError, NoInstanceError
 from verify.explore import explore, without
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
-from verify.simplify import Instance
+from verify.simplify import Instance, simplest_between
 from verify.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends
 
 if TYPE_CHECKING:
@@ -237,7 +237,8 @@ def _beside_the_example(
         for share in _PAST:
             step = share * abs(end) if end else share
             value = end + outward * (max(1, round(step)) if whole else step)
-            value = (math.floor if outward > 0 else math.ceil)(value) if whole else value
+            nearby = value - step / 10, value + step / 10
+            value = (math.floor if outward > 0 else math.ceil)(value) if whole else simplest_between(*nearby)
             seconds = min(CHECK_SECONDS, half - time.monotonic())
             if seconds <= 0:
                 break

@@ -299,3 +299,9 @@ def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
     for relation in (sp.Ge(x, 1), sp.Ge(x * x, x, evaluate=False)):
         (threshold,) = found(theorem([low], Hypothesis("large", relation)), "large").thresholds
         assert threshold.end == 1 and threshold.violated < Fraction(1, 2) <= threshold.clear
+
+
+def test_beside_the_example_numbers_are_short():
+    # The hypothesis ends at the root of 2: what is tried past it is not that root's digits.
+    need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
+    assert need.status == "needed" and len(str(need.witness["x"])) < 12
