@@ -124,7 +124,11 @@ class Context:
             except KeyboardInterrupt:
                 self.interrupt()
                 self.passages[key] = replace(first, why=INTERRUPTED)
-        return self.passages[key] or self.passage(dynamics, level)
+        if self.passages[key] is not None:
+            return self.passages[key]
+        rest = self.passage(dynamics, level)
+        # What was looked for in between may have left too little time to come as far again.
+        return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
 
     def interrupt(self) -> None:
         """Note Ctrl-C: a moment is left for what does not need a long run."""
