@@ -113,7 +113,7 @@ class Context:
             until = self.iterate_until or self.deadline
             try:
                 self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
-                tube = next((p for p in self.proofs.values() if isinstance(p, Tube)), None)
+                tube = next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
                 if tube is not None and self.passages[key] is None:
                     # Half the time is left for the run itself.
                     half = (time.monotonic() + until) / 2

@@ -85,7 +85,7 @@ def enclose_passage(
             return start if start.reached else best
         found = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
         if found is None:
-            return None
+            return best
         if isinstance(found, Horizon) and (best is None or found.width < best.width):
             best = found
         if best and best.width <= WIDEST:

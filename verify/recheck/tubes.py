@@ -29,7 +29,7 @@ from flint import arb, ctx
 from verify.recheck.boxes import vanishes
 from verify.recheck.fields import ball, cost
 from verify.recheck.given import Given
-from verify.recheck.reading import Rejected, items, rationals, whole
+from verify.recheck.reading import Effort, Rejected, items, rationals, whole, work
 from verify.recheck.runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
 
 MOST_NODES = 100_000
@@ -143,7 +143,7 @@ class Count:
         return self.least, self.most + (0 if self.slowest is None else self.past / self.slowest)
 
 
-def _read(data: Any, where: str, others: int) -> tuple[list[list[Fraction]], int]:
+def _read(data: Any, where: str, others: int, effort: Effort) -> tuple[list[list[Fraction]], int]:
     """Return the nodes, and the direction in which they lie."""
     listed = items(data, f"{where}.nodes")
     if not 2 <= len(listed) <= MOST_NODES:
@@ -151,6 +151,7 @@ def _read(data: Any, where: str, others: int) -> tuple[list[list[Fraction]], int
     nodes = [rationals(entry, f"{where}.nodes[{i}]", 2 * others + 1) for i, entry in enumerate(listed)]
     direction = 1 if nodes[1][0] > nodes[0][0] else -1
     for i, node in enumerate(nodes):
+        effort.spend(sum(work(number, number) for number in node))
         if i and not direction * (node[0] - nodes[i - 1][0]) > 0:
             raise Rejected(f"{where}.nodes[{i}]: the nodes do not lie in one direction")
         if any(node[k] > node[k + 1] for k in range(1, 2 * others + 1, 2)):
@@ -162,17 +163,17 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`reaches`, verified: first at or below the level at a step in `steps`; from `start` on the run is in a tube."""
     bits, start = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["start"], f"{where}.start", 0, MOST_STEPS)
     first, last = rationals(proof["steps"], f"{where}.steps", 2)
-    if first.denominator > 1 or last.denominator > 1 or first > last:
+    if first.denominator > 1 or last.denominator > 1 or not 0 <= first <= last:
         raise Rejected(f"{where}.steps: is not a first and a last whole number")
     allowed = allowed_steps(given, clause, where)
     if allowed is not None and last > allowed:
-        raise Rejected(f"{where}.steps: {last} is later than the clause allows")
+        raise Rejected(f"{where}.steps: the last one is later than the clause allows")
     with ctx.workprec(bits):
         recursion = Recursion(given, clause["dynamics"], where)
         slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
         form = given.here(given.expression(proof["observable"], f"{where}.observable", recursion.names))
         made = Tube(given, recursion, slow, form, where, bits)
-        nodes, direction = _read(proof["nodes"], where, made.others)
+        nodes, direction = _read(proof["nodes"], where, made.others, given.effort)
         above = whole(proof["above"], f"{where}.above", 0, len(nodes) - 2)
         given.effort.spend(len(nodes) * made.cost)
         run = Run(recursion, proof["checkpoints"], start, bits, where)
