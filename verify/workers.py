@@ -89,8 +89,8 @@ class Rows:
         for point in points:
             by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
         for words, some in by_words.items():
-            scan = None if self.effort.certify else self._scan(words, some[0])
             try:
+                scan = None if self.effort.certify else self._scan(words, some[0])
                 rows = scan.rows(some, self.effort) if scan else [None] * len(some)
             except (InputError, TheoremError, ArithmeticError):
                 # The exact check says at which instance, and why.
