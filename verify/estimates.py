@@ -53,7 +53,7 @@ class Estimate:
         return Estimate(value, carried + _UNIT * np.abs(value) + _TINY)
 
     def __truediv__(self, other: "Estimate") -> "Estimate":
-        value = self.value / other._where(np.abs(other.value))
+        value = self.value / other.where_positive(np.abs(other.value))
         carried = (self.error + np.abs(value) * other.error) / (np.abs(other.value) - other.error)
         return Estimate(value, carried + _UNIT * np.abs(value) + _TINY)
 
@@ -71,7 +71,7 @@ class Estimate:
         room = SAFETY * self.error
         return self.value > room, self.value < -room
 
-    def _where(self, size: Array) -> Array:
+    def where_positive(self, size: Array) -> Array:
         """Return the values, NaN where a size of theirs is not known to be positive."""
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
@@ -112,18 +112,18 @@ class Estimates:
 
     def log(self, raw: Estimate) -> Estimate:
         """Return log x, NaN where x is not known to be positive."""
-        inside = raw._where(raw.value)
+        inside = raw.where_positive(raw.value)
         value = np.log(inside)
         return Estimate(value, -np.log1p(-raw.error / inside) + _FUNCTION * np.abs(value))
 
     def sqrt(self, raw: Estimate) -> Estimate:
         """Return √x, NaN where x is not known to be positive."""
-        value = np.sqrt(raw._where(raw.value))
+        value = np.sqrt(raw.where_positive(raw.value))
         return Estimate(value, raw.error / value + _UNIT * value)
 
     def power(self, base: Estimate, exponent: Estimate) -> Estimate:
         """Return x^y = exp(y log x), NaN where x is not known to be positive."""
-        inside = base._where(base.value)
+        inside = base.where_positive(base.value)
         value = np.power(inside, exponent.value)
         logarithm = np.abs(np.log(inside)) - np.log1p(-base.error / inside)
         moved = np.abs(exponent.value) * -np.log1p(-base.error / inside) + exponent.error * logarithm
