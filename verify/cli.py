@@ -223,11 +223,14 @@ def sweep_theorem(
 
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:
+    from verify.phase_plots import why_no_plot
     from verify.sweep_files import WITHOUT_PARQUET, write_sweep
 
     files = [str(path) for path in write_sweep(result, folder)]
     if not any(name.endswith(".parquet") for name in files):
         typer.echo(f"verify: {WITHOUT_PARQUET}", err=True)
+    if why := why_no_plot(result):
+        typer.echo(f"verify: {why}", err=True)
     return files
 
 

@@ -92,20 +92,34 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, Any], given: Mappin
     InputError
         For an unknown, fixed or list parameter, a grid that is not understood, and too many points.
     """
+    if not isinstance(over, Mapping):
+        raise InputError("--over", over, "must be grids by the names of parameters")
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
-    axes = []
+    upper = 1
     for name, asked in over.items():
         if name not in known:
             raise InputError("--over", name, f"is no parameter of this theorem; its parameters are {', '.join(known)}")
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so may not be fixed")
-        axes.append(_axis(known[name], asked))
-    found = Grid(tuple(axes))
-    if len(found) > MOST_POINTS:
-        raise InputError("--over", f"{len(found)} points", f"must be at most {MOST_POINTS} together")
-    return found
+        upper *= _asked_points(known[name], asked)
+    # Before any axis is made, by what is asked for: that takes seconds.
+    if upper > MOST_POINTS:
+        raise InputError("--over", f"{upper} points", f"must be at most {MOST_POINTS} together")
+    return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
+
+
+def _asked_points(parameter: Parameter, asked: Any) -> int:
+    """Return how many points are asked for on an axis; on a logarithmic one of integers it may have fewer."""
+    if isinstance(asked, str) and ":" in asked:
+        parts = [part.strip() for part in asked.split(":")]
+        return _count(parameter, asked, parts[2]) if len(parts) > 2 and parts[2] else 1
+    if isinstance(asked, str):
+        return asked.count(",") + 1
+    if not isinstance(asked, Sequence):
+        raise InputError(parameter.name, asked, f"{_FORM}; in Python also a list of values")
+    return max(1, len(asked))
 
 
 def _axis(parameter: Parameter, asked: Any) -> Axis:

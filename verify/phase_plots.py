@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,13 +33,21 @@ _FINE = 241
 _SIZE, _SMALLEST = 3600.0, 2.0
 _EDGE = 0.04
 """How far an axis goes beyond its values, as a part of its width."""
+_DRAWN = Fraction(10) ** 150
+"""The largest number on an axis, and the inverse of the smallest but 0: their ratios are floats too."""
 _ROOM = 1.6
 """Spread of margins, in powers of ten, beyond which their axis is logarithmic on both sides of 0."""
 
 
-def plottable(result: "SweepResult") -> bool:
-    """Whether there is a plot of a sweep: over one or two parameters."""
-    return len(result.grid.axes) in (1, 2)
+def why_no_plot(result: "SweepResult") -> str:
+    """Return why there is no plot of a sweep: "" where there is one, over one or two parameters."""
+    if len(result.grid.axes) > 2:
+        return "no plot is drawn: that is for one or two parameters"
+    for axis in result.grid.axes:
+        sizes = [abs(Fraction(value)) for value in axis.values if value] if axis.is_number else []  # type: ignore[arg-type]
+        if sizes and not 1 / _DRAWN <= min(sizes) <= max(sizes) <= _DRAWN:
+            return f"no plot is drawn: values of {axis.name} are outside of what one can show, 1e-150 to 1e150"
+    return ""
 
 
 def draw(result: "SweepResult") -> "Figure":
@@ -111,7 +120,7 @@ def _margins(result: "SweepResult", figure: "Figure") -> None:
                 )
     _scale(axis, axes.set_xscale, axes.set_xlim, axes.set_xticks)
     sizes = [abs(margin) for points in at.values() for _, margin, *_ in points if margin]
-    if sizes and math.log10(max(sizes) / min(sizes)) > _ROOM:
+    if sizes and math.log10(max(sizes)) - math.log10(min(sizes)) > _ROOM:
         axes.set_yscale("symlog", linthresh=min(sizes))
     axes.axhline(0.0, color="#000000", linewidth=0.8)
     for i, (named, slack, own) in enumerate(_slacks(result)):

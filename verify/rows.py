@@ -33,7 +33,11 @@ class Effort:
 
 def key_of(theorem: "Theorem", instance: Point, effort: Effort, code: str) -> Key:
     """Return what a store knows a row by: statement, instance, effort, code, seed."""
-    asked = {"statement": theorem.statement.digest, "seconds": repr(effort.seconds), "certify": str(effort.certify)}
+    asked = {
+        "statement": theorem.statement.digest,
+        "seconds": repr(float(effort.seconds)),
+        "certify": str(effort.certify),
+    }
     settings = {**{f"{name}=": value for name, value in instance.items()}, **asked}
     return Key(settings_digest(f"sweep {theorem.id}", settings), code, effort.seed, DEVICE)
 

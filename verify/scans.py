@@ -20,7 +20,7 @@ from verify.check import check
 from verify.claims import Inequality
 from verify.compile import Program, compile_program
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.estimates import Estimate, Estimates
+from verify.estimates import SAFETY, Estimate, Estimates
 from verify.evaluation import holds, symbols_by_name
 from verify.language import enclosed_applications
 from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
@@ -31,6 +31,9 @@ from verify.values import ValueLargest, ValueWhere
 if TYPE_CHECKING:
     from verify.statement import Statement
     from verify.theorem import Theorem
+
+_NEAR = 1e-9
+"""Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
 
 
 @dataclass
@@ -100,9 +103,11 @@ class Scan:
             margins = {}
             for clause, low, high in zip(self.clauses, found[::2], found[1::2], strict=False):
                 margins[clause.label] = high - low
-            good = np.all([*(np.isfinite(part.value) for part in found[: 2 * len(self.clauses)])], axis=0)
-            for label in scanned - set(proved):
-                good = good & margins[label].sign()[0]
+            good = np.ones(len(points), dtype=bool)
+            for label, margin in margins.items():
+                # Of a proved clause too: JSON has no infinity.
+                good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
+                good &= True if label in proved else margin.sign()[0]
             values, known = self._values(found[2 * len(self.clauses) :], len(points))
         good = good & known
         evidence = Evidence.weakest([*(e for e in one.rests_on.values() if e), *(
@@ -132,7 +137,8 @@ class Scan:
             elif isinstance(value, ValueLargest):
                 many = [next(parts) for _ in value.expressions]
                 numbers = np.max([one.value for one in many], axis=0)
-                known = np.isfinite(numbers)
+                # The largest is known where none of them could be it and is known less well.
+                known = Estimate(numbers, np.max([one.error for one in many], axis=0)).known(_NEAR)
                 readers.append(lambda i, name=name, x=numbers: {name: None, f"{name}_float": float(x[i])})
             else:
                 numbers, known = np.full(count, np.nan), np.ones(count, dtype=bool)
@@ -145,7 +151,7 @@ class Scan:
                         applies &= held
                     expression = next(parts)
                     numbers = np.where(applies, expression.value, numbers)
-                    known &= ~applies | np.isfinite(expression.value)
+                    known &= ~applies | expression.known(_NEAR)
                     taken |= applies
                 readers.append(
                     lambda i, name=name, x=numbers, t=taken: (
@@ -162,7 +168,7 @@ def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dic
     if margin is None:
         body |= {"margin": 0, "margin_float": 0.0, "error": 0, "error_float": 0.0}
     else:
-        body |= {"margin_float": float(margin.value[i]), "error_float": float(margin.error[i])}
+        body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}
     return {**body, "detail": "", "witness": {}}
 
 
@@ -216,13 +222,13 @@ def scan_of(theorem: "Theorem", point: Point) -> Scan | None:
         if not set(names) <= numbers or any(enclosed_applications(part) for part in (*slacks, *sides)):
             return None
         program = _compiled(sides, names)
-        exact = _compiled(slacks, names)
-    except TheoremError:
+        if program.primitives:
+            return None
+        relations_at, sides_at = _compiled(slacks, names).bind(Exact()), program.bind(Estimates())
+    except (TheoremError, ArithmeticError):
+        # Constants are evaluated here: one beyond float64, or one that is not defined.
         return None
-    if program.primitives:
-        return None
-    bound = program.bind(Estimates())
-    return Scan(theorem, statement, tuple(names), exact.bind(Exact()), clauses, values, bound)
+    return Scan(theorem, statement, tuple(names), relations_at, clauses, values, sides_at)
 
 
 def _compiled(expressions: Sequence[sp.Basic], names: Mapping[str, sp.Symbol]) -> Program:

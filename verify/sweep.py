@@ -159,7 +159,7 @@ def sweep(
     if jobs > 1 or scheduler:
         needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
     found = reference_of(theorem)
-    code = code_of(*found) if found else ""
+    code = code_of(theorem, *found) if found else ""
     if found is None and (store is not None or jobs > 1 or scheduler):
         raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
     kept_for_good = store is not None and bool(code)
@@ -168,7 +168,7 @@ def sweep(
         kept = (
             store if isinstance(store, Store) and kept_for_good else Store(folder / "rows" if folder else Path(store))
         )
-        run = _Run(theorem, points, fixed, Effort(seconds, seed, certify), kept, code, tell)
+        run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell)
         with cluster(scheduler) as client:
             task = Task(*found, theorem.statement.digest, code, run.effort) if found else None
             run.run(task if jobs > 1 or client else None, jobs, client)

@@ -66,7 +66,7 @@ def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
 
     Each is there whole or not at all. Raises InputError where they cannot be written.
     """
-    from verify.phase_plots import plottable, plotted
+    from verify.phase_plots import plotted, why_no_plot
     from verify.version import version
 
     def write_json(path: Path) -> None:
@@ -76,7 +76,7 @@ def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
     writers = {".csv": lambda path: _write_csv(result, path), ".json": write_json}
     if find_spec("pyarrow"):
         writers[".parquet"] = lambda path: _write_parquet(result, path)
-    if plottable(result):
+    if not why_no_plot(result):
         writers[".png"] = lambda path: path.write_bytes(plotted(result))
     paths = []
     for suffix, write in writers.items():

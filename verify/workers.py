@@ -4,13 +4,17 @@ Chunks of instances go out and rows come back, in any order; who computes writes
 comes back unfinished, so that little is lost with a process.
 """
 
+import ast
 import contextlib
+import hashlib
+import re
 import signal
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError, TheoremError
@@ -89,8 +93,8 @@ class Rows:
         for point in points:
             by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
         for words, some in by_words.items():
-            scan = None if self.effort.certify else self._scan(words, some[0])
             try:
+                scan = None if self.effort.certify else self._scan(words, some[0])
                 rows = scan.rows(some, self.effort) if scan else [None] * len(some)
             except (InputError, TheoremError, ArithmeticError):
                 # The exact check says at which instance, and why.
@@ -109,15 +113,59 @@ class Rows:
         return self._scans[words]
 
 
-def code_of(reference: str, module: str) -> str:
-    """Return the version of the code by which a theorem is found: a file may be edited, and loaded again."""
-    return (code_version.__wrapped__ if ".py:" in reference else code_version)(module)
+def code_of(theorem: "Theorem", reference: str, module: str) -> str:
+    """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
+
+    A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as
+    they were when this process first asked. "" where sources are not to be found.
+    """
+    path = Path(reference.rpartition(":")[0]) if ".py:" in reference else None
+    lone = path is not None and "." not in module and path.name != "__init__.py"
+    parts = [code_version("verify" if lone else module)]
+    if path is not None:
+        if not path.is_file():
+            return ""
+        parts.append(_with_imported(path))
+    # An address in a text is another one in each process.
+    data = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((sorted(theorem.values.items()), sorted(theorem.proofs.items()))))
+    return " ".join([*parts, hashlib.sha256(data.encode()).hexdigest()]) if parts[0] else ""
+
+
+def _with_imported(path: Path) -> str:
+    """Return a digest of a file and of the modules beside it that it imports by an import statement, and so on."""
+    digest, seen, left = hashlib.sha256(), {path.resolve()}, [(path.name, path.read_bytes())]
+    while left:
+        name, content = left.pop()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+        for imported in sorted(_imported(content)):
+            beside = path.parent / imported
+            for file in [beside.with_suffix(".py"), *sorted(beside.rglob("*.py"))]:
+                if file.is_file() and file.resolve() not in seen:
+                    seen.add(file.resolve())
+                    left.append((file.relative_to(path.parent).as_posix(), _as_loaded(file.resolve())))
+    return digest.hexdigest()
+
+
+@cache
+def _as_loaded(path: Path) -> bytes:
+    """Return a module's source as it was when it was first asked for: what is imported is not loaded again."""
+    return path.read_bytes()
+
+
+def _imported(source: bytes) -> set[str]:
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in names}
 
 
 @lru_cache(maxsize=4)
 def _rows(task: Task) -> Rows:
     theorem = load_theorem(task.reference)
-    if theorem.statement.digest != task.statement_digest or code_of(task.reference, task.module) != task.code:
+    if theorem.statement.digest != task.statement_digest or code_of(theorem, task.reference, task.module) != task.code:
         raise InputError(task.reference, "", "where it is computed there is another version of the theorem or of ours")
     return Rows(theorem, task.effort)
 

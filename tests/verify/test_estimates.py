@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify.compile import compile_program
@@ -47,6 +47,50 @@ def test_the_error_bounds_the_distance_and_is_small(name, a, b):
     # The largest intermediate, 51^7, times some thirty units in the last place.
     scale = max(1.0, abs(value), float((1 + a + b) ** 2), float((1 + a) ** 7) if name == "power" else 1.0)
     assert error <= 1e-13 * scale * (50 if name == "real power" else 1)
+
+
+SIZES = st.builds(
+    lambda digits, exponent: Fraction(digits) * Fraction(10) ** exponent,
+    st.integers(1, 10**18), st.integers(-330, 308) | st.integers(-20, 20),
+)  # fmt: skip
+STEEP = {
+    "exponential": sp.exp(-x) * y,
+    "negative power": sp.Rational(1, 3) ** x / y,
+    "integer power": (1 / (1 + x)) ** 7 * y,
+    "large power": (1 + x) ** 1000 - y,
+    "quotient": x / y,
+    "small quotient": x * y / (x + y),
+    "cancelling": ((x + y) ** 2 - x**2) / y,
+    "logarithm": sp.log(x) - y,
+    "root": sp.sqrt(x) * y,
+}
+
+
+@pytest.mark.parametrize("name", STEEP)
+@settings(max_examples=40)
+@given(a=SIZES, b=SIZES)
+def test_the_error_bounds_the_distance_where_numbers_are_huge_or_underflow(name, a, b):
+    if "x" in {symbol.name for power in STEEP[name].atoms(sp.exp, sp.Pow) for symbol in power.exp.free_symbols}:
+        a = min(a, Fraction(5000))
+    try:
+        value, error = estimated(STEEP[name], x=a, y=b)
+    except (UndefinedError, OverflowError):
+        return
+    if math.isfinite(value) and math.isfinite(error):
+        exact, _ = evaluate_rising(STEEP[name], {"x": a, "y": b}, digits=30)
+        low, high = (exact.lower, exact.upper) if isinstance(exact, Enclosure) else (exact, exact)
+        assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= 2 * Fraction(error)
+
+
+@pytest.mark.parametrize("expression", [3 ** (y - x), 4 ** (y - x) / 5])
+def test_what_underflows_keeps_the_error_of_its_exponent(expression):
+    value, error = estimated(expression, x=10**18 + 705, y=10**18 + 63)
+    # Computed from y - x = -768, and so 0; it is -642, for 4 no float either.
+    assert value == 0 and 2 * Fraction(error) >= Fraction(str(expression.subs({x: 705, y: 63})))
+
+
+def test_powers_beyond_what_is_bounded_are_left():
+    assert math.isnan((Estimate(1.0, 1e-17) ** (2**53 + 1)).value)
 
 
 def test_a_sign_is_decided_where_it_is_clear_alone():

@@ -104,12 +104,21 @@ def test_points_are_made_when_they_are_asked_for():
         ({"many": "1,2"}, "is a list"),
         ({"x": "1:2:1001", "z": "1:2:1000"}, "at most 1000000"),
         ({}, "at least one parameter"),
+        (None, "must be grids"),
+        ({"x": 5}, "START:STOP:COUNT"),
+        ({"x": None}, "START:STOP:COUNT"),
     ],
 )
 def test_what_is_no_grid_is_one_line(over, requirement):
     with pytest.raises(InputError, match=requirement) as error:
         grid(ALL, over, {})
     assert "\n" not in str(error.value)
+
+
+def test_a_grid_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr("verify.grids._axis", lambda *_: pytest.fail("an axis was made"))
+    with pytest.raises(InputError, match="at most 1000000"):
+        grid(ALL, {"x": "1:2:1000000:log", "z": "1,2"}, {})
 
 
 def test_what_is_fixed_is_not_swept():

@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from verify import Hypothesis, Inequality, Parameter, load_theorem
-from verify.phase_plots import STYLES, draw, plottable, plotted
+from verify.phase_plots import STYLES, draw, plotted, why_no_plot
+from verify.sweep_files import write_sweep
 
 x, y = sp.symbols("x y", positive=True)
 X, Y = (Parameter(name, "rational", f"the {name}", above=0) for name in "xy")
@@ -106,7 +107,20 @@ def test_a_single_point_and_nothing_at_all_are_drawn(theorem, monkeypatch):
 def test_three_parameters_have_no_plot(make_theorem):
     z = Parameter("z", "rational", "z", above=0)
     result = make_theorem(CLAUSE, parameters=(X, Y, z)).sweep({"x": "1:2:2", "y": "1:2:2", "z": "1:2:2"})
-    assert not plottable(result) and result.done == 8
+    assert "one or two" in why_no_plot(result) and result.done == 8
+
+
+@pytest.mark.parametrize("grid", ["1:1e400:5:log", "1e-400:1:3:log", "1,1e200"])
+def test_what_is_outside_of_a_plot_is_said_and_the_rest_is_written(theorem, tmp_path, grid):
+    result = theorem.sweep({"x": grid}, y=1)
+    assert "values of x are outside" in why_no_plot(result)
+    assert ".png" not in {path.suffix for path in write_sweep(result, tmp_path)}
+
+
+def test_the_ends_of_a_plot_can_be_drawn(theorem):
+    for over in ({"x": "1e-150:1e150:3:log"}, {"x": "1e-150:1e150:3:log", "y": "1e-150,0.5,7"}):
+        result = theorem.sweep(over, **({} if "y" in over else {"y": 1}))
+        assert not why_no_plot(result) and plotted(result).startswith(b"\x89PNG")
 
 
 def test_theorem_1_is_drawn_with_its_scope_and_the_stability_boundary():

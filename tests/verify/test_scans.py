@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 
 from verify import Hypothesis, Identity, Inequality, Parameter, ValueLargest, ValueLeast, ValueWhere, primitive
+from verify.estimates import SAFETY, Estimates
 from verify.rows import Effort, checked_row
 from verify.scans import scan_of
 
@@ -102,3 +104,54 @@ def test_what_cannot_be_scanned(means):
     defaulted = (PARAMETERS[0], Parameter("y", "rational", "y", above=0, default=2 * x))
     assert scan_of(means(parameters=defaulted), {"x": Fraction(1)}) is None
     assert scan_of(means(domain=(sp.Lt(x, y),)), {"x": Fraction(2), "y": Fraction(1)}) is None
+
+
+def test_what_underflows_is_not_verified(means):
+    z = sp.Symbol("z", positive=True)
+    theorem = means(
+        Inequality("small", sp.Lt(10**300 * (1 + z) ** (y - x), 10**4)),
+        parameters=(*PARAMETERS, Parameter("z", "rational", "z", above=0)),
+    )
+    point = {"x": Fraction(10**18 + 1217), "y": Fraction(10**18 + 63), "z": Fraction(4, 5)}
+    assert checked_row(theorem, point, EFFORT)["claim"] == "refuted"
+    assert rows_of(theorem, [point, {**point, "y": Fraction(10**18)}])[0] is None
+
+
+def test_a_value_that_is_all_rounding_is_left(means):
+    one = (x + y) ** 2 - x**2 - 2 * x * y - y**2 + 1
+    point = {"x": Fraction(3000000001, 3), "y": Fraction(7000000001, 7)}
+    for value in (one, ValueLargest((one, one / 2)), ValueWhere(one, (sp.Gt(x, sp.Rational(1, 10)),))):
+        theorem = means(Inequality("plain", sp.Gt(x + y, 1)), values={"one": value})
+        left, plain = rows_of(theorem, [point, {"x": Fraction(1, 3), "y": Fraction(3)}])
+        assert left is None and abs(plain["values"]["one_float"] - 1) < 1e-9
+    (zero,) = rows_of(
+        means(Inequality("plain", sp.Gt(x + y, 1)), values={"zero": x - y}), [dict.fromkeys("xy", Fraction(2))]
+    )
+    assert zero["values"]["zero_float"] == 0
+
+
+def test_a_proved_margin_that_overflows_is_left(means):
+    import json
+
+    a, b = sp.symbols("x y", real=True)
+    positive = means(Inequality("positive", sp.Gt(a**2, -a * b - b**2 - 1)))
+    points = [{"x": Fraction(12 * 10**e), "y": Fraction(8 * 10**e)} for e in (0, 153)]
+    rows = rows_of(positive, points)
+    assert [row is None for row in rows] == [False, True] and rows[0]["evidence"] == "proved"
+    json.dumps(rows, allow_nan=False)
+
+
+def test_the_error_that_is_shown_is_the_one_that_decided(means):
+    point = {"x": Fraction(1, 3), "y": Fraction(5)}
+    theorem = means()
+    with np.errstate(all="ignore"):
+        low, high = scan_of(theorem, point).sides(*(Estimates().numbers([point[name]]) for name in "xy"))
+    (row,) = rows_of(theorem, [point])
+    assert row["clauses"][0]["error_float"] == SAFETY * (high - low).error[0] > 0
+
+
+def test_a_constant_beyond_float64_is_left_to_the_check(means):
+    theorem = means(Inequality("below", sp.Lt(x, 10**400)))
+    assert scan_of(theorem, POINTS[0]) is None
+    result = theorem.sweep({"x": "1:3:3"}, y=1)
+    assert (result.failed, result.counts, result.evidence) == (0, {"verified": 3}, {"certified": 3})

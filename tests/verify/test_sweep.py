@@ -1,14 +1,21 @@
 """Sweeps in one process: rows, counts, what is kept and served, and what is not."""
 
 import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy as sp
 
+import verify
 from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, load_theorem
+from verify.registry import reference_of
 from verify.sweep import sweep
-from verify.workers import Failure, Rows
+from verify.workers import Rows, code_of
 
 x, y = sp.symbols("x y", positive=True)
 X, Y = (Parameter(name, "rational", name, above=0) for name in "xy")
@@ -187,8 +194,6 @@ def test_an_interrupt_keeps_what_was_done(mine, tmp_path, monkeypatch):
 
 
 def test_a_check_that_is_interrupted_is_no_row(mine, monkeypatch):
-    from dataclasses import replace
-
     import verify.check
 
     plain = verify.check.check
@@ -220,8 +225,50 @@ def test_what_cannot_be_swept_is_one_line(mine, over, given, message):
         mine.sweep(over, **given)
 
 
-def test_a_failure_says_what(mine):
-    assert Failure("why").why == "why"
+def test_a_budget_is_one_whatever_kind_of_number_it_is(mine, tmp_path):
+    store = Store(tmp_path / "s")
+    mine.sweep({"x": "1:2:2"}, y=1, store=store, seconds=10)
+    assert mine.sweep({"x": "1:2:2"}, y=1, store=store, seconds=10.0).served == 2
+
+
+def test_another_value_or_proof_is_another_row(theorem_file, tmp_path):
+    """Neither is in the statement's digest."""
+    theorem = load_theorem(theorem_file(BODY))
+    reference = reference_of(theorem)
+    other = [replace(theorem, values={"sum": x - y}), replace(theorem, proofs={"means": 1})]
+    codes = [code_of(one, *reference) for one in (theorem, *other, replace(theorem))]
+    assert len(set(codes)) == 3 and codes[0] == codes[3] and "sympy-" in codes[0] and "python-flint-" in codes[0]
+
+
+def test_a_helper_that_is_edited_is_another_version_in_a_new_process(theorem_file, tmp_path):
+    path = Path(theorem_file("from helper import bound\n" + BODY.replace("x * y, 5", "x * y, bound"), "helped.py"))
+    helper = path.with_name("helper.py")
+    store = ["--store", str(tmp_path / "s"), "--over", "x=1:4:4", "y=1", "--json"]
+
+    def swept(text):
+        helper.write_text(text)
+        root = str(Path(verify.__file__).parents[1])
+        command = [sys.executable, "-m", "verify", "sweep", f"{path}:mine", *store]
+        shown = subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": root}
+        )
+        return json.loads(shown.stdout)["from_store"]
+
+    assert [swept("bound = 5"), swept("bound = 5"), swept("bound = 5  # as before, and more")] == [0, 4, 0]
+
+
+def test_ours_is_as_it_was_loaded_and_a_file_is_read_anew(theorem_file, monkeypatch):
+    path = Path(theorem_file(BODY))
+    theorem = load_theorem(str(path))
+    reference = reference_of(theorem)
+    before = code_of(theorem, *reference)
+    plain = Path.read_bytes
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda file: plain(file) + (b"# edited" if file.parent.name == "verify" else b"")
+    )
+    assert code_of(theorem, *reference) == before
+    path.write_text(path.read_text() + "# edited")
+    assert code_of(theorem, *reference) != before
 
 
 def test_what_a_scan_cannot_do_the_check_does(mine, monkeypatch):
