@@ -22,8 +22,13 @@ def ends(measured: Measurement) -> tuple[float, float]:
 
 
 def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
-    """Return the verdict on margins known between two ends: all positive, one negative, or not decided."""
-    if all(low >= 0 for low, _ in margins):
+    """Return the verdict on margins known between two ends: all positive, one negative, or not decided.
+
+    A margin of 0 is neither. Raises ValueError where there is none.
+    """
+    if not margins:
+        raise ValueError(f"no margin to decide by: {detail}")
+    if all(low > 0 for low, _ in margins):
         return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
     outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
     return Verdict(outcome, Evidence.SIMULATED, detail)

@@ -2,8 +2,9 @@
 
 Our readings: the transformer is trained anew for each number of examples and of layers, by the training of Figure 1
 (A_l of pattern (8); `trained=A_and_B` is pattern (11)), and tested with as many examples. Gradient descent takes as
-many steps as there are layers. Its step sizes, and those with the preconditioner Σ^{-1}, are the best ones for
-`n_fit` prompts (`predictors`), where the paper searched a grid. Least squares is 0 from d examples on; for fewer it is
+many steps as there are layers. Its step sizes, and those with the preconditioner Σ^{-1}, are the best real ones for
+`n_fit` prompts (`predictors`), where the paper searched a grid; how many of the best complex ones are not real is said
+beside. Least squares is 0 from d examples on; for fewer it is
 the solution of least norm, which the paper does not name: both norms are shown. All are tested on the same prompts,
 which neither training nor fitting has seen; standard errors are those of the mean over the prompts of all runs, given
 the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
@@ -30,10 +31,9 @@ from numerics.preconditioned_descent.figures import (
     training_settings,
 )
 from numerics.preconditioned_descent.predictors import (
-    best_coefficients,
+    best_real_steps,
     least_norm_losses,
     power_errors,
-    step_sizes,
 )
 from numerics.preconditioned_descent.trainer import Plan, prompts_for, task_of
 from numerics.repeatable import one_thread, seeds_of_runs
@@ -43,8 +43,6 @@ from verify.parameters import Instance
 LOSS = "loss on unseen prompts"
 OVER = {"n": "n: examples in the prompt", "L": "L: layers, or steps"}
 DESCENTS = ("gradient_descent", "preconditioned_gradient_descent")
-_REAL = 1e-9
-"""Imaginary parts below this share of a step size are rounding."""
 
 
 def whole_numbers(settings: Instance, name: str) -> list[int]:
@@ -66,7 +64,7 @@ def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
 
 
 class _Losses:
-    """The losses of each predictor at one point, of all runs, and how many step sizes are not real."""
+    """The losses of each predictor at one point, of all runs, and how many of the best step sizes are not real."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Tensor]] = {}
@@ -83,10 +81,10 @@ class _Losses:
         self.add("transformer", test_losses(A, B, unseen))
         identity = torch.eye(plan.d).to(task.root)
         for name, K in zip(DESCENTS, (identity, task.inverse), strict=True):
-            p = best_coefficients(power_errors(K, fitted, plan.L))
+            steps, not_real = best_real_steps(power_errors(K, fitted, plan.L))
+            p = torch.tensor(np.poly(steps)).to(task.root)
             self.add(name, (p @ power_errors(K, unseen, plan.L)).square())
-            sizes = step_sizes(p)
-            self.not_real[name] += int((np.abs(sizes.imag) > _REAL * np.abs(sizes)).sum())
+            self.not_real[name] += not_real
         for name, root in (("least_squares_Euclidean_norm", identity), ("least_squares_Sigma_norm", task.root)):
             self.add(name, least_norm_losses(unseen, plan.n, root))
 

@@ -4,7 +4,8 @@ L steps w' = w − a_l K ∇R(w) from w = 0, K = I or Σ^{-1}, leave w* − w = 
 S = XXᵀ/n. So the error at a query x is Σ_j c_j φ_j with φ_j = xᵀ (KS)^j w* and c_0 = 1, and the mean of its square a
 quadratic form in c_1 … c_L: the best p for a sample of prompts is its least-squares fit, where a grid search over the
 a_l would come near it. The a_l are the roots of s^L + c_1 s^{L−1} + … + c_L. They may be complex, in conjugate pairs:
-the fit is then below what any real step sizes reach, and how many are not real is said.
+no gradient descent takes such steps, and the fit is below what any real ones reach. The real ones are then the best
+that descent over them finds from several starts, the real parts among them: the loss is a polynomial in the a_l.
 
 Least squares on noiseless labels finds w* once n ≥ d, almost surely: its error is 0. For fewer examples the solution of
 least norm is w* projected on the span of the examples: orthogonally for the Euclidean norm, and after whitening,
@@ -13,10 +14,16 @@ least norm is w* projected on the span of the examples: orthogonally for the Euc
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 
 from numerics.preconditioned_descent.reduced import Prompts, applied
 from verify import InputError
+
+_REAL = 1e-9
+"""Imaginary parts below this share of a step size are rounding."""
+_SLOPE = 1e-10
+"""Share of the loss without a step, as which a slope is 0."""
 
 
 def power_errors(K: Tensor, prompts: Prompts, steps: int) -> Tensor:
@@ -42,6 +49,43 @@ def best_coefficients(errors: Tensor) -> Tensor:
 def step_sizes(coefficients: Tensor) -> np.ndarray:
     """Return the a_l with ∏ (1 − a_l s) = Σ c_j s^j, complex where they are not real."""
     return np.roots(coefficients.cpu().numpy())
+
+
+def best_real_steps(errors: Tensor) -> tuple[np.ndarray, int]:
+    """Return the best real a_l (L,) found for the prompts, and how many of the best p's are not real.
+
+    Errors are (L+1, N). Where the best p has real a_l, these are they.
+    """
+    steps = step_sizes(best_coefficients(errors))
+    wrong = int((np.abs(steps.imag) > _REAL * np.abs(steps)).sum())
+    if not wrong:
+        return steps.real, 0
+    gram = torch.stack([(errors * row).mean(dim=1) for row in errors]).cpu().numpy()
+
+    def loss(a: np.ndarray) -> tuple[float, np.ndarray]:
+        c = np.poly(a)
+        # The slope of ∏ (1 − a_l s) in a_l is −s times the product of the others.
+        slopes = np.array([-np.concatenate([[0.0], np.poly(np.delete(a, i))]) for i in range(len(a))])
+        return float(c @ gram @ c), 2 * slopes @ gram @ c
+
+    # A pair that is not real is led apart, too: equal steps stay equal.
+    starts = [steps.real + spread * np.linspace(-1, 1, len(steps)) * np.abs(steps) for spread in (0, 0.1, -0.1, 0.5)]
+    ended = [minimize(loss, start, jac=True, method="BFGS", options={"gtol": _SLOPE * gram[0, 0]}) for start in starts]
+    return min(ended, key=lambda each: each.fun).x, wrong
+
+
+def solving_errors(tokens: Tensor, weights: Tensor) -> Tensor:
+    """Return each prompt's error at the query, (N,), of a least-squares solve, in units of what rounding may bring.
+
+    Tokens (N, d, n+1) and weights (N, d) are as `sample` draws them, with n ≥ d. Labels and a stable solution are off
+    as if X were, by a multiple of n d ε |X|, which the condition number amplifies (Higham 2002, theorem 20.3).
+    """
+    examples, query = tokens[:, :, :-1], tokens[:, :, -1]
+    labels = torch.einsum("bdi,bd->bi", examples, weights)
+    found = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
+    singular = torch.linalg.svdvals(examples)
+    roundings = 10 * examples[0].numel() * torch.finfo(tokens.dtype).eps * singular[:, 0] / singular[:, -1]
+    return ((found - weights) * query).sum(dim=1).abs() / (roundings * weights.norm(dim=1) * query.norm(dim=1))
 
 
 def least_norm_losses(prompts: Prompts, n: int, root: Tensor) -> Tensor:

@@ -80,9 +80,8 @@ def applied(second_moment: Tensor, vectors: Tensor) -> Tensor:
     return (second_moment * vectors).sum(dim=1)
 
 
-def residuals(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
-    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B."""
-    S, e, x = prompts
+def _last_error(A: Tensor, B: Tensor | None, S: Tensor, e: Tensor) -> Tensor:
+    """Return e_L of each prompt, (d, N), from e = w*."""
     if A.ndim != 3 or A.shape[1:] != S.shape[:2]:
         raise InputError("A", tuple(A.shape), f"must have the shape (L, {len(S)}, {len(S)})")
     if B is not None and B.shape != A.shape:
@@ -104,7 +103,26 @@ def residuals(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
 
     for layer, matrix in enumerate(A):
         e = e - moved_back(layer, matrix.T @ moved(layer, applied(S, e)))
-    return (e * x).sum(dim=0)
+    return e
+
+
+def residuals(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
+    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B."""
+    S, weights, x = prompts
+    return (_last_error(A, B, S, weights) * x).sum(dim=0)
+
+
+def mean_losses(A: Tensor, B: Tensor | None, second_moment: Tensor, root: Tensor) -> Tensor:
+    """Return the mean of each prompt's loss over x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}), (N,); Σ = root², root symmetric.
+
+    e_L is linear in w*: e_L = M w*, and E (e_Lᵀ x)² = |root M root^{-1}|², Frobenius' norm.
+    """
+    count = second_moment.shape[2]
+    columns = (column[:, None].expand(-1, count) for column in torch.linalg.inv(root).unbind(dim=1))
+    return sum(
+        ((root @ _last_error(A, B, second_moment, column)).square().sum(dim=0) for column in columns),
+        start=second_moment.new_zeros(count),
+    )
 
 
 def losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:

@@ -4,10 +4,11 @@ import math
 import statistics
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
+from scipy import stats
 from scipy.linalg import eigh_tridiagonal
 
 from paper_checks.ahn2023.claims import covariance
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 RARE = 4
 """Eigenvalues of S, at n = 20 and d = 5, that fewer than one prompt in 20 000 exceeds."""
+MOST = 1 / 2
+"""More than this share of batches is most of them. Rare prompts bring about one in a hundred above the level."""
 _WEIGHTS_HELD = 15
 """Five weights at three n."""
 _SETTLED = 1e-3
@@ -34,13 +37,11 @@ def middles() -> dict[str, Fraction]:
     return {name: sum(interval(name)) / 2 for name in PRINTED}
 
 
-def printed_pattern(inverse: "Tensor", identity: "Tensor") -> Any:
+def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:
     """Return the layers at these middles, A_l = a_l Σ^{-1} and B_l = b_l I."""
-    from numerics.preconditioned_descent.reference import pattern
-
     a0, a1, a2, b0, b1 = map(float, middles().values())
-    rows = [inverse.new_tensor(part)[:, None, None] for part in ((a0, a1, a2), (b0, b1, 0.0))]
-    return pattern(rows[0] * inverse, rows[1] * identity)
+    a, b = (inverse.new_tensor(part)[:, None, None] for part in ((a0, a1, a2), (b0, b1, 0.0)))
+    return a * inverse, b * inverse.new_ones(len(inverse)).diag()
 
 
 def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
@@ -48,32 +49,45 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
     import torch
 
     from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM
-    from numerics.preconditioned_descent.reference import in_context_loss, sample
+    from numerics.preconditioned_descent.reduced import draw, losses
 
     sigma, inverse = covariance(PRINTED_SPECTRUM, seed, device)
-    layers = printed_pattern(inverse, torch.eye(5, dtype=torch.float64, device=device))
+    A, B = printed_matrices(inverse)
     generator = torch.Generator(device).manual_seed(seed)
-    draws = (sample(20_000, n, sigma, inverse, generator) for _ in range(batches))
-    return [float(in_context_loss(layers, *drawn).mean) for drawn in draws]
+    return [float(losses(A, B, draw(20_000, n, sigma, inverse, generator)).mean()) for _ in range(batches)]
+
+
+def share_of(seen: int, drawn: int) -> tuple[float, float]:
+    """Return the ends of what share `seen` of `drawn` may be, by Clopper and Pearson, for two n and FALSE_ALARM."""
+    tail = FALSE_ALARM / 4
+    low = stats.beta.ppf(tail, seen, drawn - seen + 1) if seen else 0.0
+    high = stats.beta.isf(tail, seen + 1, drawn - seen) if seen < drawn else 1.0
+    return float(low), float(high)
 
 
 def _batches(*, device: str, full: bool, seed: int) -> Verdict:
-    batches = 50 if full else 5
+    batches = 400 if full else 32
     level = math.exp(-6)
     verdicts = []
     for n in (20, 10):
         exact = as_float(printed_layers.check(d=5, n=n, **middles()).values["loss"])
         found = batch_losses(n, batches, device, seed)
-        detail = f"{batches} batches from {min(found):.2e} to {max(found):.2e}, in expectation {exact:.2e}"
-        # At n = 20 below Figure 3's level in every batch, and the expectation above it; at n = 10 both above.
-        seen = max(found) < level if n == 20 else min(found) > level
-        verdicts.append((f"n = {n}", Verdict.of(seen and exact > level, detail, Evidence.SIMULATED)))
+        # At n = 20 the expectation is above Figure 3's level, and most batches are below; at n = 10 both are above.
+        seen = sum(loss < level if n == 20 else loss > level for loss in found)
+        low, high = share_of(seen, batches)
+        where = "below" if n == 20 else "above"
+        detail = f"{seen} of {batches} batches are {where}, from {min(found):.2e} to {max(found):.2e}: a share "
+        detail += f"of {low:.2f} to {high:.2f}; in expectation {exact:.2e}"
+        outcome = Outcome.VERIFIED if low > MOST else Outcome.REFUTED if high < MOST else Outcome.INCONCLUSIVE
+        if exact <= level:
+            outcome = Outcome.REFUTED
+        verdicts.append((f"n = {n}", Verdict(outcome, Evidence.SIMULATED, detail)))
     return all_of(verdicts)
 
 
 printed_layers_batches = Comparison(
     id="ahn2023.printed_layers_batches",
-    title="At the printed weights batches of 20 000 prompts are below Figure 3's level at n = 20, the mean above",
+    title="At the printed weights most batches of 20 000 prompts are below Figure 3's e^-6 at n = 20, the mean above",
     theorem="ahn2023.printed_layers",
     experiment=None,
     compare=_batches,
@@ -230,8 +244,10 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     mean = total / prompts
     # A loss here is between 0 and five times the largest r². By the empirical Bernstein bound (Maurer and Pontil 2009)
     # prompts that are too rare to have been drawn are accounted for.
-    largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(2 / FALSE_ALARM)
-    half = math.sqrt(2 * (squares / prompts - mean**2) * chances / prompts) + 7 * largest * chances / (3 * prompts - 3)
+    # The bound is one-sided with ln(2/δ); each side has half of the false alarms.
+    largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(4 / FALSE_ALARM)
+    variance = (squares - prompts * mean**2) / (prompts - 1)
+    half = math.sqrt(2 * variance * chances / prompts) + 7 * largest * chances / (3 * prompts - 3)
     exact = as_float(printed_layers.check(d=5, n=20, **at).values["loss"])
     # Markov's inequality: P(an eigenvalue > t) <= E tr S^k / t^k, exactly.
     chance = min(moment / Fraction(RARE) ** k for k, moment in enumerate(trace_moments(40, 20, 5)))

@@ -13,27 +13,33 @@ from verify import Evidence, Measurement, Outcome, Verdict, agreement, all_of
 
 RESOLUTION = 0.25
 """Of a loss: where chance alone may hide more, agreement with theory is inconclusive."""
+FINE = 0.05
+"""The same for a loss whose mean over w* and the query is exact."""
 FALLEN, KEPT = 0.1, 0.5
-"""What the distance of Σ^½ A Σ^½ falls to, and the share of Dist(Σ^-1, I) above which that of A stays."""
+"""What the distance of Σ^½ A Σ^½ falls to, of where it began, and that of A stays above, of Dist(Σ^-1, I)."""
 NEAR_PRINTED = 0.1
 """Of a printed number: how far the weights of a short training may be off without telling against it."""
 
 
-def agrees(theory: float, loss: Measurement) -> Verdict:
-    """Return whether a measured loss is theory's within its standard error."""
-    return agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=RESOLUTION * theory)
+def agrees(theory: float, loss: Measurement, resolution: float = RESOLUTION) -> Verdict:
+    """Return whether a measured loss is theory's within its standard error, which may hide a share `resolution`."""
+    return agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=resolution * theory)
 
 
-def fallen(whitened: Sequence[Measurement], plain: Sequence[Measurement], inverse: float) -> Verdict:
-    """Decide whether the distances of Σ^½ A Σ^½ ended below FALLEN, those of A above KEPT of that of Σ^{-1}.
+def fallen(
+    begun: Sequence[Measurement], whitened: Sequence[Measurement], plain: Sequence[Measurement], inverse: float
+) -> Verdict:
+    """Decide whether those of Σ^½ A Σ^½ ended below FALLEN of where they began, those of A above KEPT of Σ^{-1}'s.
 
-    They are the largest and the least over layers and runs. A distance is 1 or less, and begins near 1.
+    Where they began is one layer's in the mean over runs, the least of all; ends are the largest, and the least of A,
+    over layers and runs.
     """
-    most, least = max(m.value for m in whitened), min(m.value for m in plain)
-    detail = f"Σ^½ A Σ^½ ends at {most:.3g} or less, A at {least:.3g} or more, Σ^-1 is at {inverse:.3g}"
-    if most <= FALLEN and least >= KEPT * inverse:
+    start, most, least = min(m.value for m in begun), max(m.value for m in whitened), min(m.value for m in plain)
+    detail = f"Σ^½ A Σ^½ begins at {start:.3g} or more and ends at {most:.3g} or less, A at {least:.3g} or more"
+    detail += f", Σ^-1 is at {inverse:.3g}"
+    if most <= FALLEN * start and least >= KEPT * inverse:
         return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
-    refuted = most > KEPT or least < FALLEN * inverse
+    refuted = most > KEPT * start or least < FALLEN * inverse
     return Verdict(Outcome.REFUTED if refuted else Outcome.INCONCLUSIVE, Evidence.SIMULATED, detail)
 
 
@@ -63,30 +69,47 @@ def at_one_of(losses: Sequence[Measurement], minima: Sequence[float]) -> Verdict
     return all_of((f"run {i}", best(loss)) for i, loss in enumerate(losses))
 
 
-def below_level(least: Sequence[float], level: float) -> Verdict:
-    """Decide whether the least losses of some batches are below a level: all of them, none, or some."""
-    detail = f"least losses on batches from {min(least):.3g} to {max(least):.3g}, level {level:.3g}"
-    outcome = (
-        Outcome.REFUTED if min(least) > level else Outcome.VERIFIED if max(least) < level else Outcome.INCONCLUSIVE
-    )
-    return Verdict(outcome, Evidence.SIMULATED, detail, len(least))
+def found_below(least: Sequence[float], level: float) -> Verdict:
+    """Return whether a search for the least loss on each of some batches got below a level.
+
+    What it found is an upper bound: that there is nothing lower it cannot tell.
+    """
+    detail = f"least losses found on batches from {min(least):.3g} to {max(least):.3g}, level {level:.3g}"
+    if max(least) < level:
+        return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail, len(least))
+    detail += "; that no weights do better is not shown"
+    return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, detail, len(least))
+
+
+def ended_below(losses: Sequence[float], level: float) -> Verdict:
+    """Decide whether the losses at which some runs ended are below a level: all of them, none, or some."""
+    detail = f"runs end at {', '.join(f'{loss:.3g}' for loss in losses)}, level {level:.3g}"
+    below = [loss < level for loss in losses]
+    outcome = Outcome.VERIFIED if all(below) else Outcome.INCONCLUSIVE if any(below) else Outcome.REFUTED
+    return Verdict(outcome, Evidence.SIMULATED, detail, len(losses))
 
 
 def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d: int) -> Verdict:
-    """Hold least squares of least Σ-norm against 0 from d examples on, and d − n for fewer.
+    """Hold least squares of least Σ-norm with fewer than d examples against d − n.
 
     After whitening the error is the part of w ~ N(0, I) outside the span of n Gaussian vectors: d − n in expectation.
     """
 
     def verdicts() -> Iterator[tuple[str, Verdict]]:
         for n, loss in zip(at, losses, strict=True):
-            theory = max(d - n, 0)
+            theory = d - n
             yield (
                 f"n={n:g}",
-                agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=RESOLUTION * max(theory, 1)),
+                agreement(theory, loss, comparisons=MOST_COMPARISONS, resolution=RESOLUTION * theory),
             )
 
     return all_of(verdicts())
+
+
+def solved(errors: Sequence[float]) -> Verdict:
+    """Decide whether errors in units of what rounding may bring about are rounding."""
+    detail = f"{len(errors)} prompts are solved with errors up to {max(errors):.2g} of what rounding explains"
+    return Verdict.of(max(errors) <= 1, detail, Evidence.COMPUTED)
 
 
 def falls(losses: Sequence[Measurement]) -> Verdict:

@@ -12,14 +12,19 @@ from typing import Any
 
 from paper_checks.ahn2023.batches import least_losses_on_batch
 from paper_checks.ahn2023.captions import (
+    FINE,
+    NEAR_PRINTED,
     agrees,
     as_printed,
     at_one_of,
-    below_level,
+    ended_below,
     fallen,
     falls,
+    found_below,
     least_squares_as_said,
+    solved,
 )
+from paper_checks.ahn2023.claims import covariance
 from paper_checks.ahn2023.predictions import distance_of_inverse, least_loss, local_minima, sizes, spectrum_of
 from paper_checks.margins import above, decided, to_zero
 from theorems.preconditioned_descent.printed_layers import HALF
@@ -28,6 +33,7 @@ from verify import (
     Comparison,
     Evidence,
     ExperimentResult,
+    Measurement,
     Outcome,
     Verdict,
     all_of,
@@ -76,12 +82,12 @@ FIGURE1 = {"runs": 2, "n_test": 200_000, "readings": 5}
 
 def _reaches(run: Run, full: bool) -> Verdict:
     found = run()
-    return agrees(least_loss(**sizes(found.settings)), found.measurements["test_loss"])
+    return agrees(least_loss(**sizes(found.settings)), found.measurements["test_loss_given_examples"], FINE)
 
 
 figure1_reaches_theorem3s_minimum = _reading(
     "figure1_reaches_theorem3s_minimum",
-    "Figure 1's training of all entries of all A_l ends at Theorem 3's least loss, within the standard error",
+    "Figure 1's training of all entries of all A_l ends at Theorem 3's least loss, within chance and a twentieth of it",
     _reaches,
     figure="1",
     theorem="ahn2023.theorem3",
@@ -89,14 +95,23 @@ figure1_reaches_theorem3s_minimum = _reading(
 )
 
 
+def _whitened(found: ExperimentResult) -> list[str]:
+    return [f"whitened_A{i}" for i in range(int(found.settings["L"]))]  # type: ignore[arg-type]
+
+
 def _to_zero(run: Run, full: bool) -> Verdict:
     found = run()
-    return to_zero(found.measurements["test_loss"], (least_loss(**sizes(found.settings)),) * 2)
+    # A distance is the sine of the angle with the multiples of I.
+    cosines = {
+        f"cosine of Σ^½ A_{i} Σ^½ with I": Measurement(math.sqrt(1 - found.measurements[f"{name}_largest"].value ** 2))
+        for i, name in enumerate(_whitened(found))
+    }
+    return to_zero(found.measurements["test_loss"], (least_loss(**sizes(found.settings)),) * 2, cosines)
 
 
 figure1_loss_to_zero = _reading(
     "figure1_loss_to_zero",
-    "Figure 1's text, the loss converges to an almost 0 value, read as 0",
+    "Figure 1's text, the loss converges to an almost 0 value, read as 0, against the least loss on S near S",
     _to_zero,
     figure="1",
     theorem="ahn2023.theorem3",
@@ -106,10 +121,11 @@ figure1_loss_to_zero = _reading(
 
 def _distances(run: Run, full: bool) -> Verdict:
     found = run()
-    layers = range(int(found.settings["L"]))  # type: ignore[arg-type]
-    whitened = [found.measurements[f"whitened_A{i}_largest"] for i in layers]
-    plain = [found.measurements[f"A{i}_least"] for i in layers]
-    return fallen(whitened, plain, distance_of_inverse(spectrum_of(found.settings)))
+    names = _whitened(found)
+    begun = [found.curves[name].measured[0] for name in names]
+    whitened = [found.measurements[f"{name}_largest"] for name in names]
+    plain = [found.measurements[f"{name.removeprefix('whitened_')}_least"] for name in names]
+    return fallen(begun, whitened, plain, distance_of_inverse(spectrum_of(found.settings)))
 
 
 figure1_distances = _reading(
@@ -133,7 +149,9 @@ def _figure2(run: Run, full: bool) -> Verdict:
     intervals = [(Fraction(low) - HALF, Fraction(high) + HALF) for low, high in PRINTED2]
     verdict = as_printed(sorted(_diagonals(found, "A")), intervals)
     off = max(found.measurements[f"{name}_off_diagonal"].value for name in found.heat_maps)
-    within = Outcome.VERIFIED if off <= OFF_DIAGONAL + float(HALF) else Outcome.INCONCLUSIVE
+    # Short trainings may be off by as much as on the diagonal, of the least number that is printed there.
+    printed, short = OFF_DIAGONAL + float(HALF), NEAR_PRINTED * float(PRINTED2[0][0])
+    within = Outcome.VERIFIED if off <= printed else Outcome.REFUTED if off > printed + short else Outcome.INCONCLUSIVE
     entries = Verdict(within, Evidence.SIMULATED, f"entries off the diagonal up to {off:.4f}")
     return all_of([("off the diagonal", entries), ("on it", verdict)])
 
@@ -173,12 +191,12 @@ figure3_ends_at_a_local_minimum = Comparison(
 
 
 def _ten_examples(*, device: str, full: bool, seed: int) -> Verdict:
-    return below_level([least_losses_on_batch(10, device, seed + i) for i in range(20 if full else 2)], LEVEL3)
+    return found_below([least_losses_on_batch(10, device, seed + i) for i in range(20 if full else 2)], LEVEL3)
 
 
 figure3_log_loss_at_ten_examples = Comparison(
     id="ahn2023.figure3_log_loss_at_ten_examples",
-    title="Figure 3 at the text's n = 10: on S some weights bring the loss on a batch of 20 000 prompts below e^-6",
+    title="Figure 3 at n = 10: weights on S lose less than e^-6 on a batch of 20 000, averaging w* and query exactly",
     theorem="ahn2023.theorem4",
     experiment=None,
     compare=_ten_examples,
@@ -186,24 +204,43 @@ figure3_log_loss_at_ten_examples = Comparison(
 )
 
 
-def _figures_4_and_5(*, device: str, full: bool, seed: int) -> Verdict:
-    if not full:
-        return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "decided by `--full` alone: trained for hours", 0)
-    A, B = (
-        _diagonals(trained(figure, device, full, seed, n=20), letter) for figure, letter in (("5", "A"), ("4", "B"))
-    )
+def _by_full_alone(name: str, title: str, figure: str, n: int, read: Callable[[Run], Verdict]) -> Comparison:
+    """Return the comparison of what hours of training show at n examples: a quick one decides nothing."""
+
+    def compare(*, device: str, full: bool, seed: int) -> Verdict:
+        if not full:
+            return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "decided by `--full` alone: trained for hours", 0)
+        return read(lambda figure=figure: trained(figure, device, full, seed, n=n))
+
+    full_title = f"{title} at n = {n}; by `--full` alone"
+    return Comparison(f"ahn2023.{name}", full_title, "ahn2023.theorem4", f"ahn2023.figure{figure}", compare)
+
+
+def _log_loss(run: Run) -> Verdict:
+    found = run()
+    runs = range(int(found.settings["runs"]))  # type: ignore[arg-type]
+    return ended_below([found.measurements[f"test_loss_run{i}"].value for i in runs], LEVEL3)
+
+
+def _figures_4_and_5(run: Run) -> Verdict:
+    A, B = (_diagonals(run(figure), letter) for figure, letter in (("5", "A"), ("4", "B")))
     return as_printed([*A, *B], [printed_by_figures_4_and_5(name) for name in ("a0", "a1", "a2", "b0", "b1")])
 
 
-figures_4_and_5_trained_weights_are_printed = Comparison(
-    id="ahn2023.figures_4_and_5_trained_weights_are_printed",
-    title="Figures 4 and 5 at n = 20: trained B_l and Σ^½ A_l Σ^½ have the printed diagonals; by `--full` alone",
-    theorem="ahn2023.theorem4",
-    experiment="ahn2023.figure5",
-    compare=_figures_4_and_5,
+_LOG_LOSS = "Figure 3's log loss on 20 000 unseen prompts ends below −6 in each run, three layers trained"
+figure3_log_loss_trained_at_ten = _by_full_alone("figure3_log_loss_trained_at_ten", _LOG_LOSS, "3", 10, _log_loss)
+figure3_log_loss_trained_at_twenty = _by_full_alone("figure3_log_loss_trained_at_twenty", _LOG_LOSS, "3", 20, _log_loss)
+_PRINTED45 = "Figures 4 and 5: trained B_l and Σ^½ A_l Σ^½ have the printed diagonals"
+figures_4_and_5_trained_weights_are_printed = _by_full_alone(
+    "figures_4_and_5_trained_weights_are_printed", _PRINTED45, "5", 20, _figures_4_and_5
+)
+figures_4_and_5_trained_weights_at_ten = _by_full_alone(
+    "figures_4_and_5_trained_weights_at_ten", _PRINTED45, "5", 10, _figures_4_and_5
 )
 
 COMPARED = {"n_test": 200_000}
+SOLVED = 2000
+"""Prompts of each n on which least squares is solved."""
 
 
 def _at_each(found: ExperimentResult, along: str, name: str) -> Iterator[tuple[str, Verdict]]:
@@ -235,10 +272,29 @@ def _below_descent(run: Run, full: bool) -> Verdict:
     return all_of(verdicts())
 
 
+def solving_errors_at(spectrum: list[float], n: int, device: str, seed: int) -> list[float]:
+    """Return the errors of least squares on some prompts with n examples, in units of what rounding may bring."""
+    import torch
+
+    from numerics.preconditioned_descent.predictors import solving_errors
+    from numerics.preconditioned_descent.reference import sample
+
+    sigma, inverse = covariance(spectrum, seed, device)
+    drawn = sample(SOLVED, n, sigma, inverse, torch.Generator(device).manual_seed(seed))
+    return solving_errors(*drawn).tolist()
+
+
 def _least_squares(run: Run, full: bool) -> Verdict:
     found = run()
-    curve = found.curves["least_squares_Sigma_norm"]
-    return least_squares_as_said(curve.at, curve.measured, int(found.settings["d"]))  # type: ignore[arg-type]
+    curve, d = found.curves["least_squares_Sigma_norm"], int(found.settings["d"])  # type: ignore[arg-type]
+    few = [(n, loss) for n, loss in zip(curve.at, curve.measured, strict=True) if n < d]
+    spectrum, enough = spectrum_of(found.settings), [int(n) for n in curve.at if n >= d]
+    return all_of(
+        [
+            ("d − n", least_squares_as_said(*zip(*few, strict=True), d)),
+            *((f"n={n}", solved(solving_errors_at(spectrum, n, found.device, found.seed))) for n in enough),
+        ]
+    )
 
 
 def _falls(run: Run, full: bool) -> Verdict:

@@ -182,7 +182,7 @@ figures_4_and_5_are_best_on_batches = Finding(
     paper=AHN2023,
     title="At the weights of Figures 4 and 5 the expected loss at n = 20 is 0.06, not Figure 3's e^−6 and less",
     text="At the middles of the printed intervals the expected loss at n = 20 is 0.0597, with natural logarithm −2.8. "
-    "Figure 3 shows log losses below −6, and so do batches of 20 000 fresh prompts, each below (comparison "
+    "Figure 3 shows log losses below −6, and so do most batches of 20 000 fresh prompts, more than half (comparison "
     "ahn2023.printed_layers_batches). Both hold: r_3² grows like s^26, and prompts whose S has an eigenvalue above 4, "
     "fewer than one in 20 000, carry more than 95 % of the expectation (comparison "
     "ahn2023.printed_layers_rare_prompts). The printed weights are like those at which a batch of 20 000 has its least "

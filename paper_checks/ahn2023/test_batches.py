@@ -4,8 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
+from numerics.preconditioned_descent.reduced import losses, reduced
+from numerics.preconditioned_descent.reference import in_context_loss, pattern, sample
 from paper_checks.ahn2023 import batches
+from paper_checks.ahn2023.claims import covariance
 from verify import Outcome
 
 
@@ -26,8 +30,36 @@ def test_against_transformers(ledger, full, comparison, quick):
 
 
 def test_batches_elsewhere_are_refuted(monkeypatch):
-    monkeypatch.setattr(batches, "batch_losses", lambda *_: [0.003, 0.0001])
+    monkeypatch.setattr(batches, "batch_losses", lambda n, count, *_: [0.003] * count)
     assert batches.printed_layers_batches.run(device="cpu").outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("above", "outcome"),
+    [(0, Outcome.VERIFIED), (2, Outcome.VERIFIED), (5, Outcome.INCONCLUSIVE), (31, Outcome.REFUTED)],
+)
+def test_most_batches_are_decided_by_an_exact_bound(monkeypatch, above, outcome):
+    def drawn(n, count, *_):
+        return [0.003] * (above if n == 20 else count) + [0.001] * (count - above if n == 20 else 0)
+
+    monkeypatch.setattr(batches, "batch_losses", drawn)
+    found = batches.printed_layers_batches.run(device="cpu")
+    assert found.outcome is outcome
+
+
+def test_the_share_of_batches_has_exact_ends():
+    # All of 32: the tail is share^32.
+    low, high = batches.share_of(32, 32)
+    assert low**32 == pytest.approx(2.5e-7) and high == 1
+    assert batches.share_of(0, 32) == pytest.approx((0, 1 - low))
+
+
+def test_batches_are_those_of_the_printed_layers_by_definition():
+    sigma, inverse = covariance([1.0, 0.5, 0.25, 0.25, 0.5], 1, "cpu")
+    A, B = batches.printed_matrices(inverse)
+    tokens, weights = sample(50, 20, sigma, inverse, torch.Generator().manual_seed(2))
+    expected = float(in_context_loss(pattern(A, B), tokens, weights).mean)
+    assert float(losses(A, B, reduced(tokens, weights)).mean()) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from numerics.preconditioned_descent import figures, predictor_figures
-from numerics.preconditioned_descent.predictors import best_coefficients, least_norm_losses, power_errors
+from numerics.preconditioned_descent.predictors import best_real_steps, least_norm_losses, power_errors
 from numerics.preconditioned_descent.reduced import losses
 from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
 from verify import InputError, Running, load_experiment
@@ -56,7 +56,8 @@ def test_losses_are_those_of_each_predictor(name, trained):
         expected = {"transformer": losses(A, B[0] if B else None, unseen)}
         identity = torch.eye(2, dtype=torch.float64)
         for descent, K in (("gradient_descent", identity), ("preconditioned_gradient_descent", task.inverse)):
-            p = best_coefficients(power_errors(K, fitted, plan.L))
+            steps, _ = best_real_steps(power_errors(K, fitted, plan.L))
+            p = torch.tensor(np.poly(steps))
             expected[descent] = (p @ power_errors(K, unseen, plan.L)).square()
         expected["least_squares_Euclidean_norm"] = least_norm_losses(unseen, plan.n, identity)
         expected["least_squares_Sigma_norm"] = least_norm_losses(unseen, plan.n, task.root)
@@ -76,8 +77,7 @@ def test_runs_are_pooled():
 def test_step_sizes_that_are_not_real_are_counted(monkeypatch):
     found = run(NAMES[0], n_fit=20_000)
     assert {found.measurements[f"{name}_complex_steps"].value for name in predictor_figures.DESCENTS} == {0}
-    pair = np.array([0.5 + 0.1j, 0.5 - 0.1j])
-    monkeypatch.setattr(predictor_figures, "step_sizes", lambda _: pair)
+    monkeypatch.setattr(predictor_figures, "best_real_steps", lambda _: (np.array([0.5, 0.5]), 2))
     found = run(NAMES[0])
     # Two of each of two points and two runs.
     assert found.measurements["gradient_descent_complex_steps"].value == 8

@@ -9,8 +9,10 @@ import torch
 from numerics.preconditioned_descent.experiments import random_rotation
 from numerics.preconditioned_descent.predictors import (
     best_coefficients,
+    best_real_steps,
     least_norm_losses,
     power_errors,
+    solving_errors,
     step_sizes,
 )
 from numerics.preconditioned_descent.reduced import draw, losses, reduced
@@ -64,6 +66,39 @@ def test_no_other_step_sizes_are_better_on_the_prompts(K, n):
     # No slope is left in the coefficients.
     slopes = errors[1:] @ (best @ errors) / errors.shape[1]
     assert float(slopes.abs().max()) < 1e-10 * float(errors.square().mean())
+
+
+@pytest.mark.parametrize("steps", [(0.5 + 0.1j, 0.5 - 0.1j), (0.5 + 0.3j, 0.5 - 0.3j, 2.0)], ids=["two", "three"])
+def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_found(steps):
+    # Errors whose least p is that of these steps: φ_0 = −Σ c_j φ_j and a rest apart from these.
+    c = np.poly(np.array(steps)).real
+    rows = torch.randn(len(steps), 400, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    rest = torch.randn(400, generator=torch.Generator().manual_seed(6), dtype=torch.float64)
+    rest -= rows.T @ torch.linalg.lstsq(rows.T, rest[:, None]).solution[:, 0]
+    errors = torch.cat([(0.1 * rest - torch.tensor(c[1:]) @ rows)[None], rows])
+    assert np.allclose(best_coefficients(errors).numpy(), c)
+    found, wrong = best_real_steps(errors)
+
+    def loss(a):
+        return float((torch.tensor(np.poly(a)) @ errors).square().mean())
+
+    least = float((best_coefficients(errors) @ errors).square().mean())
+    assert wrong == 2 and np.isrealobj(found) and found.shape == (len(steps),) and loss(found) > 1.005 * least
+    near = found + 0.05 * np.random.default_rng(0).standard_normal((200, len(steps)))
+    spread = np.random.default_rng(1).uniform(-1, 3, (3000, len(steps)))
+    assert loss(found) <= min(map(loss, [*near, *spread]))
+    # Steps that are real are the polynomial's.
+    real, none = best_real_steps(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2))
+    expected = step_sizes(best_coefficients(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2)))
+    assert none == 0 and np.allclose(real, expected)
+
+
+def test_solving_errors_are_rounding_or_not():
+    tokens, weights = sampled(300, 4)
+    assert float(solving_errors(tokens, weights).max()) <= 1
+    # With fewer examples than entries there is no such error as rounding.
+    tokens, weights = sampled(300, 2)
+    assert float(solving_errors(tokens, weights).median()) > 1e6
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -8,7 +8,7 @@ from scipy import stats
 
 from numerics.preconditioned_descent import reduced as module
 from numerics.preconditioned_descent.experiments import random_rotation
-from numerics.preconditioned_descent.reduced import Prompts, draw, losses, reduced, residuals
+from numerics.preconditioned_descent.reduced import Prompts, draw, losses, mean_losses, reduced, residuals
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, prediction, prompt, sample
 from verify import InputError
 
@@ -47,6 +47,26 @@ def test_losses_and_gradients_are_the_references(L, d, n, with_B):
     for one, other in zip(slopes, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-11 * float(other.abs().max()))
     assert float(expected[0].abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("with_B", [False, True])
+def test_the_mean_over_weights_and_query_is_the_average_of_losses(with_B):
+    source = generator(3)
+    covariance, inverse = sigma(2, source)
+    values, vectors = torch.linalg.eigh(covariance)
+    root = vectors @ values.sqrt().diag() @ vectors.T
+    A, B = 0.4 * gaussian(source, 2, 2, 2), 0.4 * gaussian(source, 2, 2, 2) if with_B else None
+    S = draw(3, 4, covariance, inverse, source).second_moment
+    # Losses are bilinear in w* and x: columns of root^{-1} and root have the covariances of these.
+    expected = torch.zeros(3, dtype=torch.float64)
+    for w in torch.linalg.inv(root).T:
+        for x in root.T:
+            expected += losses(A, B, Prompts(S, *(v[:, None].expand(-1, 3) for v in (w, x))))
+    torch.testing.assert_close(mean_losses(A, B, S, root), expected, rtol=1e-12, atol=1e-14)
+    fresh = list(draw(200_000, 4, covariance, inverse, source)[1:])
+    sampled = losses(A, B, Prompts(S[:, :, :1].expand(-1, -1, 200_000), *fresh))
+    error = float(sampled.std()) / math.sqrt(len(sampled))
+    assert abs(float(sampled.mean()) - float(expected[0])) < 5 * error < 0.1 * float(expected[0])
 
 
 def test_the_sign_of_a_residual():
