@@ -218,6 +218,7 @@ def _moved(point: tuple[str, ...], place: int) -> tuple[str, ...]:
     return tuple(str(sp.Rational(x) + (sp.Rational(1, 10) if i == place else 0)) for i, x in enumerate(point))
 
 
+_OFF = IDLE.right.subs(rates[0], rates[0] + sp.S.Half)
 _ONLY_LABELS = replace(RECURSION, step=(g, RECURSION.step[1]))
 _OTHER_SIGN = replace(RECURSION, step=(g * (1 + a * b * s * g**2), RECURSION.step[1]))
 
@@ -243,9 +244,7 @@ theorem4 = Theorem(
         _canary("a saddle of two layers declared a minimum", _near(2, *SADDLE_OF_TWO, minimum=True)),
         Canary(
             "an idle layer at b_0 = -1",
-            replace(
-                STATEMENT, clauses=(replace(IDLE, right=IDLE.right.subs(rates[0], rates[0] + sp.S.Half), says=""),)
-            ),
+            replace(STATEMENT, clauses=(replace(IDLE, right=_OFF, says=""), STATIONARY)),
             "idle",
         ),
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),

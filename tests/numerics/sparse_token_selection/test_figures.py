@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import verify
+from numerics.repeatable import seeds_of_runs
 from numerics.sparse_token_selection import figures
 from numerics.sparse_token_selection.reference import loss
 from numerics.sparse_token_selection.trainer import fixed_encodings
@@ -122,7 +123,7 @@ def test_several_runs_give_the_spread_of_runs():
     assert {(m.samples, m.standard_error) for m in single.curves["C"].measured} == {(1, None)}
     assert all(m.samples == 20 and m.standard_error > 0 for m in single.curves["loss"].measured)
     # A run of several is the run of its own seed.
-    seeds = [seed for _, seed in figures._seeds(0, 3)]
+    seeds = list(seeds_of_runs(0, 3))
     ends = [run("wang2024.figure1", seed=seed).measurements["loss_end"].value for seed in seeds]
     assert found.measurements["loss_end"].value == pytest.approx(sum(ends) / 3) and len(set(seeds)) == 3
 
