@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Fate = Literal["killed", "equivalent", "survived"]
 _FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}
-_SECONDS, _EXAMPLES = 6.0, 300
+_CHECK_SECONDS, _SECONDS, _EXAMPLES = 30.0, 6.0, 300
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,20 @@ def _built(statement: "Statement", changes: "Iterable[_Change]") -> Iterator[Mut
 
 
 def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed: int = 0) -> Tried:
-    """Return what becomes of a mutant: checked at the theorem's example, then searched for `seconds`."""
+    """Return what becomes of a mutant: checked at the theorem's example, then searched for `seconds`.
+
+    An example that the mutant's domain excludes is not looked at, and nothing is searched then.
+    """
     started = time.monotonic()
     variant = replace(theorem.variant(mutant.statement), values={})
 
     def tried(found: Fate, why: str) -> Tried:
         return Tried(mutant, found, why, time.monotonic() - started)
 
-    result = variant.check(**theorem.example, seconds=seconds)
+    try:
+        result = variant.check(**theorem.example, seconds=_CHECK_SECONDS)
+    except InputError as error:
+        return tried("survived", f"the example is none of it: {error}")
     if result.outcome is Outcome.REFUTED:
         return tried("killed", "refuted at the example")
     open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
