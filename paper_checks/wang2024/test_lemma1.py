@@ -93,4 +93,4 @@ def test_a_wrong_recursion_fails_against_a_training(label):
 def test_agreement_at_the_start_alone_is_inconclusive(monkeypatch):
     monkeypatch.setattr(claims.Drawn, "point", lambda drawn: claims.Point(0.0, 0.0, 0.0))
     found = claims.lemma1_exact_gradient.run(device="cpu")
-    assert found.outcome is Outcome.INCONCLUSIVE and found.detail.startswith("0 of 25 points with C > 1")
+    assert found.outcome is Outcome.INCONCLUSIVE and found.detail.startswith("C > 1 at 0 of 25 instances")
