@@ -20,6 +20,8 @@ from verify.outcomes import Enclosure, Evidence
 FIRST_BITS = 128
 LAST_BITS = 4096
 _LARGEST_POWER = 10_000
+_LONGEST_POWER = 2**26
+"""The most bits of a power that is exact; FLINT ends the process where memory does not do."""
 _LARGEST_EXPONENT = 2**22
 """Ends of balls beyond 2^±this are not written out: exp(−10^9) would fill the memory with zeros."""
 
@@ -99,7 +101,14 @@ class Exact:
     def power(self, base: flint.fmpq, exponent: flint.fmpq) -> flint.fmpq:
         if exponent.q != 1 or abs(exponent) > _LARGEST_POWER:
             raise NotExactError("not a power with a small integer exponent")
-        return base ** int(exponent.p)
+        return self.raised(base, int(exponent.p))
+
+    def raised(self, base: flint.fmpq, exponent: int) -> flint.fmpq:
+        """Return a power with an integer exponent; NotExactError for one too long to be written out."""
+        length = max(abs(int(base.p)), int(base.q)).bit_length()
+        if length > 1 and abs(exponent) * length > _LONGEST_POWER:
+            raise NotExactError("a power too long to be written out")
+        return base**exponent
 
 
 class Ball:

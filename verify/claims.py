@@ -122,10 +122,12 @@ class Context:
                         dynamics, here, level, self.instance, deadline=half, progress=self.progress
                     )
             except KeyboardInterrupt:
-                self.interrupt()
                 self.passages[key] = replace(first, why=INTERRUPTED)
-        if self.passages[key] is not None:
-            return self.passages[key]
+        found = self.passages[key]
+        if found is not None:
+            if isinstance(found, Passage) and found.why == INTERRUPTED:
+                self.interrupt()
+            return found
         rest = self.passage(dynamics, level)
         # What was looked for in between may have left too little time to come as far again.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest

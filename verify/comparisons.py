@@ -206,6 +206,8 @@ def over_drawn(strategy: Any, compare: Callable[[Any], Verdict], *, examples: in
     from hypothesis import seed as seeded
     from hypothesis.errors import Flaky
 
+    from verify.draws import own_draws
+
     tried: list[tuple[object, Verdict]] = []
 
     @seeded(seed)
@@ -224,7 +226,8 @@ def over_drawn(strategy: Any, compare: Callable[[Any], Verdict], *, examples: in
             raise _RefutedError
 
     try:
-        every()
+        with own_draws():
+            every()
     except (_RefutedError, Flaky):
         # The last refuted one is the simplest; flaky where the same instance passed when run again (CUDA).
         name, found = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from verify.arithmetic import Arithmetic
 
 _FUNCTIONS = ("exp", "log", "sqrt", "power")
+_LARGEST_WRITTEN = 8
+"""Powers above this are raised by the arithmetic, which may refuse one that is too long."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,21 @@ class Program:
         """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones."""
         assert len(fixed) == self.fixed
         names: dict[str, Any] = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
+        names["raised"] = getattr(arithmetic, "raised", pow)
         names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
         names |= {f"x{i}": value for i, value in enumerate(fixed)}
         for name in self.primitives:
             names[f"primitive_{name}"] = PRIMITIVES[name].scan or call_primitive(PRIMITIVES[name].evaluate, arithmetic)
         arguments = ", ".join(f"x{i}" for i in range(self.fixed, self.fixed + self.free))
         # Our own source; see the class.
-        exec(f"{self.prelude}\ndef program({arguments}):\n{self.source}", names)  # noqa: S102
+        exec(_code(f"{self.prelude}\ndef program({arguments}):\n{self.source}"), names)  # noqa: S102
         return names["program"]
+
+
+@lru_cache(maxsize=4096)
+def _code(source: str) -> CodeType:
+    """Return compiled source; a search binds one program at thousands of instances."""
+    return compile(source, "<program>", "exec")
 
 
 def compile_program(
@@ -152,7 +163,8 @@ class _Writer:
         if isinstance(exponent, sp.Rational) and exponent < 0:
             return f"({self.write(sp.Integer(1))}/{self.write(1 / node)})"
         if isinstance(exponent, sp.Integer):
-            return f"({self.write(base)}**{int(exponent)})"
+            n = int(exponent)
+            return f"raised({self.write(base)}, {n})" if n > _LARGEST_WRITTEN else f"({self.write(base)}**{n})"
         if isinstance(exponent, sp.Rational) and exponent.q == 2:
             root = f"sqrt({self.write(base)})"
             return root if exponent.p == 1 else f"({root}**{int(exponent.p)})"

@@ -18,6 +18,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from verify.budget import until
 from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
+from verify.draws import own_draws
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
 from verify.instances import Plan, plan
@@ -364,6 +365,10 @@ def _draw(state: _Search, max_examples: int, seed: int) -> None:
             state.found, state.needed = (instance, result), len(state.tried)
         return result is not None
 
+    def tick() -> None:
+        if state.found is None:
+            state.tick()
+
     settings = hypothesis.settings(
         max_examples=max_examples,
         database=None,
@@ -375,8 +380,9 @@ def _draw(state: _Search, max_examples: int, seed: int) -> None:
         suppress_health_check=list(hypothesis.HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
-    with contextlib.suppress(hypothesis.errors.NoSuchExample):
-        hypothesis.find(state.plan.instances(), refutes, settings=settings, random=random.Random(seed))
+    # Nothing was found, or every draw was rejected: no instance was tried then, and the result says so.
+    with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():
+        hypothesis.find(state.plan.instances(tick=tick), refutes, settings=settings, random=random.Random(seed))
 
 
 def _bounded(margin: float) -> float:

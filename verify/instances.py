@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice, permutations
 from typing import Any
 
@@ -32,7 +33,7 @@ class ByWord:
     names: frozenset[str]
     words: Mapping[str, tuple[str, ...]]
 
-    @property
+    @cached_property
     def exact(self) -> bool:
         """Whether it is solved by roots of polynomials, at the first of the words."""
         return self._at({name: words[0] for name, words in self.words.items()}).exact
@@ -92,11 +93,15 @@ class Plan:
     def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
         return all(bound.satisfied(instance) for bound in self.bounds[parameter.name])
 
-    def instances(self) -> st.SearchStrategy[dict[str, Value]]:
-        """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers."""
+    def instances(self, *, tick: Callable[[], None] = lambda: None) -> st.SearchStrategy[dict[str, Value]]:
+        """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers.
+
+        `tick` is called before each instance, also where those before were rejected, and may raise to end the draws.
+        """
 
         @st.composite
         def draw_all(draw: Any) -> dict[str, Value]:
+            tick()
             drawn: dict[str, Value] = {}
             for parameter in self.parameters:
                 name = parameter.name
@@ -203,20 +208,16 @@ def plan(
     last = [parameter for parameter in drawn if parameter.default is not None]
     fixed = [parameter for parameter in parameters if parameter.name in given]
     fixed += [parameter for parameter in drawn if parameter.kind == "word"]
-    orders = []
+    orders, known = [], {}
     for order in islice(permutations(free), _ORDERS):
         tick()
-        orders.append(replace(_bounded((*fixed, *order, *last), relations, given), completed=completed))
+        orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
     orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
     best, fewest = None, _TRIALS
+    walks = _Walks()
     for order in orders:
-        met = 0
-        for seed in range(_TRIALS):
-            tick()
-            met += _dead_end(order, random.Random(seed))
-            if met >= fewest:
-                break
+        met = walks.dead_ends(order, fewest, tick)
         if met < fewest:
             best, fewest = order, met
         if not fewest:
@@ -229,36 +230,74 @@ def plan(
 
 
 def _bounded(
-    order: Sequence[Parameter], relations: Sequence[sp.core.relational.Relational], given: Mapping[str, Value]
+    order: Sequence[Parameter],
+    relations: Sequence[sp.core.relational.Relational],
+    given: Mapping[str, Value],
+    known: dict[tuple[str, frozenset[str]], tuple[Solvable | ByWord, ...]],
 ) -> Plan:
-    bounds: dict[str, list[Solvable | ByWord]] = {parameter.name: [] for parameter in order}
+    """Return the plan of one order; `known` holds the bounds on a parameter after others, for all orders."""
+    bounds: dict[str, tuple[Solvable | ByWord, ...]] = {}
+    before: frozenset[str] = frozenset()
+    names = frozenset(parameter.name for parameter in order)
     words = {parameter.name: parameter.words for parameter in order if parameter.kind == "word"}
-    for relation in relations:
-        names = [parameter.name for parameter in order if parameter.name in {s.name for s in relation.free_symbols}]
-        if names and names[-1] not in given:
-            last, others = names[-1], frozenset(names[:-1])
-            varied = relation.has(Case)
-            bounds[last].append(ByWord(relation, last, others, words) if varied else solvable(relation, last, others))
-    return Plan(tuple(order), {name: tuple(found) for name, found in bounds.items()}, dict(given))
+    for parameter in order:
+        last, key = parameter.name, (parameter.name, before)
+        if key not in known:
+            of = {relation: _names(relation) & names for relation in relations if last not in given}
+            found = [relation for relation, needs in of.items() if last in needs and needs <= before | {last}]
+            known[key] = tuple(_bound(relation, last, _names(relation) & before, words) for relation in found)
+        bounds[last] = known[key]
+        before |= {last}
+    return Plan(tuple(order), bounds, dict(given))
 
 
-def _dead_end(found: Plan, source: random.Random) -> bool:
-    """Whether a random walk through the plan meets an empty range."""
-    drawn: dict[str, Value] = dict(found.given)
-    for parameter in found.parameters:
-        if parameter.name in drawn:
-            continue
+def _names(relation: sp.core.relational.Relational) -> frozenset[str]:
+    return frozenset(symbol.name for symbol in relation.free_symbols)  # type: ignore[attr-defined]
+
+
+def _bound(relation: Any, last: str, others: frozenset[str], words: Mapping[str, tuple[str, ...]]) -> Solvable | ByWord:
+    return ByWord(relation, last, others, words) if relation.has(Case) else solvable(relation, last, others)
+
+
+class _Walks:
+    """Random walks through plans, each step taken once for all orders that begin with the same parameters."""
+
+    def __init__(self) -> None:
+        self.drawn: dict[tuple[tuple[str, ...], int], dict[str, Value] | None] = {}
+
+    def dead_ends(self, found: Plan, fewest: int, tick: Callable[[], None]) -> int:
+        """Return how many walks meet an empty range, at most `fewest`."""
+        steps = [parameter for parameter in found.parameters if parameter.name not in found.given]
+        # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
+        steps = [step for step in steps if step.kind != "rationals" and not found.defaulted(step)]
+        walking = {seed: dict(found.given) for seed in range(_TRIALS)}
+        path: tuple[str, ...] = ()
+        for step in steps:
+            path = (*path, step.name)
+            for seed, drawn in list(walking.items()):
+                tick()
+                if (path, seed) not in self.drawn:
+                    self.drawn[path, seed] = self._step(found, step, drawn, random.Random(f"{seed} {path}"))
+                after = self.drawn[path, seed]
+                if after is not None:
+                    walking[seed] = after
+                    continue
+                del walking[seed]
+                if _TRIALS - len(walking) >= fewest:
+                    return fewest
+        return _TRIALS - len(walking)
+
+    @staticmethod
+    def _step(
+        found: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random
+    ) -> dict[str, Value] | None:
         if parameter.kind == "word":
-            drawn[parameter.name] = source.choice(parameter.words)
-            continue
-        if parameter.kind == "rationals" or found.defaulted(parameter):
-            # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
-            continue
+            return {**drawn, parameter.name: source.choice(parameter.words)}
         parts = found.ranges(parameter, drawn)
         if not parts:
-            return True
-        drawn[parameter.name] = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
-    return False
+            return None
+        value = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
+        return {**drawn, parameter.name: value}
 
 
 def _random_value(admissible: Range, source: random.Random, *, integer: bool) -> Value:

@@ -52,6 +52,10 @@ def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
         for value in choices[one][:_PAIRED]:
             for another in choices[other][:_PAIRED]:
                 yield from _completed(plan, instance, {one: value, other: another})
+        # What is false of a ratio is false of whole numbers in that ratio.
+        pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
+        for whole in sorted({value.denominator for value in pair.values()} - {1}) if len(pair) == 2 else ():
+            yield from _completed(plan, instance, {name: value * whole for name, value in pair.items()})
 
 
 def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
@@ -116,12 +120,12 @@ def _placed(value: Value, before: Range, after: Range) -> Value:
 
 
 def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return a key by which readable instances come first: digits in all, then the sizes themselves."""
+    """Return a key by which readable instances come first: digits in all, then the sizes, then the denominators."""
     listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
     numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
     sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
     negative = sum(number < 0 for number in numbers)
-    return (sum(len(str(size)) for size in sizes) + negative, sum(sizes))
+    return (sum(len(str(size)) for size in sizes) + negative, sum(sizes), sum(number.denominator for number in numbers))
 
 
 def simpler_values(value: Value) -> Iterator[Value]:

@@ -15,7 +15,7 @@ mean-value forms.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -74,16 +74,20 @@ def enclose_passage(
 ) -> Passage | Horizon | None:
     """Return the first passage of a level, or a tube that encloses it where it is far off; None for neither.
 
-    A tube begins where the run was followed to, as late as is needed for what is slow to lead the rest.
+    A tube begins where the run was followed to, as late as is needed for what is slow to lead the rest. Ctrl-C ends the
+    work, and what is returned is how far the run was followed.
     """
     best: Horizon | None = None
     for last in _STARTS:
         start = first_passage(dynamics, level, values, deadline=deadline, last_step=last, progress=progress)
         if start.why == INTERRUPTED:
-            raise KeyboardInterrupt
+            return start
         if start.why != "last step":
             return start if start.reached else best
-        found = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
+        try:
+            found = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
+        except KeyboardInterrupt:
+            return replace(start, why=INTERRUPTED)
         if found is None:
             return best
         if isinstance(found, Horizon) and (best is None or found.width < best.width):

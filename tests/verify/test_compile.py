@@ -1,5 +1,6 @@
 """Compiled programs against SymPy's exact substitution and against mpmath."""
 
+import math
 import operator
 from fractions import Fraction
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from verify.arithmetic import Exact, balls, enclosure_of_ball, exact_fraction
 from verify.compile import compile_program
-from verify.errors import TheoremError
+from verify.errors import NotExactError, TheoremError, UndefinedError
+from verify.evaluation import evaluate_rising
 from verify.language import primitive
 
 x, y, z = sp.symbols("x y z", positive=True)
@@ -165,3 +167,16 @@ def test_a_power_with_a_symbolic_exponent_goes_through_the_logarithm():
     with balls(128) as ball:
         (raw,) = compile_program([x**y], (x, y)).bind(ball)(flint.arb(3), flint.arb(4))
         assert raw.contains(81) and raw.rad() < flint.arb(2) ** -100
+
+
+def test_a_power_too_long_to_be_written_out_is_enclosed():
+    # FLINT ends the process where the memory for an exact power is missing.
+    (number,) = compile_program([(1 + x) ** 10**9], [x]).bind(EXACT)(flint.fmpq(-2))
+    assert number == 1
+    with pytest.raises(NotExactError, match="too long"):
+        compile_program([(1 + x) ** 10**9], [x]).bind(EXACT)(flint.fmpq(10**18))
+    # (1 + 1/n)^n = e (1 − 1/(2n) + …).
+    near_e = evaluate_rising((1 + x) ** 10**9, {"x": Fraction(1, 10**9)}, digits=10)[0]
+    assert near_e.upper - near_e.lower < 1e-8 and abs(float(near_e.upper) - math.e * (1 - 5e-10)) < 1e-8
+    with pytest.raises(UndefinedError, match="not written out"):
+        evaluate_rising((1 + x) ** 10**9, {"x": 10**18}, digits=10)

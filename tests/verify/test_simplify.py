@@ -60,6 +60,15 @@ def test_simplicity_counts_digits_first():
     assert simplicity({"a": 9}) < simplicity({"a": 10}) < simplicity({"a": Fraction(1, 11)})
     assert simplicity({"a": 3, "kind": "one"}) == simplicity({"a": 3, "kind": "two"})
     assert simplicity({"a": 3}) < simplicity({"a": 4}) < simplicity({"a": -3})
+    assert simplicity({"a": 3, "b": 2}) < simplicity({"a": Fraction(3, 2), "b": Fraction(1)})
+
+
+def test_a_ratio_is_written_in_whole_numbers():
+    found = plan([X, Y], [], {})
+    same = follow(found, {"x": Fraction(3, 2), "y": Fraction(1)}, lambda at: at["x"] * 2 == at["y"] * 3)
+    assert same == {"x": 3, "y": 2}
+    same = follow(found, {"x": Fraction(1, 2), "y": Fraction(1, 3)}, lambda at: at["x"] * 2 == at["y"] * 3)
+    assert same == {"x": 3, "y": 2}
 
 
 @given(st.one_of(st.integers(-(10**18), 10**18), st.fractions(-(10**6), 10**6)))

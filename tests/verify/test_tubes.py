@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from verify import Dynamics, Enclosure, Evidence, Outcome, Reaches, Stays, Tube, load_theorem
 from verify.dynamics import first_passage
 from verify.language import primitive
-from verify.tubes import WIDEST, Horizon, certify_tube, enclose_passage
+from verify.tubes import _STARTS, WIDEST, Horizon, certify_tube, enclose_passage
 
 THEOREM = load_theorem("wang2024.theorem1")
 DYNAMICS, TUBE = THEOREM.statement.clauses[0].dynamics, THEOREM.proofs["reached"]
@@ -173,6 +173,16 @@ def test_an_interrupt_is_passed_on(monkeypatch):
     monkeypatch.setattr("verify.tubes.estimate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         found(RISING, Tube(z), Fraction(1, 30), {"x": Fraction(1, 1000)})
+
+
+def test_an_interrupt_keeps_how_far_the_run_was_followed(monkeypatch):
+    def interrupted(*arguments, **more):
+        raise KeyboardInterrupt
+
+    values, level = {"x": Fraction(1, 1000)}, Fraction(1, 30)
+    monkeypatch.setattr("verify.tubes.estimate", interrupted)
+    kept = enclose_passage(RISING, Tube(z), level, values, deadline=time.monotonic() + 60)
+    assert (kept.why, kept.step, kept.reached) == ("interrupted", _STARTS[0], False)
 
 
 @pytest.fixture
