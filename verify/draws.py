@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 
 @contextmanager
@@ -15,6 +16,6 @@ def own_draws() -> Iterator[None]:
     which is fixed, is still drawn from. Hypothesis has no setting for this (another backend would do without its guided
     search as well); where a version of it has none of these names, nothing changes.
     """
-    nothing = providers.Constants()
+    nothing = Constants()
     with patch.multiple(providers, create=True, _get_local_constants=lambda: nothing, CONSTANTS_CACHE={}):
         yield
