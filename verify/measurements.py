@@ -1,6 +1,6 @@
 """What a simulation measures: numbers with standard errors, curves and matrices; and what theory says of a curve."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +117,21 @@ class Predicted:
     def __post_init__(self) -> None:
         if not self.at or not len(self.at) == len(self.lower) == len(self.upper):
             raise TheoremError(f"theory over {self.over} needs both ends at each of its points, and a point")
+
+    @classmethod
+    def line(
+        cls, like: Curve, at: Sequence[float], values: Sequence[float], errors: Sequence[float] | None = None
+    ) -> "Predicted":
+        """Return a line over the axes of a simulated curve, with the errors of its values (0) on both sides."""
+        errors = errors or [0.0] * len(at)
+        lower, upper = (tuple(v + sign * e for v, e in zip(values, errors, strict=True)) for sign in (-1, 1))
+        return cls(like.over, like.quantity, tuple(at), lower, upper)
+
+    @classmethod
+    def level(cls, like: Curve, lower: float, upper: float | None = None) -> "Predicted":
+        """Return what lies between two numbers (one), all along a simulated curve."""
+        upper = lower if upper is None else upper
+        return cls(like.over, like.quantity, (like.at[0], like.at[-1]), (lower, lower), (upper, upper))
 
     def to_json(self) -> dict[str, Any]:
         """Return every number that is drawn."""

@@ -13,7 +13,6 @@ print is that of n = 20. A run with the full settings takes some 5 minutes of on
 """
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,7 +23,8 @@ from numerics.preconditioned_descent.experiments import CLIP, LEAST, SPECTRUM, D
 from numerics.preconditioned_descent.reduced import Prompts, losses, mean_losses
 from numerics.preconditioned_descent.trainer import Plan, Reading, Training, prompts_for, readings, task_of
 from numerics.repeatable import one_thread, seeds_of_runs
-from verify import Curve, Experiment, HeatMap, Measurement, Parameter, Running, Setting, Source
+from numerics.settings import integer, positive, timed
+from verify import Curve, Experiment, HeatMap, Measurement, Running, Setting, Source
 from verify.parameters import Instance
 
 STEPS_TAKEN = "step of training"
@@ -176,26 +176,6 @@ def expected_seconds(plan: Plan, device: str, runs: int, unseen: int) -> float:
     steps = plan.read[-1]
     each = steps * step + (steps / plan.resample + unseen / plan.batch) * draw
     return runs * (each + len(plan.read) * unseen / plan.batch * step)
-
-
-def timed(act: Callable[[], Any], device: str, times: int) -> float:
-    """Return the seconds that one of some acts takes."""
-    started = time.perf_counter()
-    for _ in range(times):
-        act()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - started) / times
-
-
-def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
-    """Return the parameter of a setting that is an integer."""
-    return Parameter(name, "integer", meaning, minimum=minimum)
-
-
-def positive(name: str, meaning: str) -> Parameter:
-    """Return the parameter of a setting that is a number above 0."""
-    return Parameter(name, "rational", meaning, above=0)
 
 
 RUNS = integer("runs", "independent runs, each with its own U")

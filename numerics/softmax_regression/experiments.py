@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from numerics.settings import integer
 from numerics.softmax_regression.reference import attention_layer, gradient_step
 from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.parameters import Instance
@@ -156,26 +157,22 @@ def _closeness(settings: Instance, *, seed: int, device: str) -> Mapping[str, Me
     return {"eta_GD": measured("eta_GD")[0], **curves}
 
 
-def _integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
-    return Parameter(name, "integer", meaning, minimum=minimum)
-
-
 closeness = Experiment(
     id="li2024.closeness",
     title="A trained self-attention layer beside one gradient step: losses, predictions and sensitivities",
     source=Source("Experiments", "recalled", None, "arXiv 2304.13276; the tasks, the layer's form and Adam are ours"),
     settings=(
         Setting(Parameter("tasks", "word", "how A and b are drawn", words=TASKS), "teacher", "teacher"),
-        Setting(_integer("n", "rows of A: length of the document", 2), 25, 25),
-        Setting(_integer("d", "columns of A"), 20, 20),
+        Setting(integer("n", "rows of A: length of the document", 2), 25, 25),
+        Setting(integer("d", "columns of A"), 20, 20),
         Setting(Parameter("eta_SA", "rational", "the layer's step size", above=0), "1/200", "1/200"),
-        Setting(_integer("steps", "steps of training", 0), 1000, 5000),
-        Setting(_integer("readings", "readings over training, the first and the last step included", 2), 5, 6),
-        Setting(_integer("batch", "tasks in a batch"), 32, 64),
-        Setting(_integer("search", "tasks of the line search"), 100, 1000),
-        Setting(_integer("test", "test tasks"), 200, 1000),
-        Setting(_integer("sensitivity", "test tasks whose Jacobians are compared"), 20, 1000),
-        Setting(_integer("repetitions", "independent repetitions", 2), 3, 10),
+        Setting(integer("steps", "steps of training", 0), 1000, 5000),
+        Setting(integer("readings", "readings over training, the first and the last step included", 2), 5, 6),
+        Setting(integer("batch", "tasks in a batch"), 32, 64),
+        Setting(integer("search", "tasks of the line search"), 100, 1000),
+        Setting(integer("test", "test tasks"), 200, 1000),
+        Setting(integer("sensitivity", "test tasks whose Jacobians are compared"), 20, 1000),
+        Setting(integer("repetitions", "independent repetitions", 2), 3, 10),
     ),
     measure=_closeness,
 )

@@ -12,7 +12,6 @@ with the full settings takes some 110 minutes of one core for stochastic encodin
 and 16 (measured: 66, 19, 39 and 9.6 ms a step). `--full` says how long on this machine before it starts.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ import torch
 from torch import Tensor
 
 from numerics.repeatable import one_thread, seeds_of_runs
+from numerics.settings import integer, timed
 from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
 from numerics.sparse_token_selection.reference import cosine_similarity
 from numerics.sparse_token_selection.stochastic import measurement
@@ -248,8 +248,8 @@ def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., f
             training = Training(plan, 0, device)
             validation = Validation.of(plan, 0, device, n=int(settings["n_test"]), T=plan.T, q=plan.q)
             training.advance()
-            step = _timed(training.advance, device, 5)
-            reading = _timed(lambda v=validation, p=plan, t=training: v.losses(p, t.W, t.V), device, 2)
+            step = timed(training.advance, device, 5)
+            reading = timed(lambda v=validation, p=plan, t=training: v.losses(p, t.W, t.V), device, 2)
             sets = max(len(settings[name]) if isinstance(settings.get(name), tuple) else 1 for name in _LISTS)
             total += int(settings.get("runs", 1)) * (plan.read[-1] * step + 2 * sets * len(plan.read) * reading)
         return total
@@ -258,20 +258,6 @@ def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., f
 
 
 _LISTS = ("T_test", "q_test")
-
-
-def _timed(act: Callable[[], Any], device: str, times: int) -> float:
-    """Return the seconds that one of some acts takes."""
-    started = time.perf_counter()
-    for _ in range(times):
-        act()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - started) / times
-
-
-def _integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
-    return Parameter(name, "integer", meaning, minimum=minimum)
 
 
 ENCODING = Parameter(
@@ -295,13 +281,13 @@ _BASE = (
     Setting(OPTIMIZER, "sgd", "sgd"),
     Setting(ETA, 1, 1),
     Setting(Parameter("eta_late", "rational", "step size after step `late`", above=0), "1/3", "1/3"),
-    Setting(_integer("late", "the last step with step size eta", 0), 400, 50_000),
+    Setting(integer("late", "the last step with step size eta", 0), 400, 50_000),
     Setting(STEPS, 800, 100_000),
-    Setting(_integer("batch_size", "samples in a batch", 2), 256, 256),
+    Setting(integer("batch_size", "samples in a batch", 2), 256, 256),
     Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
-    Setting(_integer("n_test", "points of the validation set", 2), 128, 128),
-    Setting(_integer("readings", "readings over training, the first and the last step included", 2), 17, 51),
-    Setting(_integer("runs", "independent runs, each with its own draws"), 1, 1),
+    Setting(integer("n_test", "points of the validation set", 2), 128, 128),
+    Setting(integer("readings", "readings over training, the first and the last step included", 2), 17, 51),
+    Setting(integer("runs", "independent runs, each with its own draws"), 1, 1),
     Setting(DTYPE, "float64", "float64"),
 )
 
@@ -318,7 +304,7 @@ _ADAM = _changed(
     late=(125, 50_000),
     steps=(250, 100_000),
 )
-_ONE_LENGTH = Setting(_integer("T_test", "number of tokens in the test"), 32, 400)
+_ONE_LENGTH = Setting(integer("T_test", "number of tokens in the test"), 32, 400)
 _UNSEEN = Setting(SUBSETS, "4,5,6", "4,6,8")
 
 

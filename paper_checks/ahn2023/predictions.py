@@ -10,7 +10,7 @@ from typing import Any
 
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.preconditioned_tokens import theorem4
-from verify import Curve, ExperimentResult, Predicted, Prediction
+from verify import ExperimentResult, Predicted, Prediction
 from verify.outcomes import as_float
 
 MOST_LAYERS = 3
@@ -48,20 +48,12 @@ def sizes(settings: Mapping[str, Any], **changed: int) -> dict[str, int]:
     return {name: int(changed.get(name, settings.get(name, 0))) for name in ("L", "d", "n")}
 
 
-def _level(like: Curve, value: float) -> Predicted:
-    return Predicted(like.over, like.quantity, (like.at[0], like.at[-1]), (value, value), (value, value))
-
-
-def _line(like: Curve, at: Sequence[float], values: Sequence[float]) -> Predicted:
-    return Predicted(like.over, like.quantity, tuple(at), tuple(values), tuple(values))
-
-
 def _over_training(result: ExperimentResult) -> Mapping[str, Predicted]:
     least = math.log(least_loss(**sizes(result.settings)))
     away = distance_of_inverse(spectrum_of(result.settings))
     return {
-        "Theorem_3's_minimum": _level(result.curves["log_loss"], least),
-        "of_Σ^-1": _level(result.curves["A0"], away),
+        "Theorem_3's_minimum": Predicted.level(result.curves["log_loss"], least),
+        "of_Σ^-1": Predicted.level(result.curves["A0"], away),
     }
 
 
@@ -79,8 +71,8 @@ def _moved_tokens(result: ExperimentResult) -> Mapping[str, Predicted]:
     found = local_minima(**own)[:_SHOWN]
     away = distance_of_inverse(spectrum_of(result.settings))
     levels = {f"local_minimum_{i}_on_S": math.log(loss) for i, loss in enumerate(found, start=1)}
-    return {name: _level(result.curves["log_loss"], level) for name, level in levels.items()} | {
-        "of_Σ^-1": _level(result.curves["A0"], away)
+    return {name: Predicted.level(result.curves["log_loss"], level) for name, level in levels.items()} | {
+        "of_Σ^-1": Predicted.level(result.curves["A0"], away)
     }
 
 
@@ -94,17 +86,17 @@ figure3 = Prediction(
 def _over_examples(result: ExperimentResult) -> Mapping[str, Predicted]:
     curve, d = result.curves["transformer"], int(result.settings["d"])  # type: ignore[arg-type]
     least = [least_loss(**sizes(result.settings, n=int(n))) for n in curve.at]
-    found = {"Theorem_3's_minimum": _line(curve, curve.at, least)}
+    found = {"Theorem_3's_minimum": Predicted.line(curve, curve.at, least)}
     few = [n for n in curve.at if n < d]
     if few:
-        found["d_-_n"] = _line(curve, few, [d - n for n in few])
+        found["d_-_n"] = Predicted.line(curve, few, [d - n for n in few])
     return found
 
 
 def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
     curve = result.curves["transformer"]
     least = [least_loss(**sizes(result.settings, L=int(count))) for count in curve.at]
-    return {"Theorem_3's_minimum": _line(curve, curve.at, least)}
+    return {"Theorem_3's_minimum": Predicted.line(curve, curve.at, least)}
 
 
 figure6 = Prediction(

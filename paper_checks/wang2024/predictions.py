@@ -19,7 +19,7 @@ from itertools import islice
 
 from paper_checks.wang2024.on_the_set import Layer, OnTheSet, annealed, layer
 from paper_checks.wang2024.recursion import Point, recursion
-from verify import Curve, ExperimentResult, Predicted, Prediction
+from verify import ExperimentResult, Predicted, Prediction
 
 _POINTS = 200
 """Of a predicted curve."""
@@ -60,17 +60,6 @@ def thinned(points: list[OnTheSet]) -> list[OnTheSet]:
     return [*islice(points, 0, len(points) - 1, every), points[-1]]
 
 
-def _line(like: Curve, at: list[float], values: list[float], errors: list[float] | None = None) -> Predicted:
-    errors = errors or [0.0] * len(at)
-    lower, upper = (tuple(v + sign * e for v, e in zip(values, errors, strict=True)) for sign in (-1, 1))
-    return Predicted(like.over, like.quantity, tuple(at), lower, upper)
-
-
-def _level(like: Curve, lower: float, upper: float) -> Predicted:
-    at = (like.at[0], like.at[-1])
-    return Predicted(like.over, like.quantity, at, (lower, lower), (upper, upper))
-
-
 def _predict_training(result: ExperimentResult) -> Mapping[str, Predicted]:
     settings, curves = result.settings, result.curves
     found = {}
@@ -82,17 +71,21 @@ def _predict_training(result: ExperimentResult) -> Mapping[str, Predicted]:
         at = [float(point.step) for point in points]
         losses = [point.loss for point in points]
         errors = [0.0 if one_hot else layer_of(settings).error(point.alpha, point.C) for point in points]
-        found["population_gradient_descent"] = _line(curves["loss"], at, losses, errors)
+        found["population_gradient_descent"] = Predicted.line(curves["loss"], at, losses, errors)
         if min(losses) > 0:
-            found["1/population_gradient_descent"] = _line(curves["inverse_loss"], at, [1 / loss for loss in losses])
+            found["1/population_gradient_descent"] = Predicted.line(
+                curves["inverse_loss"], at, [1 / loss for loss in losses]
+            )
         for name in ("alpha", "C"):
-            found[f"{name}_by_population_gradient"] = _line(curves[name], at, [getattr(p, name) for p in points])
+            found[f"{name}_by_population_gradient"] = Predicted.line(
+                curves[name], at, [getattr(p, name) for p in points]
+            )
     if stochastic:
         lower, upper = layer_of(settings).floor()
-        found["least_loss_on_the_set"] = _level(curves["loss"], lower, upper)
+        found["least_loss_on_the_set"] = Predicted.level(curves["loss"], lower, upper)
         if lower > 0:
             # At q = T it is 0, as all tokens are selected.
-            found["1/least_loss_on_the_set"] = _level(curves["inverse_loss"], 1 / upper, 1 / lower)
+            found["1/least_loss_on_the_set"] = Predicted.level(curves["inverse_loss"], 1 / upper, 1 / lower)
     return found
 
 
@@ -123,10 +116,10 @@ def _predict_elsewhere(result: ExperimentResult) -> Mapping[str, Predicted]:
         given = {where[0]: int(where[1:])}
         sizes = {"T": int(settings["T"]), "q": int(settings["q"])} | given  # type: ignore[arg-type]
         losses, errors = (list(column) for column in zip(*elsewhere(settings, points, **sizes), strict=True))
-        found[f"population_descent_{where}"] = _line(curve, at, losses, errors)
+        found[f"population_descent_{where}"] = Predicted.line(curve, at, losses, errors)
     if (over := result.curves.get("stochastic_over_q")) is not None:
         ends = [elsewhere(settings, points[-1:], int(settings["T"]), int(q))[0] for q in over.at]  # type: ignore[arg-type]
-        found["population_descent_over_q"] = _line(
+        found["population_descent_over_q"] = Predicted.line(
             over, list(over.at), *(list(column) for column in zip(*ends, strict=True))
         )
     return found
@@ -149,7 +142,7 @@ def _predict_least(result: ExperimentResult) -> Mapping[str, Predicted]:
     length = int(result.settings["T_test"])  # type: ignore[arg-type]
     lower, upper = layer_of(result.settings, T=length).floor()
     curve = result.curves[f"stochastic_T{length}"]
-    return {f"least_loss_on_the_set_T{length}": _level(curve, lower, upper)}
+    return {f"least_loss_on_the_set_T{length}": Predicted.level(curve, lower, upper)}
 
 
 figure5 = Prediction(

@@ -130,6 +130,12 @@ def test_disagreement(ledger):
 def test_undecided(ledger):
     ledger.compare(comparison(Outcome.INCONCLUSIVE, "too wide"))
 
+def test_neither(ledger):
+    ledger.compare(comparison(Outcome.INCONCLUSIVE, "too short"), expect=(Outcome.VERIFIED, Outcome.REFUTED))
+
+def test_either(ledger):
+    ledger.compare(comparison(Outcome.REFUTED, "far off"), expect=(Outcome.VERIFIED, Outcome.REFUTED))
+
 def test_not_reproduced(ledger):
     ledger.reproduce(finding(10))
 
@@ -137,20 +143,21 @@ def test_input(ledger):
     ledger.check(BELOW, x="abc")
 """
     result = inner(THEOREM + body)
-    result.assert_outcomes(failed=6)
+    result.assert_outcomes(passed=1, failed=7)
     result.stdout.fnmatch_lines(
         [
             "*zeta2025.below at {'x': 3}: refuted, expected verified*",
             "*zeta2025.below at {'x': 1}: verified, expected refuted*",
             "*zeta2025.training: refuted: 9 standard errors, cpu, full False, seed 3 (seed 3, cpu)*",
             "*zeta2025.training: inconclusive: too wide*",
+            "*zeta2025.training: inconclusive, expected verified or refuted: too short*",
             "*zeta2025.small: verify conditions wang2024.theorem1 T=9 q=2 d=1: given.T: is 9, expected 10*",
             "*InputError: x = abc: must be a number*",
         ]
     )
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below refuted certified 2 instances, ")
-    assert lines[1] == "zeta2025.training refuted simulated 8 instances, cpu, cuda: not run"
+    assert lines[1] == "zeta2025.training refuted simulated 16 instances, cpu, cuda: not run"
     assert lines[2] == (
         "zeta2025.small finding NOT reproduced (given.T: is 9, expected 10): T is small (under our reading)"
     )

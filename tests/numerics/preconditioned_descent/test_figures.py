@@ -1,22 +1,15 @@
 """Figures 1 to 5: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
 
-import json
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 import torch
 
-import verify
 from numerics.preconditioned_descent import figures
 from numerics.preconditioned_descent.experiments import distance_to_identity
 from numerics.preconditioned_descent.reduced import losses
 from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from tests.numerics.killed import assert_resumes
 from verify import InputError, Running, load_experiment
 
 TINY = {"L": 2, "d": 2, "n": 3, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "batch": 8}
@@ -179,52 +172,9 @@ def test_the_expected_time_counts_steps_draws_and_readings(monkeypatch, name, ru
     assert load_experiment(name).expect(chosen(name), device="cpu") == runs * each
 
 
-def test_an_act_is_timed(monkeypatch):
-    clock, acts = [0.0], []
-    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
-
-    def act():
-        acts.append(None)
-        clock[0] += 1.5
-
-    assert figures.timed(act, "cpu", 4) == 1.5 and len(acts) == 4
-
-
 COMMAND = ["ahn2023.figure3", "L=2", "d=2", "n=3", "batch=8", "resample=7", "n_test=20", "readings=4", "runs=2"]
 COMMAND += ["steps=600", "halving=200", "--device", "cpu", "--seed", "5", "--json"]
-KILLED = """
-import sys
-import verify.running
-verify.running.Running.__init__.__defaults__ = (None, None, 0.02)
-from verify.cli import run
-sys.exit(run(sys.argv[1:]))
-"""
 
 
 def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
-    words = [sys.executable, "-c", KILLED, "simulate", *COMMAND, "--store"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(verify.__file__).parents[1])}
-
-    def begin(store):
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen([*words, str(store)], cwd=tmp_path, env=environment, **pipes)
-
-    whole = begin(tmp_path / "whole")
-    expected = json.loads(whole.communicate(timeout=300)[0])
-    folder, broken = tmp_path / "broken.unfinished", begin(tmp_path / "broken")
-    # Killed some time after a checkpoint is there, wherever it then is.
-    deadline = time.monotonic() + 120
-    while broken.poll() is None and time.monotonic() < deadline and not list(folder.glob("*.pt")):
-        time.sleep(0.005)
-    time.sleep(0.1)
-    broken.send_signal(signal.SIGKILL)
-    broken.communicate(timeout=60)
-    assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
-    assert len(list(folder.glob("*.pt"))) == 1
-    resumed = begin(tmp_path / "broken")
-    found = json.loads(resumed.communicate(timeout=300)[0])
-    # What the killed process was just writing may be left beside.
-    assert not list(folder.glob("*.pt"))
-    for body in (expected, found):
-        del body["seconds"]
-    assert found == expected
+    assert_resumes(COMMAND, tmp_path)

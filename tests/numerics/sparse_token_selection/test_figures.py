@@ -1,23 +1,16 @@
 """The figures: what they measure and refuse, that they repeat, and that a killed run goes on to the same bits."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 import torch
 
-import verify
 from numerics.repeatable import seeds_of_runs
 from numerics.sparse_token_selection import figures
 from numerics.sparse_token_selection.reference import loss
 from numerics.sparse_token_selection.trainer import fixed_encodings
 from numerics.sparse_token_selection.validation import Validation, late_change
+from tests.numerics.killed import assert_resumes
 from verify import InputError, Running, load_experiment
 
 TINY = {"T": 6, "q": 2, "d": 1, "d_e": 8, "steps": 12, "late": 6, "batch_size": 8, "n_test": 20, "readings": 4}
@@ -219,60 +212,16 @@ def test_settings_that_do_not_fit_together(name, given, message):
 )
 def test_the_expected_time_counts_steps_and_readings(monkeypatch, name, trainings, sets):
     times = iter([2.0, 3.0] * trainings)
-    monkeypatch.setattr(figures, "_timed", lambda *_: next(times))
+    monkeypatch.setattr(figures, "timed", lambda *_: next(times))
     experiment = load_experiment(name)
     chosen = experiment._chosen({**TINY, **PAIR.get(name, {})}, full=False)
     # 12 steps of 2 seconds; 4 readings of 3 seconds on each set, twice: sets may be of longer sequences.
     assert experiment.expect(chosen, device="cpu") == trainings * (12 * 2 + 2 * sets * 4 * 3)
 
 
-def test_an_act_is_timed(monkeypatch):
-    clock, acts = [0.0], []
-    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
-
-    def act():
-        acts.append(None)
-        clock[0] += 1.5
-
-    assert figures._timed(act, "cpu", 4) == 1.5 and len(acts) == 4
-
-
 COMMAND = ["wang2024.figure4", "T=6", "q=2", "d=1", "d_e=8", "batch_size=8", "n_test=20", "readings=4"]
 COMMAND += ["T_test=9", "q_test=1,3", "steps=1200", "late=600", "runs=2", "--device", "cpu", "--seed", "5", "--json"]
-KILLED = """
-import sys
-import verify.running
-verify.running.Running.__init__.__defaults__ = (None, None, 0.02)
-from verify.cli import run
-print("begun", file=sys.stderr, flush=True)
-sys.exit(run(sys.argv[1:]))
-"""
 
 
 def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
-    words = [sys.executable, "-c", KILLED, "simulate", *COMMAND, "--store"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(verify.__file__).parents[1])}
-
-    def begin(store):
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen([*words, str(store)], cwd=tmp_path, env=environment, **pipes)
-
-    whole = begin(tmp_path / "whole")
-    expected = json.loads(whole.communicate(timeout=300)[0])
-    folder, broken = tmp_path / "broken.unfinished", begin(tmp_path / "broken")
-    # Killed some time after a checkpoint is there, wherever it then is.
-    deadline = time.monotonic() + 120
-    while broken.poll() is None and time.monotonic() < deadline and not list(folder.glob("*.pt")):
-        time.sleep(0.005)
-    time.sleep(0.1)
-    broken.send_signal(signal.SIGKILL)
-    broken.communicate(timeout=60)
-    assert broken.returncode == -signal.SIGKILL, "it ended before it was killed"
-    # Killed as it wrote, or not, it leaves its lock and perhaps half of a checkpoint; neither is in the way.
-    assert len(list(folder.glob("*.pt"))) == 1
-    resumed = begin(tmp_path / "broken")
-    found = json.loads(resumed.communicate(timeout=300)[0])
-    assert not folder.exists()
-    for body in (expected, found):
-        del body["seconds"]
-    assert found == expected
+    assert_resumes(COMMAND, tmp_path)

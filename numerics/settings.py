@@ -1,0 +1,29 @@
+"""What experiments share: the parameters of their settings, and how long an act takes here."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from verify import Parameter
+
+
+def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
+    """Return the parameter of a setting that is an integer."""
+    return Parameter(name, "integer", meaning, minimum=minimum)
+
+
+def positive(name: str, meaning: str) -> Parameter:
+    """Return the parameter of a setting that is a number above 0."""
+    return Parameter(name, "rational", meaning, above=0)
+
+
+def timed(act: Callable[[], Any], device: str, times: int) -> float:
+    """Return the seconds that one of some acts takes."""
+    started = time.perf_counter()
+    for _ in range(times):
+        act()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - started) / times

@@ -1,0 +1,25 @@
+"""Settings' parameters refuse what they should; an act is timed."""
+
+import pytest
+
+from numerics.settings import integer, positive, timed
+from verify import InputError
+
+
+def test_parameters_refuse_what_they_should():
+    assert integer("n", "rows", 2).parse("2") == 2 and positive("eta", "a step").parse("1/3") > 0
+    with pytest.raises(InputError, match="n = 1: must be an integer >= 2"):
+        integer("n", "rows", 2).parse("1")
+    with pytest.raises(InputError, match="eta = 0"):
+        positive("eta", "a step").parse("0")
+
+
+def test_an_act_is_timed(monkeypatch):
+    clock, acts = [0.0], []
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def act():
+        acts.append(None)
+        clock[0] += 1.5
+
+    assert timed(act, "cpu", 4) == 1.5 and len(acts) == 4
