@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -138,3 +139,20 @@ def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdi
     tolerance = stretch * growth * added
     detail = f"largest difference over {steps} steps {worst:.2e}, tolerance {tolerance:.2e}"
     return Verdict.of(worst <= tolerance, detail, Evidence.COMPUTED)
+
+
+def falls_as_bounded(instance: Instance, growth: float, steps: int, device: str = "cpu") -> Verdict:
+    """Train the full matrices from zero, and hold every ℓ_t = 2qL_t/d against the one before it and against its bound.
+
+    1/ℓ_t is to be 1 + `growth` t at least; 1e-12 is left for rounding.
+    """
+    _, subset, size, rate = instance
+    W, V, encodings = matrices(instance, ZERO, device)
+    run = train(W, V, eta=rate, steps=steps, gradient=lambda W, V: cubature_gradient(W, V, encodings, subset))
+    levels = [2 * subset / size * float(iterate.loss) for iterate in run]
+    if not all(map(math.isfinite, levels)):
+        return Verdict(Outcome.REFUTED, Evidence.COMPUTED, "a loss is not finite")
+    rises = max(after - before for before, after in pairwise(levels))
+    margin = min(1 / level - 1 - growth * step for step, level in enumerate(levels))
+    detail = f"over {steps} steps l changes by {rises:.2e} at most; 1/l above its bound by {margin:.2e} at least"
+    return Verdict.of(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED)

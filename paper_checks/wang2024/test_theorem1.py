@@ -6,18 +6,20 @@ from fractions import Fraction
 import pytest
 
 from paper_checks.wang2024 import claims
+from paper_checks.wang2024.layer import falls_as_bounded
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
+from theorems.sparse_token_selection.one_hot_descent import one_hot_descent
 from theorems.sparse_token_selection.stationary_points import stationary_points
-from verify import Outcome
+from verify import Evidence, Outcome
 
 SPREAD = [
     {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
     {"T": 13, "q": 3, "d": 2, "eta": "1/80", "eps": "1/200"},
-    {"T": 20, "q": 3, "d": 5, "eta": "1/500", "eps": "1/100"},
-    {"T": 33, "q": 8, "d": 2, "eta": "1/80", "eps": "1/400"},
+    {"T": 20, "q": 3, "d": 5, "eta": "1/500", "eps": "1/60"},
+    {"T": 33, "q": 8, "d": 2, "eta": "1/80", "eps": "1/310"},
     {"T": 50, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
-    {"T": 41, "q": 10, "d": 3, "eta": "1/180", "eps": "1/500"},
+    {"T": 41, "q": 10, "d": 3, "eta": "1/180", "eps": "1/260"},
 ]
 
 
@@ -61,6 +63,20 @@ def test_the_figures_step_size_is_out_of_scope_and_works(ledger):
     assert result.claim_outcome is Outcome.VERIFIED
 
 
+@pytest.mark.parametrize("instance", [*SPREAD, *FAR, {"T": 200, "q": 3, "d": 5, "eta": 1, "eps": "1e-9"}], ids=str)
+def test_it_is_reached_at_any_size_and_at_the_figures_step(ledger, instance):
+    result = ledger.check(one_hot_descent, **instance)
+    assert result.evidence is Evidence.PROVED
+
+
+def test_what_rises_or_falls_more_slowly_than_it_is_to_is_refuted():
+    instance = (9, 2, 1, 1.0)
+    growth = claims.growth_of(instance)
+    assert falls_as_bounded(instance, growth, 30).outcome is Outcome.VERIFIED
+    assert falls_as_bounded(instance, 1000 * growth, 30).outcome is Outcome.REFUTED
+    assert falls_as_bounded((9, 2, 1, 12.0), growth, 30).outcome is Outcome.REFUTED
+
+
 def test_no_finite_stationary_point(ledger):
     ledger.check(stationary_points, T=200, q=3, d=5)
 
@@ -74,6 +90,7 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
     "comparison",
     [
         claims.theorem1_steps,
+        claims.loss_falls,
         claims.inverse_loss_of_the_layer,
         claims.inverse_loss_of_the_recursion,
         claims.cosines_from_zero,

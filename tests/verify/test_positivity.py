@@ -18,6 +18,7 @@ PARAMETERS = {
     "n": Parameter("n", "integer", "n", minimum=1),
     "w": Parameter("w", "word", "w", words=("one", "two")),
 }
+SMALLER = (Hypothesis("smaller", sp.Le(x, 2 * y)),)
 LARGER = (Hypothesis("larger", sp.Gt(x, y)),)
 
 
@@ -49,6 +50,14 @@ def evidence(make_theorem):
         (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
         (gt(n**2, n - 1), {"n": 1}, ()),
         (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
+        # Bounded from above: x = 2y/(1 + s).
+        (gt(3 * y, x), {"x": 1, "y": 1}, SMALLER),
+        (sp.Ge(4 * y**2, x**2, evaluate=False), {"x": 1, "y": 1}, SMALLER),
+        # Less a square: (x − 1)²/x, (x − y)², 13 (x − 7/26)², (2x − 1)² (x + 4).
+        (sp.Ge(x + 1 / x, 2, evaluate=False), {"x": 3}, ()),
+        (gt(x**2 + y**2 + 1, 2 * x * y), {"x": 3, "y": 1}, ()),
+        (gt(x**3 + 13 * x**2 + 1, 7 * x), {"x": 3}, ()),
+        (sp.Ge(sp.Rational(4, 27), x / (1 + x) ** 3, evaluate=False), {"x": 3}, ()),
     ],
     ids=str,
 )
@@ -59,8 +68,12 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
 @pytest.mark.parametrize(
     ("relation", "instance", "hypotheses"),
     [
-        # True for all, but not by its coefficients.
-        (sp.Ge(x + 1 / x, 2, evaluate=False), {"x": 3}, ()),
+        # True for all, by two squares that are not looked for: (x² − 1)² + (xy − 1)².
+        (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, ()),
+        # Equality at x = 1, and a strict claim that the square does not make.
+        (gt(x + 1 / x, 2), {"x": 3}, ()),
+        # x ≤ 2y says nothing of a lower bound.
+        (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
         # Undefined at m = 2, where what is divided by cancels.
         (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
         # An irrational coefficient.

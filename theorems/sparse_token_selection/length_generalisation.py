@@ -138,7 +138,11 @@ def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
     )
 
 
-AT_THE_END = (Hypothesis("end_of_range", sp.Ge(T_test - q, 2 * (T - q))), Hypothesis("long", sp.Ge(T, 1000)))
+AT_THE_END = (
+    *(Hypothesis("end_of_range", sp.Ge(T_test - q, 2 * (T - q))), Hypothesis("long", sp.Ge(T, 300))),
+    *(Hypothesis("four_selected", sp.Ge(q, 4)), Hypothesis("five_selected", sp.Le(q, 5))),
+)
+"""Sizes at which an instance is quick to confirm."""
 
 
 _w = sp.exp(-C)

@@ -154,12 +154,17 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
 
 
 def _with_slack(given: Given, node: Node, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> Node:
+    """Write a symbol that is the larger side as low + s, one that is positive and the smaller side as high/(1 + s)."""
     low, high = sides(relation)
-    if relation.head == "Eq" or high.head != "symbol":
-        raise Rejected(f"{where}: relation {i} does not bound a symbol from below")
-    slack = ("slack", i)
+    terms, slack = given.terms, ("slack", i)
+    if relation.head != "Eq" and high.head == "symbol":
+        name, value = high.value, terms.add((low, terms.symbol(slack)))
+    elif relation.head != "Eq" and low.head == "symbol" and given.sign_of(low.value) == "positive":
+        name, value = low.value, terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(slack))), -1)))
+    else:
+        raise Rejected(f"{where}: relation {i} does not bound a symbol from below, nor a positive one from above")
     signs[slack] = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
-    return given.terms.substitute(node, {high.value: given.terms.add((low, given.terms.symbol(slack)))})
+    return terms.substitute(node, {name: value})
 
 
 def _over_bounds(given: Given, node: Node, names: list[Any], signs: dict[Any, Sign]) -> Node:
@@ -212,17 +217,36 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
 
     The relations listed (places in the domain followed by the parametric hypotheses; each at most
-    once, each with a symbol on its larger side) are used in the order given: the symbol becomes the
-    smaller side plus a new slack. Then all parameters in `shifts` become their own minimum (or the
-    bound that they are above; stated, and checked) plus a slack, all at once. Each is an equation
-    that holds with a slack ≥ 0 (> 0 where strict) at all parameters in scope, so that a margin that
-    is positive for all slacks is positive there. Divisors must have one sign in the slacks.
+    once) are used in the order given: a symbol that is the larger side becomes the smaller one plus a
+    new slack; else one that is the smaller side, and positive, becomes the larger over 1 plus a slack.
+    Then all parameters in `shifts` become their own minimum (or the bound that they are above; stated,
+    and checked) plus a slack, all at once. Each is an equation that holds with a slack ≥ 0 (> 0 where
+    strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
+    there. Divisors must have one sign in the slacks.
     """
+    _positive(given, clause, proof, [], where)
+
+
+def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
+
+    Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
+    must have no negative coefficient in the slacks.
+    """
+    pairs = []
+    for i, entry in enumerate(items(proof["squares"], f"{where}.squares")):
+        at = f"{where}.squares[{i}]"
+        entries(entry, at, "factor root")
+        pairs.append(tuple(given.expression(entry[name], f"{at}.{name}") for name in ("factor", "root")))
+    _positive(given, clause, proof, pairs, where)
+
+
+def _positive(given: Given, clause: Any, proof: Any, pairs: Sequence[tuple[Node, ...]], where: str) -> None:
     relation = given.relation(clause["relation"], "clause.relation")
     low, high = sides(relation)
     if relation.head == "Eq":
         raise Rejected(f"{where}: an equation is no inequality")
-    ends, signs = [low, high], dict[Any, Sign]()
+    ends, signs = [low, high, *(node for pair in pairs for node in pair)], dict[Any, Sign]()
     known = [*given.domain, *given.parametric]
     used = [
         whole(r, f"{where}.relations[{i}]", 0, len(known) - 1)
@@ -244,13 +268,17 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
 
     def good(units: dict[Any, int]) -> bool:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
-        low, high = evaluate(given.terms, ends, field)
-        margin = field.plus(high, field.times(field.number(Fraction(-1)), low)).numerator
-        if not field.is_signed():
+        low, high, *taken_off = evaluate(given.terms, ends, field)
+        left = field.plus(high, field.times(field.number(Fraction(-1)), low))
+        for factor, root in zip(taken_off[::2], taken_off[1::2], strict=True):
+            square = field.times(factor, field.times(root, root))
+            left = field.plus(left, field.times(field.number(Fraction(-1)), square))
+        factors = [factor.numerator for factor in taken_off[::2]]
+        if not field.is_signed() or any(c < 0 for factor in factors for c in factor.values()):
             return False
         if relation.head in ("Lt", "Gt"):
-            return bool(margin) and field.one_sign(margin) == 1
-        return all(coefficient > 0 for coefficient in margin.values())
+            return bool(left.numerator) and field.one_sign(left.numerator) == 1
+        return all(coefficient > 0 for coefficient in left.numerator.values())
 
     if not with_units(good):
         raise Rejected(f"{where}: the margin's coefficients are not all positive in the slacks")
@@ -274,6 +302,7 @@ KINDS = {
     "exact": Kind(("inequality",), ("verified", "refuted"), "margin", exact),
     "ball": Kind(("inequality",), ("verified", "refuted"), "bits margin", in_ball),
     "positive": Kind(("inequality",), ("verified",), "shifts relations", positive),
+    "squares": Kind(("inequality",), ("verified",), "shifts relations squares", squares),
     "identity": Kind(("identity",), ("verified",), "scope factors", identity),
     "point": Kind(("identity", "inequality"), ("refuted",), "bits point difference", point),
     "words": Kind(("matrix_identity",), ("verified",), "", algebra.words),
@@ -325,7 +354,7 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    for_all = name in ("positive", "words") or (name == "identity" and proof["scope"] == "all")
+    for_all = name in ("positive", "squares", "words") or (name == "identity" and proof["scope"] == "all")
     if for_all and evidence == "proved" and not given.for_all(clause):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     # Words say nothing of an instance but its own words: where these choose, they show no more than that.

@@ -334,6 +334,22 @@ def positive():
     return certificate(statement, {"x": "7", "k": "2"}, *proofs)
 
 
+def squares():
+    # x² + k² ≥ 2xk, by a square; x < 3k where x ≤ 2k, as 3k − 2k/(1 + s) has no negative coefficient.
+    size, a = Parameter("x", "rational", "x", above=0), sp.Symbol("x", positive=True)
+    statement = Statement(
+        (size, POSITIVE),
+        (Inequality("mean", sp.Ge(a**2 + K**2, 2 * a * K)), Inequality("below", sp.Lt(a, 3 * K))),
+        hypotheses=(Hypothesis("small", sp.Le(a, 2 * K)),),
+    )
+    square = {"factor": to_data(sp.Integer(1)), "root": to_data(a - K)}
+    proofs = (
+        ("verified", "proved", {"kind": "squares", "shifts": {}, "relations": [], "squares": [square]}),
+        ("verified", "proved", {"kind": "positive", "shifts": {"k": "1"}, "relations": [0]}),
+    )
+    return certificate(statement, {"x": "3", "k": "2"}, *proofs)
+
+
 LETTERS = {name: sp.Symbol(name, commutative=False) for name in "ABv"}
 SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
@@ -436,7 +452,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive),
+        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
     )

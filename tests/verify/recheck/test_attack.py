@@ -75,6 +75,7 @@ HARMLESS = [
         SAME + ": another box that holds the point",
     ),
     ("positive", r"clauses\.\d\.proof\.(shifts|relations).*", SAME + ": other slacks that do"),
+    ("squares", r"clauses\.\d\.proof\.(shifts|relations|squares).*", SAME + ": other slacks, or squares, that do"),
     (
         "matrices",
         r"clauses\.0\.proof\.(matrices\..*|place.*)",

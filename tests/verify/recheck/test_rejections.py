@@ -12,6 +12,7 @@ from tests.verify.recheck.cases import (
     LATER,
     STEPS,
     UNIFORM,
+    K,
     changed,
     integer,
     recheck,
@@ -229,6 +230,15 @@ REJECTED = [
     ("positive", f"{OTHER}.relations", [0, 0], "listed twice"),
     ("positive", f"{OTHER}.relations", [1], "not an integer from 0 to 0"),
     ("positive", "clauses.0.evidence", "certified", "evidence"),
+    ("squares", f"{PROOF}.squares", [], "not all positive"),
+    ("squares", f"{PROOF}.squares.0.factor", integer(2), "not all positive"),
+    ("squares", f"{PROOF}.squares.0.factor", integer(-1), "not all positive"),
+    ("squares", f"{PROOF}.squares.0.factor", ["Symbol", "z", "real"], "not introduced"),
+    ("squares", f"{PROOF}.squares.0.root", integer(0), "not all positive"),
+    ("squares", f"{PROOF}.squares.0", {"root": integer(1)}, "factor"),
+    ("squares", f"{OTHER}.relations", [], "not all positive"),
+    ("squares", "statement.hypotheses.0.relation.2", to_data(4 * K), "not all positive"),
+    ("squares", "statement.claim.0.relation.1", integer(1), "not all positive"),
     ("positive", "statement.hypotheses.0.relation.2", ["Mul", integer(2), integer(3)], "not all positive"),
 ]
 

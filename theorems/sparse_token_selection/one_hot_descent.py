@@ -1,0 +1,237 @@
+r"""Theorem 1 for all T, q, d and η: the loss falls at every step, and by how many steps it is below any ε.
+
+With w = e^{−C}, N = q + (T−q)w and M = q + (T−q)w², Lemma 1's P, S are q/N, M/N. Write m = P/S = q/M and
+α = (1 + ρ)/S, and ℓ = 2qL/d = 1 − 2αP + α²PS. Then
+
+    ℓ = (1 − m) + mρ²,      g_α = αPS − P = Pρ,      g_C = αP(1−P)(1 − αP(1−w)) = (1 + ρ) m B,
+    B = (1 − m) − ρ m z,    z = (1−P)(1−w) ∈ [0, 1),
+
+and the steps are α′ = α − (η/q) g_α, C′ = C + ηd/(q(T−1)) g_C: gradient steps of L, scaled by η/d and η/(T−1).
+
+*Box.* 1/S ≤ √(T/q) = r, and α′ lies between α and 1/S, as ηPS/q ≤ 1: from zero 0 ≤ α ≤ r. While ℓ ≤ 1, |ρ| ≤ 1 and
+αP ≤ 2. C falls only where αP(1−w) > 1, so w < 1/2, and then by at most ηd/(q(T−1)) · 2(2(1−w) − 1) ≤ 1 − 2w ≤ C:
+it stays ≥ 0. The box is convex in (α, C).
+
+*Curvature* there, with P′ = P(1−P) for the derivative in C: ℓ_αα = 2PS ≤ 2, |ℓ_αC| = |4αP²(1−P)(1−w) − 2P(1−P)| is at
+most 16r/27, as r ≥ 2, and ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) at most 2r/10 + 16r²/27 ≤ 7r²/10. In the
+scaled coordinates the Hessian is at most (η/q) [[1, b], [b, c]] with c = 2d/(5q) and b² ≤ c, so at most
+
+    β = (η/q)(1 + 2d/(5q)) ≤ 4/5.
+
+*Descent.* By the descent lemma ℓ falls in a step by at least
+
+    (1 − β/2)(2η/q)(g_α² + d/(T−1) g_C²) ≥ (6η/(5q)) G,   G = P²ρ² + d/(T−1) (1+ρ)² m² B².
+
+*Domination.* Where ρ ≤ −1/2, G ≥ P²/4 and ℓ ≤ 1. Where ρ ≥ −1/2, (1+ρ)² ≥ 1/4 and ℓ = B + ρm(z + ρ) ≤ |B| + 2m|ρ|,
+so that by Cauchy and Schwarz ℓ² ≤ G (4/S² + 4(T−1)/(d m²)). With S² ≥ q/T and m ≥ q/T,
+
+    G ≥ κ ℓ²,   κ = d q²/(4T²(T−1+d)),
+
+so 1/ℓ grows by (6η/(5q)) κ a step at least, from 1: L tends to 0, and stays below what it was. Once ℓ ≤ 1/2, m ≥ 1/2,
+and κ = dq/(16(dT + q(T−1))) does. L_t ≤ ε for all
+
+    t ≥ 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε);
+
+the true number is about (T−1)/(4ηε). Nothing but q ≥ 2, T > 4q and η ≤ 4q²/(5q+2d) is used: Theorem 1's η ≤ 1/(20d²)
+is within it, and so is η = 1 for 2d ≤ q(4q−5).
+
+The clauses are the algebra, for all parameters; that they make up the claim (the triangle and the descent lemma, and
+what a factor of at most 1 leaves) is argued here, and the bounds are held against runs.
+
+Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us, and what is here is derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ONE_HOT,
+    POPULATION_GRADIENT,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    ZERO_INITIALISATION,
+    ZERO_QUERY,
+    T,
+    d,
+    eps,
+    eta,
+    q,
+)
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+
+v, x, g = (sp.Symbol(name, nonnegative=True) for name in ("v", "x", "g"))
+rho = sp.Symbol("rho", real=True)
+b, c, u, y = (sp.Symbol(name, real=True) for name in ("b", "c", "u", "y"))
+
+w = 1 / (1 + v)
+N, M = q + (T - q) * w, q + (T - q) * w**2
+P, S, m = q / N, M / N, q / M
+z = (1 - P) * (1 - w)
+scale = (1 + rho) / S
+r = 2 + g
+"""√(T/q), which is above 2."""
+
+LARGEST_STEP = 4 * q**2 / (5 * q + 2 * d)
+DOMINATION = d * q**2 / (4 * T**2 * (T - 1 + d))
+BETA = eta * (5 * q + 2 * d) / (5 * q**2)
+STEPS = 10 * T**2 * (T - 1 + d) / (3 * d * q * eta) + 20 * (T - 1 + d * T / q) / (3 * eta * eps)
+
+
+def _at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
+    return Inequality(label, sp.Le(left, right, evaluate=False), says=says)
+
+
+FAR = _at_most("far", DOMINATION, P**2 / 4, "P^2/4 >= d q^2/(4 T^2 (T-1+d)): of one step where rho <= -1/2")
+NEAR = _at_most(
+    "near",
+    4 / S**2 + 4 * (T - 1) / (d * m**2),
+    1 / DOMINATION,
+    "4/S^2 + 4 (T-1)/(d m^2) is at most 4 T^2 (T-1+d)/(d q^2): of one step where rho >= -1/2",
+)
+CURVATURE_C = _at_most(
+    "curvature_C",
+    r / 5 + sp.Rational(16, 27) * r**2,
+    sp.Rational(7, 10) * r**2,
+    "2r/10 + 16 r^2/27 <= 7 r^2/10 for r = sqrt(T/q) >= 2",
+)
+MIXED = _at_most("mixed", x / (1 + x) ** 3, sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
+BETA_AT_MOST = _at_most("beta", BETA, sp.Rational(4, 5), "beta <= 4/5: a step lowers l by 3/5 of its slope at least")
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
+    domain=(SUBSET_FITS,),
+    hypotheses=(
+        Hypothesis("subset_of_two", sp.Ge(q, 2)),
+        Hypothesis("subset_below_quarter", sp.Ge(T, 4 * q + 1), text="q < T/4, of integers: T >= 4 q + 1"),
+        Hypothesis("small_step", sp.Le(eta, LARGEST_STEP), text="eta <= 4 q^2/(5 q + 2 d)"),
+        *(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    ),
+    variables=(v, x, g, rho, b, c, u, y),
+    clauses=(
+        Identity(
+            "loss", 1 - 2 * scale * P + scale**2 * P * S, (1 - m) + m * rho**2, says="l = (1 - m) + m rho^2, 2qL/d"
+        ),
+        Identity("slope_alpha", scale * P * S - P, P * rho, says="alpha P S - P = P rho"),
+        Identity(
+            "slope_C",
+            scale * P * (1 - P) * (1 - scale * P * (1 - w)),
+            (1 + rho) * m * (1 - m - rho * m * z),
+            says="alpha P (1-P) (1 - alpha P (1-w)) = (1 + rho) m (1 - m - rho m z)",
+        ),
+        _at_most("share", P * S, 1, "P S <= 1"),
+        _at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
+        _at_most("least_share", q / T, m, "m >= q/T"),
+        _at_most("between", eta, q, "eta <= q: alpha goes towards 1/S and not past it"),
+        _at_most("stays_positive", 2 * eta * d, q * (T - 1), "eta d/(q(T-1)) <= 1/2: C stays >= 0"),
+        MIXED,
+        _at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
+        CURVATURE_C,
+        _at_most(
+            "entry_C",
+            sp.Rational(7, 20) * eta * d * T / ((T - 1) * q**2),
+            sp.Rational(2, 5) * eta * d / q**2,
+            "eta/(T-1) d/(2q) 7T/(10q) <= (eta/q) 2d/(5q)",
+        ),
+        _at_most(
+            "entry_mixed",
+            sp.Rational(64, 729) * eta**2 * d * T / ((T - 1) * q**3),
+            sp.Rational(2, 5) * eta**2 * d / q**3,
+            "the square of the mixed entry is at most (eta/q)^2 2d/(5q)",
+        ),
+        Identity(
+            "eigenvalue",
+            (1 + c) * (u**2 + y**2) - (u**2 + 2 * b * u * y + c * y**2),
+            (c - b**2) * u**2 + (b * u - y) ** 2,
+            says="u^2 + 2b uy + c y^2 is (1 + c)(u^2 + y^2) less (c - b^2) u^2 and a square",
+        ),
+        BETA_AT_MOST,
+        Identity(
+            "cauchy",
+            (u**2 + y**2) * (b**2 + c**2) - (u * b + y * c) ** 2,
+            (u * c - y * b) ** 2,
+            says="(u^2 + y^2)(b^2 + c^2) - (ub + yc)^2 is a square",
+        ),
+        FAR,
+        NEAR,
+        _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)"),
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: slopes and curvatures of the loss in α and C, the Hessian's bound, the growth of 1/ℓ."""
+    alpha, C, share, other = reduced.alpha, reduced.C, reduced.P, reduced.w
+    loss, total = reduced.loss, reduced.S
+    gradient, level, fall = (sp.Symbol(name, positive=True) for name in ("gradient", "level", "fall"))
+    return Derivation(
+        (
+            Step("the slope in α", sp.Derivative(loss, alpha), d / q * (alpha * share * total - share)),
+            Step(
+                "the slope in C",
+                sp.Derivative(loss, C),
+                -d / q * alpha * share * (1 - share) * (1 - alpha * share * (1 - other)),
+            ),
+            Step("the curvature in α", sp.Derivative(loss, alpha, 2), d / (2 * q) * 2 * share * total),
+            Step(
+                "the mixed curvature",
+                sp.Derivative(loss, alpha, C),
+                d / (2 * q) * (4 * alpha * share**2 * (1 - share) * (1 - other) - 2 * share * (1 - share)),
+            ),
+            Step(
+                "the curvature in C",
+                sp.Derivative(loss, C, 2),
+                d
+                / (2 * q)
+                * (
+                    -2 * alpha * share * (1 - share) * (1 - 2 * share)
+                    + 2 * alpha**2 * share**2 * (1 - share) * ((2 - 3 * share) * (1 - other) + other)
+                ),
+            ),
+            Step(
+                "a gradient step along a curvature of at most β changes what it descends by at most",
+                -gradient + BETA * gradient / 2,
+                -(1 - BETA / 2) * gradient,
+            ),
+            Step(
+                "what falls by k ℓ² at least has an inverse that grows by k at least, as it stays positive",
+                1 / (level - fall * level**2) - 1 / level - fall,
+                fall**2 * level / (1 - fall * level),
+            ),
+        ),
+        shorthands=reduced.SHORTHANDS,
+    )
+
+
+def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
+    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
+    return Canary(
+        label, replace(STATEMENT, clauses=clauses, hypotheses=(*STATEMENT.hypotheses, *hypotheses)), clause.label
+    )
+
+
+one_hot_descent = Theorem(
+    id="wang2024.one_hot_descent",
+    title="One-hot encoding, any T, q, d: the loss falls at every step, with a bound on the steps to any level",
+    source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
+    statement=STATEMENT,
+    example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
+    values={"steps_at_most": STEPS, "largest_step_size": LARGEST_STEP},
+    derivation=derivation,
+    canaries=(
+        _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(x / (1 + x) ** 3, sp.Rational(1, 10)))),
+        _canary("P^2/40 for P^2/4", replace(FAR, relation=sp.Le(DOMINATION, P**2 / 40))),
+        _canary(
+            "T for T^2 in the domination", replace(NEAR, relation=sp.Le(NEAR.relation.lts, NEAR.relation.gts * q / T))
+        ),
+        _canary("3/5 r^2 for 7/10 r^2", replace(CURVATURE_C, relation=sp.Le(CURVATURE_C.relation.lts, 3 * r**2 / 5))),
+        _canary("beta below 1/2", replace(BETA_AT_MOST, relation=sp.Le(BETA, sp.Rational(1, 2)))),
+    ),
+    proof_uses=("wang2024.lemma1",),
+)
