@@ -127,6 +127,27 @@ figures_step_size_out_of_scope = Finding(
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),
 )
 
+every_level_at_the_figures_step = Finding(
+    id="wang2024.every_level_at_the_figures_step",
+    paper=WANG2024,
+    title="Theorem 1's conclusion holds for every step size up to 4q²/(5q + 2d), the experiments' 1 included",
+    text="With q ≥ 2 and T > 4q the loss of the one-hot layer falls at every step for all η ≤ 4q²/(5q + 2d), which is "
+    "1.44 at the experiments' q = 3, d = 5, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500; it is below any ε after "
+    "10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε) steps, here 5.4 million for ε = 1/1000. It is no sharp bound: the run is "
+    "there at step 55766. The inequalities are proved for all T, q, d and η; that they make up the claim is argued, "
+    "and held against runs. Above 2q, 6 here, the conclusion may be false (wang2024.stays_needs_a_step_size); what "
+    "holds in between is open.",
+    command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
+    expect={
+        "outcome": "verified",
+        "evidence": "proved",
+        # 36/25, and 10·40000·204/45 + 20·(199 + 1000/3)·1000/3.
+        "values.largest_step_size": Fraction(36, 25),
+        "values.steps_at_most": Fraction(16320000 + 31940000, 9),
+    },
+    rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),
+)
+
 cosine_below_one = Finding(
     id="wang2024.cosine_below_one",
     paper=WANG2024,
