@@ -163,9 +163,11 @@ class _Writer:
         if isinstance(exponent, sp.Rational) and exponent < 0:
             return f"({self.write(sp.Integer(1))}/{self.write(1 / node)})"
         if isinstance(exponent, sp.Integer):
-            n = int(exponent)
-            return f"raised({self.write(base)}, {n})" if n > _LARGEST_WRITTEN else f"({self.write(base)}**{n})"
+            return self._whole_power(self.write(base), int(exponent))
         if isinstance(exponent, sp.Rational) and exponent.q == 2:
             root = f"sqrt({self.write(base)})"
-            return root if exponent.p == 1 else f"({root}**{int(exponent.p)})"
+            return root if exponent.p == 1 else self._whole_power(root, int(exponent.p))
         return f"power({self.write(base)}, {self.write(exponent)})"
+
+    def _whole_power(self, base: str, exponent: int) -> str:
+        return f"raised({base}, {exponent})" if exponent > _LARGEST_WRITTEN else f"({base}**{exponent})"

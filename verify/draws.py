@@ -13,8 +13,8 @@ def own_draws() -> Iterator[None]:
     """Keep Hypothesis from drawing, now and then, a constant that it finds in the source of the modules loaded so far.
 
     With them the same seed would draw other instances in a process that has imported more. Its own list of constants,
-    which is fixed, is still drawn from. Hypothesis has no setting for this (another backend would do without its guided
-    search as well); where a version of it has none of these names, nothing changes.
+    which is fixed, is still drawn from. Hypothesis has no setting for this, and another backend would do without its
+    guided search as well: these are names of its inside, and a test sees whether they still do what they did.
     """
     nothing = Constants()
     with patch.multiple(providers, create=True, _get_local_constants=lambda: nothing, CONSTANTS_CACHE={}):

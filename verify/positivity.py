@@ -21,7 +21,8 @@ from verify.language import to_data
 if TYPE_CHECKING:
     from verify.statement import Statement
 
-_MOST_RELATIONS, _MOST_OPERATIONS, _MOST_TERMS = 3, 200, 40
+_MOST_RELATIONS, _MOST_OPERATIONS = 3, 200
+_MOST_BESIDE_SQUARES, _MOST_TERMS = 1, 40
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
@@ -37,14 +38,16 @@ def positive_proof(relation: sp.core.relational.Relational, statement: "Statemen
     if hypotheses:
         known += [h.relation for h in statement.hypotheses if h.relation is not None]
     strict = isinstance(relation, _STRICT)
-    for taken_off in (False, True):
-        for chosen, shifted in _shifted(margin, known, statement):
-            found = {"shifts": {name: number(bound) for name, bound in shifted.bounds.items()}, "relations": chosen}
-            if not taken_off and shifted.is_positive(strict=strict):
-                return {"kind": "positive", **found}
-            if taken_off and (square := shifted.square(strict=strict)) is not None:
-                factor, root = map(to_data, square)
-                return {"kind": "squares", **found, "squares": [{"factor": factor, "root": root}]}
+    few = []
+    for chosen, shifted in _shifted(margin, known, statement):
+        if shifted.is_positive(strict=strict):
+            return {"kind": "positive", **shifted.data(chosen)}
+        if len(chosen) <= _MOST_BESIDE_SQUARES:
+            few.append((chosen, shifted))
+    for chosen, shifted in few:
+        if (square := shifted.square(strict=strict)) is not None:
+            factor, root = map(to_data, square)
+            return {"kind": "squares", **shifted.data(chosen), "squares": [{"factor": factor, "root": root}]}
     return None
 
 
@@ -55,6 +58,10 @@ class _Shifted:
     margin: sp.Expr
     meaning: Mapping[sp.Symbol, sp.Expr]
     bounds: Mapping[str, Any]
+
+    def data(self, chosen: Sequence[int]) -> dict[str, Any]:
+        """Return the slacks as a certificate states them."""
+        return {"shifts": {name: number(bound) for name, bound in self.bounds.items()}, "relations": list(chosen)}
 
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
         """Return numerator, denominator (positive) and symbols; None where it may be undefined or a symbol negative."""
@@ -82,6 +89,8 @@ class _Shifted:
         if parts is None or not parts[2]:
             return None
         above, below, symbols = parts
+        if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
+            return None
         for factor, root in _candidates(sp.Poly(above, *symbols)):
             left, divisor = sp.fraction(sp.together(above - factor * root**2))
             signs = [

@@ -1,5 +1,6 @@
 """Readable instances: which of two is simpler, and the simplest one nearby for which something still holds."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations
@@ -54,7 +55,8 @@ def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
                 yield from _completed(plan, instance, {one: value, other: another})
         # What is false of a ratio is false of whole numbers in that ratio.
         pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
-        for whole in sorted({value.denominator for value in pair.values()} - {1}) if len(pair) == 2 else ():
+        one_by_one = {value.denominator for value in pair.values()}
+        for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}) if len(pair) == 2 else ():
             yield from _completed(plan, instance, {name: value * whole for name, value in pair.items()})
 
 

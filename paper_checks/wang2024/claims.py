@@ -14,7 +14,7 @@ from paper_checks.margins import MOST_COMPARISONS
 from paper_checks.wang2024.recursion import Instance, Point, point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
-from theorems.sparse_token_selection.one_hot_descent import DOMINATION, LARGEST_STEP
+from theorems.sparse_token_selection.one_hot_descent import GROWTH, LARGEST_STEP
 from theorems.sparse_token_selection.stationary_points import stationary_points
 from theorems.sparse_token_selection.task import T, d, eta, q
 from verify import (
@@ -200,15 +200,14 @@ theorem1_steps = Comparison(
 def any_sizes(draw: st.DrawFn) -> Instance:
     """Draw (T, q, d, eta) in the scope of `wang2024.one_hot_descent`, up to its largest step size."""
     length = draw(st.integers(9, 13))
-    subset, size = draw(st.integers(2, (length - 1) // 4)), draw(st.sampled_from([1, 2, 3]))
+    subset, size = draw(st.integers(2, (length - 1) // 4)), draw(st.sampled_from([1, 2, 3, 8]))
     largest = float(LARGEST_STEP.subs({q: subset, d: size}))
     return length, subset, size, largest * draw(st.integers(1, 20)) / 20
 
 
 def growth_of(instance: Instance) -> float:
-    """Return by how much 1/ℓ grows in a step at least: (6η/(5q)) κ."""
-    length, subset, size, rate = instance
-    return 6 * rate / (5 * subset) * float(DOMINATION.subs({T: length, q: subset, d: size}))
+    """Return by how much 1/ℓ grows in a step at least."""
+    return float(GROWTH.subs(dict(zip((T, q, d, eta), instance, strict=True))))
 
 
 def _loss_falls(*, device: str, full: bool, seed: int) -> Verdict:

@@ -175,6 +175,8 @@ def test_a_power_too_long_to_be_written_out_is_enclosed():
     assert number == 1
     with pytest.raises(NotExactError, match="too long"):
         compile_program([(1 + x) ** 10**9], [x]).bind(EXACT)(flint.fmpq(10**18))
+    with pytest.raises(NotExactError, match="too long"):
+        compile_program([x ** sp.Rational(10**9 + 1, 2)], [x]).bind(EXACT)(flint.fmpq(10**18))
     # (1 + 1/n)^n = e (1 − 1/(2n) + …).
     near_e = evaluate_rising((1 + x) ** 10**9, {"x": Fraction(1, 10**9)}, digits=10)[0]
     assert near_e.upper - near_e.lower < 1e-8 and abs(float(near_e.upper) - math.e * (1 - 5e-10)) < 1e-8

@@ -76,8 +76,9 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
         (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
         # Undefined at m = 2, where what is divided by cancels.
         (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
-        # An irrational coefficient.
+        # An irrational coefficient, and one of a square.
         (gt(sp.sqrt(2) * x, -(x**2)), {"x": 1}, ()),
+        (sp.Ge(x**2 + y**2, sp.sqrt(2) * x * y, evaluate=False), {"x": 1, "y": 1}, ()),
         # True at the first word, false at the second.
         (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
         # Equality at x = y is left by x >= y.
