@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import combinations, islice, zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
@@ -65,12 +65,18 @@ def mutants(statement: "Statement") -> Iterator[Mutant]:
 
 
 def sample(statement: "Statement", most: int, seed: int) -> list[Mutant]:
-    """Return at most so many mutants, drawn with equal shares for the operators as far as these have any."""
+    """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
+
+    Of an operator's, those of clauses and of hypotheses in turn.
+    """
+    claim = {clause.label for clause in statement.clauses}
     source, groups = random.Random(seed), dict[str, list[_Change]]()
     for change in _changes(statement):
         groups.setdefault(change[0], []).append(change)
-    for group in groups.values():
+    for name, group in groups.items():
         source.shuffle(group)
+        parts = ([c for c in group if c[1] in claim], [c for c in group if c[1] not in claim])
+        groups[name] = [change for pair in zip_longest(*parts) for change in pair if change is not None]
     # One of each operator in turn; only those that are taken are built.
     longest = max(map(len, groups.values()), default=0)
     in_turn = (group[i] for i in range(longest) for group in groups.values() if i < len(group))
