@@ -214,7 +214,7 @@ def _loss_falls(*, device: str, full: bool, seed: int) -> Verdict:
     from paper_checks.wang2024.layer import falls_as_bounded
 
     def compare(instance: Instance) -> Verdict:
-        return falls_as_bounded(instance, growth_of(instance), 400 if full else 30, device)
+        return falls_as_bounded(instance, growth_of(instance), 400 if full else 15, device)
 
     return over_drawn(any_sizes(), compare, examples=FULL if full else QUICK, seed=seed)
 
