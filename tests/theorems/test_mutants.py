@@ -9,6 +9,9 @@ from verify import load_theorem, theorem_ids
 from verify.necessity_map import shipped
 
 MOST, SECONDS = 12, 3
+# Its recursion with another constant comes to rest too, and none of those drawn is refuted in so short a time: that a
+# change of its hypotheses is, the map of needed hypotheses shows.
+BY_THE_MAP = {"wang2024.theorem1"}
 
 
 @pytest.mark.audit
@@ -16,10 +19,9 @@ MOST, SECONDS = 12, 3
 def test_mutants(ledger, name):
     theorem = load_theorem(name)
     tried = ledger.mutants(theorem, most=MOST, seconds=SECONDS)
-    # What is undecided at every change of a statement checks nothing of it. A hypothesis that is needed is such a
-    # change too: of a recursion's other constants, many are true, and what is false is far off.
+    # What is undecided at every change of a statement checks nothing of it.
     needed = any(row["status"] == "needed" for row in shipped(theorem).hypotheses)
-    assert tried and (needed or any(found.fate == "killed" for found in tried))
+    assert any(found.fate == "killed" for found in tried) or (name in BY_THE_MAP and needed)
 
 
 @pytest.mark.parametrize("name", ["ahn2023.lemma2", "li2024.gradient"])
