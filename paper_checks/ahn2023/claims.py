@@ -6,6 +6,7 @@ PyTorch and the simulator are imported by the comparisons as they run.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from theorems.preconditioned_descent import relu_any_last_row as relu
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.one_layer import theorem1
 from theorems.preconditioned_descent.relu_layer import theorem5
+from theorems.preconditioned_descent.two_layer_minimum import two_layer_minimum
 from theorems.wishart.trace_moments import trace_moments
 from verify import Comparison, Evidence, Measurement, Verdict, agreement, all_of, load_experiment, over_drawn
 from verify.outcomes import as_float
@@ -143,6 +145,57 @@ theorem3_exact = Comparison(
     theorem="ahn2023.theorem3",
     experiment=None,
     compare=_exact_multiples,
+)
+
+
+def _exact_two_layers(*, device: str, full: bool, seed: int) -> Verdict:
+    import numpy as np
+    import torch
+
+    from numerics.preconditioned_descent.reference import exact_gradient, exact_loss, pattern
+
+    @cache
+    def best(d: int, n: int) -> dict[str, Any]:
+        return two_layer_minimum.check(d=d, n=n).values
+
+    def compare(drawn: Drawn) -> Verdict:
+        _, d, n = drawn.sizes
+        sigma, inverse = covariance(drawn.spectrum, drawn.seed, device)
+        values = best(d, n)
+        m = [float(moment) for moment in trace_moments(4, n, d)]
+        # ∫ s (1 − c s)³ dμ = 0: a cubic whose slope has one sign.
+        (equal,) = (root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6)
+
+        def layers(*steps: float) -> Any:
+            return pattern(torch.tensor(steps, dtype=torch.float64, device=device)[:, None, None] * inverse)
+
+        least = exact_gradient(
+            layers(*(as_float(values[name]) for name in ("smaller_step", "larger_step"))), n, sigma, inverse
+        )
+        saddle = exact_gradient(layers(equal, equal), n, sigma, inverse)
+        lower = exact_loss(layers(equal + 0.01, equal - 0.01), n, sigma, inverse)
+        elsewhere = exact_loss(layers(*drawn.steps), n, sigma, inverse)
+        nothing = torch.zeros_like(least.A)
+        return all_of(
+            [
+                ("minimum", close(least.loss, least.loss.new_tensor(float(values["minimum_loss"])), "loss")),
+                ("stationary", close(least.A, nothing, "gradient", float(least.loss))),
+                ("saddle", close(saddle.A, nothing, "gradient", float(saddle.loss))),
+                ("apart", Verdict.of(bool(lower < saddle.loss), "equal steps moved apart", Evidence.COMPUTED)),
+                ("least", Verdict.of(bool(elsewhere >= least.loss * (1 - ROUNDING)), "steps drawn", Evidence.COMPUTED)),
+            ]
+        )
+
+    two_layers = _drawn().filter(lambda drawn: drawn.sizes[0] == 2)
+    return over_drawn(two_layers, compare, examples=FULL if full else QUICK // 2, seed=seed)
+
+
+two_layer_minimum_exact = Comparison(
+    id="ahn2023.two_layer_minimum_exact",
+    title="By exact quadrature at two layers: no slope at the minimum and at the equal steps, a saddle; nothing lower",
+    theorem="ahn2023.two_layer_minimum",
+    experiment=None,
+    compare=_exact_two_layers,
 )
 
 

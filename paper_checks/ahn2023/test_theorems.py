@@ -18,6 +18,7 @@ from theorems.preconditioned_descent import (
     proportional_limit,
     relu_any_last_row,
     relu_layer,
+    two_layer_minimum,
 )
 from verify import Measurement, Outcome
 
@@ -31,12 +32,14 @@ THEOREMS = [
     one_layer.theorem1,
     relu_layer.theorem5,
     relu_any_last_row.relu_any_last_row,
+    two_layer_minimum.two_layer_minimum,
 ]
 COMPARISONS = [
     claims.lemmas_at_random_sizes,
     claims.theorem1_exact,
     claims.theorem3_exact,
     claims.theorem3_sampled,
+    claims.two_layer_minimum_exact,
     claims.theorem3_random_starts,
     claims.theorem5_sampled,
     claims.relu_any_last_row_sampled,

@@ -1,0 +1,219 @@
+r"""Theorem 3 at two layers, for every d and n: where the gradient vanishes, that the minimum is attained, and its size.
+
+Over A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the loss is f = ∫ p² dμ with p(s) = (1 − a s)(1 − b s) = 1 − σ s + π s², where
+σ = a + b, π = a b and m_k = ∫ s^k dμ = E tr S^k. With M_k = m_k − σ m_{k+1} + π m_{k+2} = ∫ s^k p dμ:
+
+*The minimum.* f is a quadratic function of (σ, π),
+
+    f = f* + m_2 (σ − σ* − (m_3/m_2)(π − π*))² + (m_4 − m_3²/m_2)(π − π*)²,
+
+with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with equality at (σ*, π*) alone. And σ*² > 4π*,
+σ* > 0, π* > 0: this is a pair of steps that are real, different and positive. The minimum is attained, there alone.
+
+*Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if
+a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, of which −2 times the slope in c is
+6 ∫ s² (1 − c s)² dμ > 0: there is exactly one such c. There f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4
+falls: it is a saddle. Up to the order of the steps f has two critical points, the minimum and that saddle.
+
+*The whole space.* By `two_layer_loss`, at Σ = I and for a symmetric direction of trace τ, f's slope at (a I, b I) is
+τ/d times that in a (in A_0) or in b (in A_1). For an antisymmetric direction V it is a multiple of E tr V S^k = 0.
+So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
+
+Every clause is for all d and n; that they make up the two paragraphs is the argument above. More layers are
+`multiples_of_the_inverse`, at each L, d and n.
+
+Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    d,
+    n,
+)
+from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
+from theorems.wishart.trace_moments import trace_moment
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+
+MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1}")
+TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
+
+a, b, c, e, tau = sp.symbols("a b c e tau", real=True)
+M = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))
+"""m_0 … m_4."""
+
+
+def _solved() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return σ*, π* and f* = ∫ p dμ."""
+    total, product = sp.Matrix(2, 2, [M[2], -M[3], M[3], -M[4]]).LUsolve(sp.Matrix(M[1:3]))
+    return tuple(map(sp.factor, (total, product, M[0] - total * M[1] + product * M[2])))
+
+
+TOTAL, PRODUCT, LEAST = _solved()
+DETERMINANT = sp.factor(M[2] * M[4] - M[3] ** 2)
+
+
+def _moved(first: sp.Expr, second: sp.Expr, letter: str = "") -> dict[str, sp.Expr]:
+    """Return the traces of words at (a I, b I), with a direction e V, tr V = τ, to the first order in one letter."""
+    traces = {}
+    for word in WORDS:
+        powers = {"A": word.count("A"), "B": word.count("B")}
+        traces[word] = d * first ** powers["A"] * second ** powers["B"]
+        if powers.get(letter):
+            times = powers[letter]
+            powers[letter] -= 1
+            traces[word] += e * tau * times * first ** powers["A"] * second ** powers["B"]
+    return traces
+
+
+def loss(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """Return f at two steps, by the traces of words in A_0 and A_1."""
+    return in_traces(_moved(first, second))
+
+
+def orthogonality(order: int, total: sp.Expr, product: sp.Expr) -> sp.Expr:
+    """Return M_k = ∫ s^k p dμ."""
+    return M[order] - total * M[order + 1] + product * M[order + 2]
+
+
+def _slope(other: sp.Expr) -> sp.Expr:
+    """Return −2(M_1 − b M_2), the slope in a where the other step is b."""
+    return -2 * (orthogonality(1, a + b, a * b) - other * orthogonality(2, a + b, a * b))
+
+
+def _in_direction(letter: str) -> sp.Expr:
+    """Return the slope of f at (a I, b I) in a symmetric direction of trace τ, in one layer."""
+    return sp.diff(in_traces(_moved(a, b, letter)), e).subs(e, 0)
+
+
+_CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
+"""∫ s² (1 − c s)² dμ."""
+OFF_SUM, OFF_PRODUCT = a + b - TOTAL, a * b - PRODUCT
+
+SLOPE = Identity("slope", sp.Derivative(loss(a, b), a), _slope(b), "the slope of f in a is -2 (M_1 - b M_2)")
+OTHER_SLOPE = Identity(
+    "other_slope", sp.Derivative(loss(a, b), b), _slope(a), "the slope of f in b is -2 (M_1 - a M_2)"
+)
+ORTHOGONAL = tuple(
+    Identity(f"orthogonal_{order}", orthogonality(order, TOTAL, PRODUCT), sp.S.Zero, f"M_{order} = 0 at the minimum")
+    for order in (1, 2)
+)
+SQUARES = Identity(
+    "squares",
+    loss(a, b),
+    LEAST + M[2] * (OFF_SUM - M[3] / M[2] * OFF_PRODUCT) ** 2 + DETERMINANT / M[2] * OFF_PRODUCT**2,
+    "f = f* + m_2 (off sum - (m_3/m_2) off product)^2 + (m_4 - m_3^2/m_2) (off product)^2, with the steps' sum and "
+    "product less those of the minimum",
+)
+DIFFERENT, SUM, PROD, DEFINITE = (
+    Inequality(name, sp.Gt(value, 0, evaluate=False), says)
+    for name, value, says in (
+        ("different", TOTAL**2 - 4 * PRODUCT, "the steps' sum and product are those of two different real numbers"),
+        ("sum", TOTAL, "their sum is positive"),
+        ("product", PRODUCT, "so is their product: both are positive"),
+        ("definite", DETERMINANT, "m_2 m_4 > m_3^2"),
+    )
+)
+EQUAL = Identity(
+    "equal",
+    _slope(b).subs({a: c, b: c}),
+    -2 * (M[1] - 3 * c * M[2] + 3 * c**2 * M[3] - c**3 * M[4]),
+    "where both steps are c the slopes are -2 (m_1 - 3 c m_2 + 3 c^2 m_3 - c^3 m_4)",
+)
+RISING = Identity(
+    "rising",
+    sp.Derivative(EQUAL.right, c),
+    6 * M[4] * (c - M[3] / M[4]) ** 2 + 6 * DETERMINANT / M[4],
+    "where both steps are c the slope rises with c, at 6 m_4 (c - m_3/m_4)^2 + 6 (m_2 m_4 - m_3^2)/m_4",
+)
+APART = Identity(
+    "apart",
+    loss(c + e, c - e) - loss(c, c),
+    -2 * e**2 * _CURVATURE + e**4 * M[4],
+    "f(c + e, c - e) - f(c, c) = -2 e^2 (m_2 - 2 c m_3 + c^2 m_4) + e^4 m_4",
+)
+WHOLE = tuple(
+    Identity(
+        f"whole_{name}",
+        _in_direction(letter),
+        tau / d * slope.right,
+        f"in A_{index}'s symmetric directions of trace tau the slope is tau/d times that in {step}",
+    )
+    for name, letter, index, step, slope in (("first", "A", 0, "a", SLOPE), ("second", "B", 1, "b", OTHER_SLOPE))
+)
+
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=(a, b, c, e, tau),
+    clauses=(
+        SLOPE,
+        OTHER_SLOPE,
+        *ORTHOGONAL,
+        SQUARES,
+        DEFINITE,
+        DIFFERENT,
+        SUM,
+        PROD,
+        EQUAL,
+        RISING,
+        APART,
+        *WHOLE,
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the moments, f over multiples, its least value in closed form, one dimension, many examples."""
+    s = sp.Symbol("s", real=True)
+    square = sp.Poly(((1 - a * s) * (1 - b * s)) ** 2, s)
+    return Derivation(
+        (
+            Step("over multiples f is ∫ p² dμ", loss(a, b), sum(m * M[i] for (i,), m in square.terms())),
+            Step("one dimension, by Laguerre's polynomial: the steps' sum", sp.Subs(TOTAL, d, 1), 2 * n / (n + 2)),
+            Step("and product", sp.Subs(PRODUCT, d, 1), n**2 / ((n + 2) * (n + 4))),
+            Step(
+                "many examples: S = I + G/√n, and n² f* tends to E tr G⁴ − (E tr G²)²/d",
+                sp.Limit(n**2 * LEAST, n, sp.oo),
+                2 * d**3 + 5 * d**2 + 5 * d - (d * (d + 1)) ** 2 / d,
+            ),
+        )
+    )
+
+
+def _canary(name: str, clause: Identity | Inequality) -> Canary:
+    clauses = tuple(clause if part.label == clause.label else part for part in STATEMENT.clauses)
+    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+
+
+SMALL, LARGE = ((TOTAL + sign * sp.sqrt(sp.factor(TOTAL**2 - 4 * PRODUCT))) / 2 for sign in (-1, 1))
+
+two_layer_minimum = Theorem(
+    id="ahn2023.two_layer_minimum",
+    title="Theorem 3 at two layers, for every d and n: the gradient vanishes, the minimum is attained, and its size",
+    source=Source("Theorem 3, L = 2", "derived here", AHN2023, "more than is printed, for two layers"),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={"smaller_step": SMALL, "larger_step": LARGE, "minimum_loss": LEAST},
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "steps of a sum larger by 1/n",
+            replace(ORTHOGONAL[0], left=orthogonality(1, TOTAL + 1 / n, PRODUCT), says=""),
+        ),
+        _canary("twice the quadratic form", replace(SQUARES, right=2 * SQUARES.right - LEAST, says="")),
+        _canary("equal steps at the minimum", replace(DIFFERENT, relation=sp.Le(*DIFFERENT.relation.args), says="")),
+        _canary("equal steps are a minimum", replace(APART, right=APART.right + 4 * e**2 * _CURVATURE, says="")),
+        _canary("the slope in the whole space without 1/d", replace(WHOLE[0], right=d * WHOLE[0].right, says="")),
+    ),
+    proof_uses=("ahn2023.lemma1",),
+)
