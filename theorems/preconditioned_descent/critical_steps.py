@@ -1,0 +1,162 @@
+r"""Every critical point of Theorem 3's loss up to the order of the steps, one for each order of multiplicities.
+
+f(a) = ∫ ∏_l (1 − a_l s)² dμ has the slope −2 ∫ s p²/(1 − a_l s) dμ in a_l. At a critical point let b_1 < … < b_m be the
+values of the a_l, with multiplicities ν_1 … ν_m that add up to L. It is one of
+
+    f_ν(b) = ∫ ∏_j (1 − b_j s)^{2 ν_j} dμ,
+
+and each of f_ν is one of f. For each ν there is one with b_1 < … < b_m (Ghizzetti and Ossicini, Quadrature Formulae,
+on power-orthogonal polynomials): 2^{L−1} in all. Here each is found by Newton's method from the minimiser's steps in
+groups and certified by Krawczyk's test, in ascending order; only the one with m = L is a local minimum
+(`multiples_of_the_inverse`). That there are no others is shown for L ≤ 3:
+
+- m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b; m = L: the orthogonality of p to s … s^L is linear and regular.
+- A value b of multiplicity k = L − 1 and another, c: with w = s (1 − b s)^{2k−1} and A_i = ∫ s^i w dμ the slopes are
+  combinations of A_0 − c A_1 and A_1 − c A_2, so that A_0 A_2 − A_1² = 0, a polynomial in b. Its roots are counted.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import flint
+
+from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.wishart.trace_moments import trace_moments
+from verify import Enclosure, InputError
+from verify.arithmetic import Ball, balls
+from verify.critical_points import CriticalPoint, certify
+from verify.errors import UndecidedError
+from verify.jets import Values
+from verify.outcomes import DIGITS, as_float
+from verify.ranges import real_roots
+
+MOST_LAYERS = 10
+"""More are refused: the points double with each layer."""
+_MOST_STEPS, _LEAST_DAMPING, _NEAR, _SECONDS = 1000, 1e-3, 1e-9, 60.0
+
+
+@dataclass(frozen=True)
+class CriticalSteps:
+    """Values b_1 < … < b_m, how many of the L steps each is, the loss, and whether it is a local minimum over S."""
+
+    steps: tuple[Enclosure, ...]
+    multiplicities: tuple[int, ...]
+    loss: Enclosure
+    local_minimum: bool
+
+
+class AllCriticalSteps(NamedTuple):
+    """The points, lowest loss first, and whether it is shown that up to the order of the steps there are no others."""
+
+    points: list[CriticalSteps]
+    complete: bool
+
+
+def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriticalSteps:
+    """Return Theorem 3's critical points at L layers, dimension d and n examples, 2^{L−1} of them, each certified.
+
+    Raises InputError for L above MOST_LAYERS, and what Theorem 3 refuses. UndecidedError where a point is not
+    certified.
+    """
+    if isinstance(L, int) and L > MOST_LAYERS:
+        raise InputError("L", L, f"must be <= {MOST_LAYERS}: there are 2^(L-1) points")
+    least = [as_float(a) for a in theorem3.check(L=L, d=d, n=n).values["a"]]
+    moments = [flint.fmpq(m.numerator, m.denominator) for m in trace_moments(2 * L, n, d)]
+    points = [_certified(multiplicities, least, moments, digits) for multiplicities in compositions(L)]
+    points.sort(key=lambda point: Fraction(point.loss.lower or 0))
+    complete = L < 3 or (L == 3 and len(_others(L - 1, moments)) == 2)
+    return AllCriticalSteps(points, complete)
+
+
+def compositions(total: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write an integer >= 1 as an ordered sum of positive ones."""
+    yield (total,)
+    for first in range(1, total):
+        for rest in compositions(total - first):
+            yield (first, *rest)
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    """f_ν, with what Krawczyk's test asks of it."""
+
+    multiplicities: tuple[int, ...]
+
+    def in_balls(self, arithmetic: Ball, point: Sequence[Any], moments: Sequence[Any]) -> Values:
+        """Return f_ν with its first and second derivatives at a point."""
+        powers = self.multiplicities
+        base = [flint.arb_poly([1, -b]) for b in point]
+        common = flint.arb_poly([1])
+        for factor, power in zip(base, powers, strict=True):
+            common *= factor ** (2 * power - 2)
+
+        def integral(order: int, left: dict[int, int]) -> Any:
+            product = common
+            for j, factor in enumerate(base):
+                product *= factor ** (2 - left.get(j, 0))
+            return sum((c * moments[i + order] for i, c in enumerate(product.coeffs())), flint.arb(0))
+
+        gradient = [-2 * power * integral(1, {j: 1}) for j, power in enumerate(powers)]
+        second = [[flint.arb(0)] * len(base) for _ in base]
+        for j, power in enumerate(powers):
+            second[j][j] = 2 * power * (2 * power - 1) * integral(2, {j: 2})
+            for k in range(j):
+                second[j][k] = second[k][j] = 4 * power * powers[k] * integral(2, {j: 1, k: 1})
+        return Values(integral(0, {}), gradient, flint.arb_mat(second))
+
+
+def _certified(
+    multiplicities: tuple[int, ...], least: Sequence[float], moments: Sequence[Any], digits: int
+) -> CriticalSteps:
+    problem, last = _Grouped(multiplicities), 0
+    start = []
+    for power in multiplicities:
+        group, last = least[last : last + power], last + power
+        start.append(power / sum(1 / a for a in group))
+    with balls(64 + 32 * sum(multiplicities)) as arithmetic:
+        near = _descended(problem, arithmetic, start, [flint.arb(m) for m in moments])
+    point = certify(problem, moments, near, digits, time.monotonic() + _SECONDS)
+    if point is None or not _ascending(point):
+        raise UndecidedError(f"no critical point of multiplicities {multiplicities} is certified")
+    simple = len(multiplicities) == len(least)
+    return CriticalSteps(tuple(point.coordinates()), multiplicities, point.loss, simple)
+
+
+def _ascending(point: CriticalPoint) -> bool:
+    return all(y - x > 2 * point.radius for x, y in pairwise(point.centre))
+
+
+def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], moments: Sequence[Any]) -> list[Fraction]:
+    """Return where Levenberg's and Marquardt's steps end, each of which lowers f_ν and keeps the order."""
+    point, damping = [arithmetic.number(Fraction(x)) for x in start], 0.0
+    here = problem.in_balls(arithmetic, point, moments)
+    for _ in range(_MOST_STEPS):
+        second, slopes = here.second.mid(), flint.arb_mat([[slope.mid()] for slope in here.gradient])
+        for i in range(len(point)):
+            second[i, i] *= 1 + damping
+        step = second.solve(slopes)
+        moved = [(x - step[i, 0]).mid() for i, x in enumerate(point)]
+        there = problem.in_balls(arithmetic, moved, moments)
+        if all(x < y for x, y in pairwise(moved)) and there.value.mid() < here.value.mid():
+            size = max(float((abs(x - y) / abs(y)).mid()) for x, y in zip(moved, point, strict=True))
+            point, here, damping = moved, there, damping / 8 if damping > _LEAST_DAMPING else 0.0
+            if size < _NEAR:
+                break
+        else:
+            damping = max(8 * damping, _LEAST_DAMPING)
+    return [Fraction(x.mid().str(40, radius=False)) for x in point]
+
+
+def _others(power: int, moments: Sequence[Any]) -> list[Any]:
+    """Return the real roots b of A_0 A_2 − A_1², b of a multiplicity >= 2 beside one simple value."""
+    b = flint.fmpq_poly([0, 1])
+    expanded = (flint.fmpq_poly([1, -1])) ** (2 * power - 1)
+    A = [
+        sum((c * moments[i + j + 1] * b**i for i, c in enumerate(expanded.coeffs())), flint.fmpq_poly([0]))
+        for j in range(3)
+    ]
+    return list(real_roots(A[0] * A[2] - A[1] * A[1]))
