@@ -12,6 +12,10 @@ from verify.necessity_map import refusal, shipped
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
+# An evaluation takes up to seconds: searches are left to `make audit`.
+COSTLY = ("wang2024.length_generalization", "wang2024.separation", "wang2024.theorem2")
+SEARCHED = [pytest.param(name, marks=pytest.mark.audit) if name in COSTLY else name for name in theorem_ids()]
+
 pytest_plugins = ["pytester"]
 
 
@@ -75,7 +79,7 @@ def test_there_are_at_least_three_canaries(name):
     assert len({canary.statement.digest for canary in canaries} - {PINNED[name]}) == len(canaries) >= 3
 
 
-@pytest.mark.parametrize("name", theorem_ids())
+@pytest.mark.parametrize("name", SEARCHED)
 def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_there(ledger, name):
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
@@ -86,7 +90,7 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
         assert theorem.check(**result.counterexample).outcome is Outcome.VERIFIED
 
 
-@pytest.mark.parametrize("name", theorem_ids())
+@pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_the_same_search(name):
     result = load_theorem(name).explore(max_examples=50, seconds=300)
     assert result.counterexample is None and result.examples >= 10 and result.stopped == "examples"

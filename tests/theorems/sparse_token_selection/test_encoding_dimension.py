@@ -14,8 +14,8 @@ from verify.errors import UndefinedError
     [
         ((20, 3, False), 1, Fraction(1, 50)),
         ((20, 3, True), 1, Fraction(1, 20)),
-        ((200, 3, False), 5, Fraction(1, 10)),
-        ((60, 8, False), 5, Fraction(1, 30)),
+        pytest.param((200, 3, False), 5, Fraction(1, 10), marks=pytest.mark.audit),
+        pytest.param((60, 8, False), 5, Fraction(1, 30), marks=pytest.mark.audit),
     ],
 )
 def test_the_least_dimension_is_where_the_loss_crosses(sizes: tuple[int, int, bool], d: int, eps: Fraction) -> None:
