@@ -9,6 +9,8 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import sympy as sp
@@ -115,6 +117,8 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
     if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
         raise TheoremError(f"primitive {name}: the name is taken")
     PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
+    # What was written with another version is not so any more.
+    _data.cache_clear()
     return PRIMITIVES[name]
 
 
@@ -141,7 +145,18 @@ def refuse_float(numerator: int, denominator: int) -> None:
 
 
 def to_data(expression: sp.Basic) -> Data:
-    """Return the data form of an expression; TheoremError names what is outside the language."""
+    """Return the data form of an expression, not to be changed; TheoremError names what is outside the language."""
+    return _data(expression)[0]
+
+
+@lru_cache(maxsize=2**15, typed=True)
+def _data(expression: sp.Basic) -> tuple[Data, str]:
+    """Return the data form and its JSON, by which terms are sorted. A theorem's canaries share most of theirs."""
+    data = _written(expression)
+    return data, json.dumps(data)
+
+
+def _written(expression: sp.Basic) -> Data:
     if isinstance(expression, sp.Integer):
         return ["Integer", str(int(expression))]
     if isinstance(expression, sp.Rational):
@@ -157,7 +172,7 @@ def to_data(expression: sp.Basic) -> Data:
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
     kept = [to_data(argument) for argument in expression.args if argument not in loose]
-    arguments = sorted(map(to_data, loose), key=json.dumps) + kept
+    arguments = [data for data, _ in sorted(map(_data, loose), key=itemgetter(1))] + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]

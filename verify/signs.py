@@ -1,6 +1,7 @@
 """Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import sympy as sp
 
@@ -22,14 +23,25 @@ def factor_signs(
     zero when its coefficients have one sign, the symbols are positive or non-negative, and a term that
     stays positive is among them.
     """
+    return dict(_factor_signs(polynomial, tuple(parameters), tuple(domain)))
+
+
+@lru_cache(maxsize=4096)
+def _factor_signs(
+    polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]
+) -> tuple[tuple[sp.Expr, int | None], ...]:
+    # A statement's clauses divide by the same few polynomials again and again.
     shifts = {i: shift for i, relation in enumerate(domain) if (shift := _relation_shift(relation)) is not None}
     candidates = {-1: {}} | {i: {name: value} for i, (name, value) in shifts.items()}
-    return {
-        factor: next(
-            (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
+    return tuple(
+        (
+            factor,
+            next(
+                (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
+            ),
         )
         for factor, _ in sp.factor_list(polynomial)[1]
-    }
+    )
 
 
 def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:

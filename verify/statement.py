@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -291,9 +291,16 @@ class Statement:
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
         """Return the expression with the definitions put in."""
-        for name, value in reversed(self.definitions.items()):
+        return _expanded(expression, tuple(self.definitions.items()))
+
+
+@lru_cache(maxsize=4096)
+def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
+    """Put definitions in, the last first; a theorem's canaries share most of what is expanded."""
+    for name, value in reversed(definitions):
+        if name in expression.free_symbols:
             expression = expression.subs(name, value)
-        return expression
+    return expression
 
 
 def _outside_case(expression: sp.Basic) -> set[str]:

@@ -1,21 +1,22 @@
 """Results as text for people."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.conditions import ConditionsResult
-from verify.experiments import ExperimentResult
-from verify.explore import ExploreResult
-from verify.grids import Axis
-from verify.measurements import Measurement
-from verify.necessity import NecessityResult
-from verify.necessity_map import threshold_lines
 from verify.outcomes import CheckResult, Evidence, HypothesisResult, number_text
-from verify.sharpness import Sharpness
-from verify.sweep import OUTCOMES, SweepResult
 from verify.theorem import Theorem
+
+if TYPE_CHECKING:
+    from verify.conditions import ConditionsResult
+    from verify.experiments import ExperimentResult
+    from verify.explore import ExploreResult
+    from verify.grids import Axis
+    from verify.measurements import Measurement
+    from verify.necessity import NecessityResult
+    from verify.sharpness import Sharpness
+    from verify.sweep import SweepResult
 
 _SHORT = 10
 
@@ -32,7 +33,7 @@ def assignments_text(values: Any) -> str:
     return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
 
 
-def conditions_text(result: ConditionsResult) -> str:
+def conditions_text(result: "ConditionsResult") -> str:
     """Return the conditions at a partial instance."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
@@ -41,7 +42,7 @@ def conditions_text(result: ConditionsResult) -> str:
     return "\n".join([*lines, scope])
 
 
-def _measured(m: Measurement) -> str:
+def _measured(m: "Measurement") -> str:
     spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
     spread = " (one sample)" if m.standard_error is None else spread
     return f"{m.value:.{_SHORT}g}{spread}"
@@ -51,7 +52,7 @@ def _row(numbers: Iterable[float]) -> str:
     return ", ".join(f"{number:.4g}" for number in numbers)
 
 
-def experiment_text(result: ExperimentResult) -> str:
+def experiment_text(result: "ExperimentResult") -> str:
     """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
@@ -106,7 +107,7 @@ def _value(result: CheckResult, name: str) -> str:
     return f"{number_text(result.values[name], result.digits)}{why}"
 
 
-def explore_text(result: ExploreResult) -> str:
+def explore_text(result: "ExploreResult") -> str:
     """Return what a search found, with its effort."""
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
@@ -128,8 +129,10 @@ def explore_text(result: ExploreResult) -> str:
     return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
 
 
-def sweep_text(result: SweepResult) -> str:
+def sweep_text(result: "SweepResult") -> str:
     """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
+    from verify.sweep import OUTCOMES
+
     lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
     scopes = {True: "in scope", False: "out of scope", None: "neither"}
     seen = [scope for scope in scopes if any(scope is found for found, _ in result.claims)]
@@ -147,7 +150,7 @@ def sweep_text(result: SweepResult) -> str:
     return "\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"])
 
 
-def _axis(axis: Axis) -> str:
+def _axis(axis: "Axis") -> str:
     if axis.spacing == "listed":
         more = ",…" if len(axis.values) > _SHORT else ""
         return f"over {axis.name}: {','.join(number_text(value) for value in axis.values[:_SHORT])}{more}"
@@ -155,7 +158,7 @@ def _axis(axis: Axis) -> str:
     return f"over {axis.name}: {len(axis.values)} {'' if axis.spacing == 'linear' else 'log-spaced '}values {ends}"
 
 
-def _sharpness(bound: Sharpness) -> Iterator[str]:
+def _sharpness(bound: "Sharpness") -> Iterator[str]:
     yield f"sharpness of {bound.clause} at {assignments_text(bound.instance)}"
     yield f"  found {number_text(bound.found, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
     yield f"  ratio {number_text(bound.ratio, _SHORT)}"
@@ -168,8 +171,10 @@ def _sharpness(bound: Sharpness) -> Iterator[str]:
         yield f"  bites where {bound.bites}"
 
 
-def necessity_text(result: NecessityResult) -> str:
+def necessity_text(result: "NecessityResult") -> str:
     """Return what was found about each hypothesis, with the violation or the effort."""
+    from verify.necessity_map import threshold_lines
+
     lines = [result.theorem]
     for need in result.hypotheses:
         lines.append(f"  {need.status:9}  {need.label}: {need.statement}")
