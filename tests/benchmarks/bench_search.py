@@ -32,12 +32,12 @@ def bench_canaries_are_refuted(counted):
         every = sorted((p + at_once) / (o + at_once) for o, p in zip(ours, plain, strict=True))
         left = f" Left out, as one search takes over {SECONDS} s: {', '.join(slow)}." if slow else ""
         return (
-            f"Examples in all, for each of {SEEDS} seeds, over the {len(chosen)} canaries that the first example does not"
-            f" refute at seed 0; {at_once} others it does, and with these the median ratio is {every[SEEDS // 2]:.2g}."
-            " The plain way is the same strategy without targets and without the descent from the nearest miss. What bounds"
-            " the ratio: nearly all canaries are false at most instances, and are met within ten draws whether guided or"
-            f" not. A search ends after {MOST} examples or {SECONDS} s and counts with what it has tried: {capped[True]}"
-            f" searches of ours, {capped[False]} of the plain way.{left}"
+            f"Examples in all, for each of {SEEDS} seeds, over the {len(chosen)} canaries that the first example does"
+            f" not refute at seed 0; {at_once} others it does, and with these the median ratio is"
+            f" {every[SEEDS // 2]:.2g}. The plain way is the same strategy without targets and without the descent from"
+            " the nearest miss. What bounds the ratio: nearly all canaries are false at most instances, and are met"
+            f" within ten draws whether guided or not. A search ends after {MOST} examples or {SECONDS} s and counts"
+            f" with what it has tried: {capped[True]} searches of ours, {capped[False]} of the plain way.{left}"
         )
 
     counted("canaries refuted by a search", "examples", measure, reach=5, note=note)
