@@ -2,14 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit findings certificates necessity clean
+.PHONY: help paper-checks test lint audit bench findings certificates necessity clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          what is too long for the two: many more drawn instances"
+	@echo "make bench          time ours against the plain way (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make findings       write FINDINGS.md"
 	@echo "make certificates   write the certificates of the theorems' examples"
 	@echo "make necessity      write the map of which hypotheses are needed"
@@ -32,6 +34,14 @@ lint: $(READY)
 
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
+
+# Each run leaves a file, and BENCHMARKS.md shows the latest that has a row: ARGS="-k recursion" measures some anew.
+bench: $(READY)
+	mkdir -p build/benchmarks
+	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o python_functions='bench_*' -p no:xdist \
+		--device $(DEVICE) --benchmark-json build/benchmarks/`date -u +%Y%m%dT%H%M%S`.json $(ARGS)
+	$(BIN)/python -m tests.benchmarks.page build/benchmarks > BENCHMARKS.md.new
+	mv BENCHMARKS.md.new BENCHMARKS.md
 
 findings: $(READY)
 	$(BIN)/python -m verify.findings > FINDINGS.md.new

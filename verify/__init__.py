@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from verify.outcomes import Evidence as Evidence
     from verify.outcomes import Outcome as Outcome
     from verify.parameters import Parameter as Parameter
+    from verify.recursions import observe as observe
     from verify.registry import comparison_ids as comparison_ids
     from verify.registry import experiment_ids as experiment_ids
     from verify.registry import finding_ids as finding_ids
@@ -100,6 +101,7 @@ _HOMES = {
     "matrices": ("MatrixIdentity", "matrix"),
     "outcomes": ("Enclosure", "Evidence", "Outcome"),
     "parameters": ("Parameter",),
+    "recursions": ("observe",),
     "registry": (
         "comparison_ids",
         "experiment_ids",

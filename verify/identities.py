@@ -1,6 +1,7 @@
 """Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import sympy as sp
 
@@ -80,13 +81,19 @@ def share_exponentials(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic],
         coefficients = [terms[core] for terms in exponents.values() if core in terms]
         sign = -1 if all(coefficient < 0 for coefficient in coefficients) else 1
         units[core] = sp.Rational(sign, sp.ilcm(*(coefficient.q for coefficient in coefficients), 1))
-    symbols = {core: sp.Dummy(f"exp({core})", positive=True) for core in units}
+    symbols = {core: _symbol_of(core, unit) for core, unit in units.items()}
     replaced = {
         node: sp.Mul(*(symbols[core] ** (r / units[core]) for core, r in terms.items()))
         for node, terms in exponents.items()
     }
     meaning = {symbols[core]: sp.exp(unit * core) for core, unit in units.items()}
     return [expression.xreplace(replaced) for expression in expressions], meaning
+
+
+@lru_cache(maxsize=4096)
+def _symbol_of(core: sp.Expr, unit: sp.Rational) -> sp.Symbol:
+    """Return the symbol of exp(unit·core), the same each time: what is worked out of it is found again."""
+    return sp.Dummy(f"exp({core})", positive=True)
 
 
 def _terms(exponent: sp.Expr) -> dict[sp.Expr, sp.Rational]:

@@ -153,9 +153,13 @@ class Statement:
         expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
         return [sp.sympify(expression) for expression in expressions]
 
-    def symbols(self) -> set[sp.Symbol]:
+    def symbols(self) -> frozenset[sp.Symbol]:
         """Return all symbols that occur, bound ones included."""
-        return set(self.variables).union(self.definitions, *(e.atoms(sp.Symbol) for e in self._all_expressions()))
+        return self._symbols
+
+    @cached_property
+    def _symbols(self) -> frozenset[sp.Symbol]:
+        return frozenset(self.variables).union(self.definitions, *(e.atoms(sp.Symbol) for e in self._all_expressions()))
 
     def _symbols_agree(self) -> None:
         """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""

@@ -1,0 +1,19 @@
+"""A check from a cold start."""
+
+import subprocess
+import sys
+
+
+def run(*arguments):
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def bench_check_from_a_cold_start(pair):
+    pair(
+        "verify check wang2024.lemma1 T=9 q=2, in a process of its own",
+        lambda: run("-m", "verify", "check", "wang2024.lemma1", "T=9", "q=2"),
+        lambda: run("-c", "import sympy"),
+        reach=2.5,
+        cost=True,
+        note="The plain way is `import sympy` in a process of its own.",
+    )

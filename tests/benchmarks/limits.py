@@ -1,0 +1,65 @@
+"""What this machine can do at best: the bandwidth of a copy and the rate of a product, measured when asked for."""
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A physical limit: so many bytes at the bandwidth of a copy, or operations at the rate of a float64 product."""
+
+    name: str
+    amount: float
+    kind: Literal["bytes", "operations"]
+
+    def seconds(self, device: str) -> float:
+        """Return the time that the machine needs for it."""
+        return self.amount / rates(device)["copy_bytes" if self.kind == "bytes" else "float64_operations"]
+
+
+@cache
+def rates(device: str) -> dict[str, float]:
+    """Return bytes a second of a large copy, read and written, and operations a second of products."""
+    if device == "cuda":
+        return _on_cuda()
+    source = np.ones(2**25)
+    target = np.empty_like(source)
+    found = {"copy_bytes": 2 * source.nbytes / _best(lambda: np.copyto(target, source))}
+    for kind in ("float32", "float64"):
+        a = np.ones((2048, 2048), dtype=kind)
+        product = np.empty_like(a)
+        found[f"{kind}_operations"] = 2 * 2048**3 / _best(lambda a=a, to=product: np.matmul(a, a, out=to))
+    return found
+
+
+def _on_cuda() -> dict[str, float]:
+    import torch
+
+    def synchronised(work):
+        def run():
+            work()
+            torch.cuda.synchronize()
+
+        return run
+
+    source = torch.ones(2**27, dtype=torch.float64, device="cuda")
+    target = torch.empty_like(source)
+    found = {"copy_bytes": 16 * source.numel() / _best(synchronised(lambda: target.copy_(source)))}
+    for kind in ("float32", "float64"):
+        a = torch.ones((8192, 8192), dtype=getattr(torch, kind), device="cuda")
+        found[f"{kind}_operations"] = 2 * 8192**3 / _best(synchronised(lambda a=a: a @ a))
+    return found
+
+
+def _best(work, times=5) -> float:
+    work()
+    found = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - started)
+    return min(found)

@@ -1,0 +1,157 @@
+"""BENCHMARKS.md, from what pytest-benchmark wrote: `python -m tests.benchmarks.page FOLDER > BENCHMARKS.md`.
+
+Of several files in the folder the latest that has a row counts, so that a row may be measured anew by itself, and on
+another device.
+"""
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+NOT_MEASURED = "not measured"
+_DEVICES = ("cpu", "cuda")
+_HEAD = ("work", "on", "ours", "the plain way", "ratio, median", "range", "to reach", "reached", "physical limit")
+
+
+def read(folder):
+    """Return all runs of a folder, the latest last."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in Path(folder).glob("*.json")]
+    return sorted(found, key=lambda run: run["datetime"])
+
+
+def rows_of(runs):
+    """Return the rows of some runs, by what is measured and where, the latest of each."""
+    found = {}
+    for run in runs:
+        for benchmark in run["benchmarks"]:
+            row = benchmark["extra_info"]
+            if "kind" in row:
+                found[row["work"], row["device"]] = row
+    return [*found.values()]
+
+
+def seconds_text(seconds):
+    """Return a time with three digits."""
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1e3 else f"{seconds:.3g} s"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def number_text(x):
+    """Return a ratio with two or three digits."""
+    return f"{x:.3g}" if x < 1e4 else f"{x:.1e}"
+
+
+def cells(row):
+    """Return a row's cells, in the order of the table's head."""
+    amount = seconds_text if row["kind"] == "pair" else lambda x: f"{x:.0f} {row['unit']}"
+    median = statistics.median(row["ratios"])
+    low, high = (number_text(end(row["ratios"])) for end in (min, max))
+    limit = "–"
+    if row["limit"]:
+        apart = statistics.median(row["ours"]) / row["limit"]["seconds"]
+        limit = f"{row['limit']['name']}: {seconds_text(row['limit']['seconds'])} (ours: {number_text(apart)}×)"
+    return (
+        row["work"],
+        row["device"],
+        amount(statistics.median(row["ours"])),
+        amount(statistics.median(row["plain"])),
+        f"{'ours/plain ' if row['cost'] else ''}{number_text(median)}",
+        f"{low}–{high}",
+        f"{'<=' if row['cost'] else '>='} {number_text(row['reach'])}",
+        "yes" if is_reached(row) else "no",
+        limit,
+    )
+
+
+def is_reached(row):
+    """Whether the median is what it is to be."""
+    median = statistics.median(row["ratios"])
+    return median <= row["reach"] if row["cost"] else median >= row["reach"]
+
+
+def lines_of(rows):
+    """Return the cells of all rows; of a row that has a device, one for each device, measured or not."""
+    there = {(row["work"], row["device"]): row for row in rows}
+    found = []
+    for work in dict.fromkeys(row["work"] for row in rows):
+        some = [row for row in rows if row["work"] == work]
+        for device in _DEVICES if some[0]["on_device"] else ("cpu",):
+            row = there.get((work, device))
+            found.append(cells(row) if row else (work, device, *[NOT_MEASURED] * (len(_HEAD) - 2)))
+    return found
+
+
+def table(rows):
+    """Return a table for a terminal, a line each."""
+    lines = [_HEAD, *lines_of(rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def machine_lines(runs):
+    """Return of which kind the machines were, each once."""
+    found = {}
+    for run in runs:
+        info = run["machine_info"]
+        cpu = info.get("cpu", {})
+        parts = [
+            *([info["card"]] if info.get("card") else []),
+            f"{cpu.get('brand_raw', 'a processor that does not say which')}, {cpu.get('count', '?')} cores",
+            f"{info['system']}, Python {info['python_version']}",
+            ", ".join(f"{name} {version}" for name, version in info["packages"].items()),
+        ]
+        for device, rates in info.get("rates", {}).items():
+            copied, *products = (rates[name] for name in ("copy_bytes", "float32_operations", "float64_operations"))
+            parts.append(
+                f"on {device} a copy moves {copied / 1e9:.3g} GB/s, "
+                f"a product does {products[0] / 1e9:.3g} (float32) and {products[1] / 1e9:.3g} (float64) GFlop/s"
+            )
+        # What is measured differs from run to run; the kind of machine is what stays.
+        found["; ".join(parts[: -len(info.get("rates", {})) or None])] = "; ".join(parts)
+    return [f"- {text}" for text in found.values()]
+
+
+def page(runs):
+    """Return the page."""
+    rows = rows_of(runs)
+    pairs = [row for row in rows if row["kind"] != "growth"]
+    missed = [row for row in pairs if not is_reached(row)]
+    notes = [row for row in pairs if is_reached(row) and row["note"]]
+    text = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench` (training on a card: `make bench DEVICE=cuda`), which runs each pair in turn in one"
+        " run. Times are medians over the rounds; the ratio is taken round by round.",
+        "",
+        "| " + " | ".join(_HEAD) + " |",
+        "|" + "---|" * len(_HEAD),
+        *("| " + " | ".join(line) + " |" for line in lines_of(pairs)),
+        "",
+    ]
+    for title, some in (("What bounds the ratios that are not reached", missed), ("How it was measured", notes)):
+        if some:
+            text += [f"## {title}", "", *(f"- {row['work']}: {row['note'] or 'not known'}" for row in some), ""]
+    grown = [row for row in rows if row["kind"] == "growth"]
+    if grown:
+        text += ["## Growth", ""]
+    for row in grown:
+        slopes = [s for s in row["slopes"] if s is not None]
+        powers = " and ".join(
+            f"{who} like the power {slope:.2f}" for who, slope in zip(("ours", "the plain way"), slopes, strict=False)
+        )
+        said = f" {row['note']}" if row["note"] else ""
+        text += [f"{row['work']}: over the upper half of {row['axis']}, {powers}.{said}", ""]
+        text += [f"![{row['work']}](tests/benchmarks/growth/{row['file']})", ""]
+    return "\n".join([*text, "## The machine", "", *machine_lines(runs), ""])
+
+
+def main():
+    """Write the page of a folder."""
+    sys.stdout.write(page(read(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""How many examples a search needs to refute a canary, guided and not."""
+
+import contextlib
+from unittest import mock
+
+import verify.explore
+from verify import load_theorem, theorem_ids
+
+
+def needed(theorem, canary, seed, *, guided, most, seconds):
+    """Return how many examples a search needs, or, where it refutes nothing, how many it has tried; and whether.
+
+    What is found is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
+    draws alone: margins are no targets, and the nearest misses are not polished.
+    """
+    with contextlib.ExitStack() as stack:
+        for name in ("_simplify", "sharpness", *(() if guided else ("_polish",))):
+            stack.enter_context(mock.patch.object(verify.explore, name, return_value=()))
+        result = verify.explore.explore(
+            theorem.variant(canary.statement), {}, max_examples=most, seconds=seconds, seed=seed, guided=guided
+        )
+    return result.needed or result.examples, result.needed is not None
+
+
+def canaries():
+    """Yield all theorems' canaries."""
+    for name in theorem_ids():
+        theorem = load_theorem(name)
+        yield from ((theorem, canary) for canary in theorem.canaries)

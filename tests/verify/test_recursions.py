@@ -1,0 +1,107 @@
+"""A recursion at many instances: as in one, by Numba and by NumPy, however many there are."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS
+from verify import Dynamics, InputError, TheoremError, observe, primitive
+from verify.dynamics import scan_trajectory
+from verify.recursions import _functions
+
+x, y, a, b = sp.symbols("x y a b")
+# Every function and every power that a program may have.
+MIXED = Dynamics(
+    (x, y),
+    (a, sp.exp(-a)),
+    (x + sp.sqrt(y) * sp.log(1 + x) / (1 + a**2), y * sp.exp(-x) + sp.Abs(a - b) ** 9 + (1 + y) ** b / 7),
+    x - y**2,
+)
+WAYS = pytest.mark.parametrize("compiled", [True, False])
+
+
+def directly(values, steps):
+    (p, q), (u, v) = (values["a"], values["b"]), (values["a"], math.exp(-values["a"]))
+    for _ in range(steps):
+        u, v = (
+            u + math.sqrt(v) * math.log(1 + u) / (1 + p**2),
+            v * math.exp(-u) + abs(p - q) ** 9 + (1 + v) ** q / 7,
+        )
+    return u - v**2
+
+
+@WAYS
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 5000])
+def test_each_instance_is_what_it_is_alone(compiled, count):
+    points = {"a": np.linspace(0.1, 0.9, count), "b": 0.5}
+    found = observe(MIXED, points, [0, 1, 20], compiled=compiled)
+    assert found.shape == (3, count)
+    for place in {0, count // 2, count - 1}:
+        one = {"a": points["a"][place], "b": 0.5}
+        # 20 steps of a few roundings each, in a recursion that does not expand: far below 1e-12.
+        assert found[:, place] == pytest.approx([directly(one, steps) for steps in (0, 1, 20)], rel=1e-12)
+
+
+@WAYS
+def test_the_one_hot_recursion_is_the_scan_of_one_instance(compiled):
+    values = {"T": 20, "q": 3, "d": 5, "eta": 0.002, "eps": 0.1}
+    scanned = dict(scan_trajectory(DYNAMICS, values, 1000))
+    found = observe(DYNAMICS, values, [0, 10, 1000], compiled=compiled)
+    assert found[:, 0] == pytest.approx([scanned[step] for step in (0, 10, 1000)], rel=1e-11)
+
+
+def test_threads_change_no_bit():
+    points = {"a": np.linspace(0.1, 0.9, 3000), "b": 0.5}
+    one, four = (observe(MIXED, points, [7], threads=threads) for threads in (1, 4))
+    assert np.array_equal(one, four)
+
+
+@WAYS
+def test_what_diverges_is_not_finite(compiled):
+    squares = Dynamics((x,), (a,), (x**2,), x)
+    assert observe(squares, {"a": [0.5, 2.0]}, [20], compiled=compiled)[0].tolist() == [0.0, math.inf]
+    roots = Dynamics((x,), (a,), (x - 1,), sp.sqrt(x))
+    assert np.isnan(observe(roots, {"a": 0.5}, [1], compiled=compiled)).all()
+
+
+def test_the_exponential_is_to_two_units_in_the_last_place():
+    exp = _functions()["exp"]
+    for at in (*np.linspace(-708, 709.4, 2001), *np.linspace(-1, 1, 2001), 0.0, -0.0):
+        assert abs(exp(at) - math.exp(at)) <= 2 * math.ulp(math.exp(at))
+    assert exp(0.0) == 1.0
+    assert [exp(end) for end in (-708.5, -math.inf, 709.5, math.inf)] == [0, 0, math.inf, math.inf]
+    assert math.isnan(exp(math.nan))
+
+
+@pytest.mark.parametrize("at", [[], [-1], [3, 3], [3, 1]])
+def test_numbers_of_steps_are_refused(at):
+    with pytest.raises(InputError, match="rising"):
+        observe(MIXED, {"a": 1, "b": 1}, at)
+
+
+def test_points_are_refused():
+    with pytest.raises(InputError, match="missing: the recursion needs a value"):
+        observe(MIXED, {"a": 1}, [1])
+    with pytest.raises(InputError, match="arrays of one length"):
+        observe(MIXED, {"a": [1, 2], "b": [1, 2, 3]}, [1])
+
+
+def test_a_primitive_is_refused():
+    made = primitive(1)(lambda arithmetic, z: z)
+    with pytest.raises(TheoremError, match="a recursion with primitives"):
+        observe(Dynamics((x,), (a,), (made(x),), x), {"a": 1}, [1])
+
+
+def test_without_numba_it_is_numpy(monkeypatch):
+    import verify.recursions
+
+    monkeypatch.setattr(verify.recursions, "find_spec", lambda name: None)
+    monkeypatch.setattr(verify.recursions, "_compiled", None)
+    assert observe(MIXED, {"a": 0.5, "b": 0.5}, [3])[0, 0] == pytest.approx(directly({"a": 0.5, "b": 0.5}, 3))
+
+
+def test_without_parameters():
+    halves = Dynamics((x,), (sp.Integer(1),), (x / 2,), x)
+    assert [observe(halves, {}, [0, 3], compiled=way).tolist() for way in (True, False)] == [[[1.0], [0.125]]] * 2

@@ -1,0 +1,269 @@
+"""A recursion at many instances at once in float64, compiled from its statement; no proof of anything.
+
+Instances are taken in blocks that stay in a core's nearest cache for all steps, so that memory does not grow with the
+steps. Numba, where it is installed, compiles the step to vector instructions; elsewhere NumPy runs the same program.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from verify.arithmetic import Float64
+from verify.compile import Program, compile_program
+from verify.dynamics import Dynamics
+from verify.errors import InputError, TheoremError
+
+BLOCK = 256
+"""Instances of a block: some twenty numbers of each lie in 48 KiB."""
+_NUMPY_BLOCK = 2048
+_AT_ONCE = 100_000
+"""Steps between two looks at Ctrl-C: a fifth of a second."""
+
+Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+
+
+def observe(
+    dynamics: Dynamics,
+    points: Mapping[str, Any],
+    at: Sequence[int],
+    *,
+    threads: int | None = None,
+    compiled: bool | None = None,
+) -> np.ndarray:
+    """Return the observable of a recursion after some numbers of steps, at each of many instances.
+
+    Parameters
+    ----------
+    dynamics
+        The recursion. Applications of primitives are refused.
+    points
+        By a parameter's name one number, or an array with one for each instance.
+    at
+        The numbers of steps, rising.
+    threads
+        How many threads share the instances; None for one a core.
+    compiled
+        Whether by Numba or by NumPy; None for Numba where it is installed.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, of shape (len(at), instances): infinite or NaN where a run diverges.
+
+    Raises
+    ------
+    InputError
+        For numbers of steps that are negative or do not rise, arrays of different lengths, and a parameter that is
+        missing.
+    TheoremError
+        For a recursion with primitives.
+
+    Notes
+    -----
+    Numba's exponential is ours: to two units in the last place, 0 below exp(−708), infinite above exp(709.4).
+    """
+    steps = [int(step) for step in at]
+    if not steps or steps[0] < 0 or steps != sorted(set(steps)):
+        raise InputError("at", list(at), "must be one or more numbers of steps, from 0 on, rising")
+    fixed = fixed_symbols(dynamics)
+    if missing := [symbol.name for symbol in fixed if symbol.name not in points]:
+        raise InputError(", ".join(missing), "", "missing: the recursion needs a value")
+    try:
+        columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(points[name], dtype=float)) for name in points))
+    except (ValueError, TypeError) as error:
+        raise InputError("points", sorted(points), f"must be numbers, or arrays of one length: {error}") from error
+    by_name = dict(zip(points, columns, strict=True))
+    count = columns[0].size if columns else 1
+    inputs = np.array([by_name[symbol.name] for symbol in fixed], dtype=float).reshape(len(fixed), count)
+    by_numba = find_spec("numba") is not None if compiled is None else compiled
+    run, size = (_compiled(dynamics), BLOCK) if by_numba else (_plain(dynamics), _NUMPY_BLOCK)
+    found = np.empty((len(steps), count))
+
+    def block(start: int) -> None:
+        found[:, start : start + size] = run(inputs[:, start : start + size], steps)
+
+    starts = range(0, count, size)
+    with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(starts))) as pool:
+        try:
+            # What a block raises is raised here.
+            list(pool.map(block, starts))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
+
+
+@cache
+def fixed_symbols(dynamics: Dynamics) -> list[sp.Symbol]:
+    """Return the symbols of a recursion that need a value, in the order of its programs."""
+    expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
+    found = set[Any]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
+    return sorted(found - set(dynamics.state), key=str)
+
+
+@cache
+def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
+    """Return the programs of the initial state, a step and the observable."""
+    fixed = fixed_symbols(dynamics)
+    programs = (
+        compile_program(dynamics.initial, (), fixed),
+        compile_program(dynamics.step, dynamics.state, fixed),
+        compile_program((dynamics.observable,), dynamics.state, fixed),
+    )
+    if used := sorted({name for program in programs for name in program.primitives}):
+        raise TheoremError(f"{used[0]}: a recursion with primitives is not followed at many instances at once")
+    return programs
+
+
+def _stages(at: Sequence[int]) -> Iterator[int]:
+    """Yield how many steps lead from one number of steps to the next, from 0 on."""
+    yield from (here - before for before, here in zip((0, *at), at, strict=False))
+
+
+def _plain(dynamics: Dynamics) -> Observe:
+    programs = _programs(dynamics)
+
+    def run(inputs: np.ndarray, at: Sequence[int]) -> np.ndarray:
+        count = inputs.shape[1]
+        found = np.empty((len(at), count))
+        with np.errstate(all="ignore"):
+            initial, advance, observable = (program.bind(Float64(), list(inputs)) for program in programs)
+            state = [np.broadcast_to(np.asarray(x, dtype=float), count) for x in initial()]
+            for place, more in enumerate(_stages(at)):
+                for _ in range(more):
+                    state = advance(*state)
+                (found[place],) = observable(*state)
+        return found
+
+    return run
+
+
+@cache
+def _compiled(dynamics: Dynamics) -> Observe:
+    """Return what follows a block by Numba.
+
+    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and what of the step
+    depends on the fixed inputs alone.
+    """
+    from numba import njit
+
+    initial, advance, observable = _programs(dynamics)
+    fixed, states = initial.fixed, len(dynamics.state)
+    rows = [f"x{i}" for i in range(fixed + states)]
+    state, seen = range(fixed, fixed + states), fixed + states
+    kept = [line.partition(" = ")[0] for line in advance.prelude.splitlines()]
+    shared = {name: seen + 1 + place for place, name in enumerate(kept)}
+    inputs = {name: place for place, name in enumerate(rows)}
+    start, share, step, look = (
+        njit("void(float64[::1])", nogil=True, error_model="numpy")(_function(*parts))
+        for parts in (
+            (initial, initial.prelude, initial.source, inputs, list(state)),
+            (
+                advance,
+                advance.prelude,
+                f"    return ({''.join(f'{name}, ' for name in kept)})",
+                inputs,
+                [*shared.values()],
+            ),
+            (advance, "", advance.source, inputs | shared, list(state)),
+            (observable, observable.prelude, observable.source, inputs, [seen]),
+        )
+    )
+
+    @njit("void(float64[::1], int64)", nogil=True, error_model="numpy")
+    def follow(block: Any, steps: Any) -> None:
+        for _ in range(steps):
+            step(block)
+
+    def run(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
+        count = values.shape[1]
+        block = np.empty((seen + 1 + len(shared), BLOCK))
+        # The last instance again where the block is not full.
+        block[:fixed] = np.pad(values, ((0, 0), (0, BLOCK - count)), mode="edge") if fixed else 0.0
+        flat = block.reshape(-1)
+        start(flat)
+        share(flat)
+        found = np.empty((len(at), count))
+        for place, more in enumerate(_stages(at)):
+            for done in range(0, more, _AT_ONCE):
+                follow(flat, min(_AT_ONCE, more - done))
+            look(flat)
+            found[place] = block[seen, :count]
+        return found
+
+    return run
+
+
+def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]) -> Any:
+    """Return a function of a block that runs lines of a program at each instance and writes what it returns to rows.
+
+    The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
+    no two overlap.
+    """
+    lines, last = body.rstrip().rsplit("\n", 1) if "\n" in body.rstrip() else ("", body)
+    returned = last.strip().removeprefix("return (").removesuffix(")")
+    inside = [
+        *(f"{name} = block[i + {row * BLOCK}]" for name, row in rows.items()),
+        *(line.strip() for line in (*prelude.splitlines(), *lines.splitlines())),
+        *([f"{''.join(f'r{row}, ' for row in results)}= {returned}"] if results else ["pass"]),
+        *(f"block[i + {row * BLOCK}] = r{row}" for row in results),
+    ]
+    constants = "".join(f"    {name} = {int(value.p) / int(value.q)!r}\n" for name, value in program.constants)
+    names = dict(_functions())
+    source = f"def program(block):\n{constants}    for i in range({BLOCK}):\n" + "".join(
+        f"        {line}\n" for line in inside if line
+    )
+    exec(source, names)  # noqa: S102
+    return names["program"]
+
+
+@cache
+def _functions() -> dict[str, Any]:
+    """Return the functions that a program calls, compiled by Numba.
+
+    The exponential is in operations that have vector instructions: x = k log 2 + r with |r| <= log(2)/2, of which the
+    Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.
+    """
+    import math
+
+    from llvmlite import ir
+    from numba import njit, types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def bits_of(context: Any, x: Any) -> Any:
+        return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
+
+    @intrinsic
+    def number_of(context: Any, x: Any) -> Any:
+        return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
+
+    # Added to a number below 2^51, it leaves the nearest integer in the last bits.
+    to_integer, per_log2 = 1.5 * 2.0**52, 1.4426950408889634
+    # log 2 in two parts, of which the first times an integer up to 2^11 is exact.
+    high, low = 0.6931471803691238, 1.9082149292705877e-10
+    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13 = (1 / math.factorial(k) for k in range(2, 14))
+
+    @njit("float64(float64)", nogil=True, error_model="numpy")
+    def exp(x: Any) -> Any:
+        shifted = x * per_log2 + to_integer
+        k = shifted - to_integer
+        r = (x - k * high) - k * low
+        p = a8 + r * (a9 + r * (a10 + r * (a11 + r * (a12 + r * a13))))
+        p = a2 + r * (a3 + r * (a4 + r * (a5 + r * (a6 + r * (a7 + r * p)))))
+        p = 1.0 + (r + r * r * p)
+        found = p * number_of((bits_of(shifted) + 1023) << 52)
+        found = 0.0 if x < -708.0 else found
+        return np.inf if x > 709.4 else found
+
+    @njit(error_model="numpy")
+    def power(base: Any, exponent: Any) -> Any:
+        return base**exponent
+
+    return {"exp": exp, "log": np.log, "sqrt": np.sqrt, "power": power, "raised": power, "abs": np.abs}
