@@ -16,8 +16,6 @@ Gaussians are by Box and Muller's transform of 32 bits for the radius and 32 for
 beyond which N(0, 1) has a mass of 1.4e-11.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, get_args
@@ -30,6 +28,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from torch import Tensor
 
+from numerics.cores import on_all_cores
 from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
 from verify import InputError
 
@@ -416,13 +415,6 @@ class SignBatches:
     def _signs(self) -> np.ndarray:
         return torch.from_numpy(_SIGNS / np.sqrt(self.sizes.d_e)).to(self.dtype).numpy()
 
-    @cached_property
-    def _others(self) -> ThreadPoolExecutor | None:
-        """The threads beside the caller's."""
-        n, T, _, _, d_e = self.sizes
-        count = min(_cores(), self._chunks) - 1 if n * T * d_e >= _WORTH_A_THREAD else 0
-        return ThreadPoolExecutor(count) if count else None
-
     @property
     def _chunks(self) -> int:
         return -(-self.sizes.n // _CHUNK)
@@ -459,22 +451,12 @@ class SignBatches:
         slopes_W = np.empty((self._chunks, d + d_e, d_e), keys.dtype)
         slopes_V = np.empty((self._chunks, d, d + d_e), keys.dtype)
         given = n, T, q, attend == "tokens_and_query", keys, values, self._signs, losses, slopes_W, slopes_V
-        left = iter(range(self._chunks))
-
-        def work() -> None:
-            for chunk in left:
-                gradients(self._words, step, chunk, chunk + 1, *given)
-
-        others = [self._others.submit(work) for _ in range(self._others._max_workers)] if self._others else []  # noqa: SLF001
-        work()
-        for other in others:
-            other.result()
+        on_all_cores(
+            self._chunks,
+            lambda chunk: gradients(self._words, step, chunk, chunk + 1, *given),
+            alone=n * T * d_e < _WORTH_A_THREAD,
+        )
         loss, *slopes = (
             torch.from_numpy(sums.sum(axis=0, keepdims=True) / n)[0] for sums in (losses, slopes_W, slopes_V)
         )
         return Gradient(loss, *slopes)
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
