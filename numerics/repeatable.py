@@ -7,10 +7,19 @@ from contextlib import contextmanager
 import torch
 
 
+def _derived(seed: int, purpose: str) -> bytes:
+    return hashlib.sha256(f"{seed} {purpose}".encode()).digest()
+
+
 def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
     """Return a generator of a seed for one purpose, independent of those for others."""
-    derived = hashlib.sha256(f"{seed} {purpose}".encode()).digest()
-    return torch.Generator(device).manual_seed(int.from_bytes(derived[:7]))
+    return torch.Generator(device).manual_seed(int.from_bytes(_derived(seed, purpose)[:7]))
+
+
+def key_for(seed: int, purpose: str) -> tuple[int, int]:
+    """Return a key of two 64-bit words of a seed for one purpose, for a generator that counts."""
+    derived = _derived(seed, purpose)
+    return int.from_bytes(derived[:8]), int.from_bytes(derived[8:16])
 
 
 def seeds_of_runs(seed: int, count: int) -> Iterator[int]:

@@ -108,6 +108,10 @@ class Training:
     def gradient(self) -> tuple[Tensor, list[Tensor]]:
         """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
         assert self._batch is not None
+        if self.generator.device.type == "cpu":
+            from numerics.preconditioned_descent.moment_kernel import mean_gradient
+
+            return mean_gradient(self.matrices[0], self.matrices[1] if len(self.matrices) > 1 else None, self._batch)
         leaves = [matrix.clone().requires_grad_() for matrix in self.matrices]
         A, B = leaves[0], leaves[1] if len(leaves) > 1 else None
         with torch.enable_grad():

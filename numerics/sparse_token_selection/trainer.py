@@ -7,19 +7,23 @@ W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sa
     dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
 
 The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
+Fresh signs on the CPU never become numbers: there `sign_kernel` draws a batch and takes its gradient.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from numerics.repeatable import generator_for
+from numerics.repeatable import generator_for, key_for
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError, Running
+
+if TYPE_CHECKING:
+    from numerics.sparse_token_selection.sign_kernel import SignBatches
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
@@ -178,8 +182,14 @@ class Training:
         # Adam's running means, of W's then of V's slopes and of their squares.
         slopes = (self.W[:, plan.d :], self.V)
         self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []
+        self._fused: SignBatches | None = None
         self._draw: Callable[[], Tensor]
-        if plan.encoding == "stochastic":
+        if plan.encoding == "stochastic" and torch.device(device).type == "cpu":
+            from numerics.sparse_token_selection import sign_kernel
+
+            sizes = sign_kernel.Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
+            self._fused = sign_kernel.SignBatches(sizes, key_for(seed, "training batches"), plan.precision)
+        elif plan.encoding == "stochastic":
             source = SignEncodings(plan.d_e, plan.precision, device)
             self._draw = lambda: source(plan.batch_size, plan.T, self.generator)
         else:
@@ -198,11 +208,23 @@ class Training:
         kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
         return {"step": self.step, "generator": self.generator.get_state(), **kept}
 
+    def batch(self) -> Batch:
+        """Return the next step's batch, which where the generator draws it is another one at every call."""
+        plan = self.plan
+        if self._fused is not None:
+            return Batch(*self._fused.drawn(self.step))
+        return draw_batch(plan.batch_size, plan.q, plan.d, self._draw(), self.generator, plan.precision)
+
+    def gradient(self) -> Gradient:
+        """Return the mean loss (), and its slopes in W[:, d:] and in V, of the batch that `batch` returns."""
+        if self._fused is not None:
+            return self._fused.gradient(self.W, self.V, self.step, self.plan.attend)
+        return batch_gradient(self.W, self.V, self.batch(), self.plan.attend)
+
     def advance(self) -> None:
         """Take one step. Raises InputError where the loss is not finite."""
         plan = self.plan
-        batch = draw_batch(plan.batch_size, plan.q, plan.d, self._draw(), self.generator, plan.precision)
-        loss, *slopes = batch_gradient(self.W, self.V, batch, plan.attend)
+        loss, *slopes = self.gradient()
         if not bool(loss.isfinite()):
             raise InputError("eta", plan.eta, f"training diverges: no finite loss at step {self.step}")
         self.step += 1

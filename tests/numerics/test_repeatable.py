@@ -2,13 +2,19 @@
 
 import torch
 
-from numerics.repeatable import generator_for, one_thread, seeds_of_runs
+from numerics.repeatable import generator_for, key_for, one_thread, seeds_of_runs
 
 
 def test_purposes_have_generators_of_their_own():
     draws = [torch.rand(3, generator=generator_for(1, purpose, "cpu")).tolist() for purpose in ("a", "b", "a")]
     assert draws[0] == draws[2] != draws[1]
     assert generator_for(1, "a", "cpu").initial_seed() != generator_for(2, "a", "cpu").initial_seed()
+
+
+def test_purposes_have_keys_of_their_own():
+    keys = [key_for(*given) for given in ((1, "a"), (1, "b"), (2, "a"))]
+    assert keys[0] == key_for(1, "a") and len({word for key in keys for word in key}) == 6
+    assert all(2**32 < word < 2**64 for key in keys for word in key)
 
 
 def test_the_first_run_has_the_seed_itself_and_more_runs_change_none():

@@ -31,11 +31,9 @@ IDS = [f"{plan.encoding} {plan.attend}" for plan in KINDS]
 
 
 def begun(plan):
-    """A training, and a batch with encodings of its own."""
+    """A training, and its first batch."""
     training = Training(plan, 5, "cpu")
-    encodings = training._draw()
-    batch = draw_batch(plan.batch_size, plan.q, plan.d, encodings.clone(), training.generator, torch.float64)
-    return training, batch
+    return training, training.batch()
 
 
 def indicators(batch):
@@ -63,6 +61,17 @@ def test_losses_and_gradients_are_the_references(plan):
     assert not slope_W[:, : plan.d].any() and slope_W.abs().max() > 1e-3
 
 
+@pytest.mark.parametrize("plan", KINDS, ids=IDS)
+def test_a_trainings_gradient_is_that_of_its_batch(plan):
+    batch = Training(plan, 5, "cpu").batch()
+    training = Training(plan, 5, "cpu")
+    found = training.gradient()
+    # Some hundred roundings of numbers of size 1.
+    for one, other in zip(found, batch_gradient(training.W, training.V, batch, plan.attend), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
+    assert not torch.equal(batch.tokens, Training(plan, 6, "cpu").batch().tokens)
+
+
 def test_a_wrong_gradient_would_be_seen():
     training, batch = begun(PLAN)
     other = Batch(batch.encodings, batch.tokens.flip(2), batch.members)
@@ -81,8 +90,8 @@ def test_steps_are_pytorchs(plan, optimizer):
     steps = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[optimizer]([W, V], lr=plan.eta)
     for step in range(5):
         steps.param_groups[0]["lr"] = plan.eta if step < plan.late else plan.eta_late
-        drawn = twin._draw()
-        batch = draw_batch(plan.batch_size, plan.q, plan.d, drawn, twin.generator, torch.float64)
+        twin.step = step
+        batch = twin.batch()
         losses = reference.loss(W, V, batch.encodings, batch.tokens, indicators(batch), attend=plan.attend)
         steps.zero_grad()
         losses.mean().backward()

@@ -1,0 +1,40 @@
+"""Pieces of work on all cores, for functions that let go of Python's lock."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+
+def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
+    """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; `alone` on this one alone.
+
+    What work writes must not depend on the order; its first exception is raised, when the others have ended.
+    """
+    left = iter(range(count))
+
+    def some() -> None:
+        for piece in left:
+            work(piece)
+
+    helpers = 0 if alone else min(cores(), count) - 1
+    others = [_pool(os.getpid()).submit(some) for _ in range(helpers)]
+    try:
+        some()
+    finally:
+        # Of what another thread raises it is told below.
+        failures = [other.exception() for other in others]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the threads of a process: one that was forked has none of its parent's."""
+    return ThreadPoolExecutor(cores())

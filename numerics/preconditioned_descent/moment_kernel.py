@@ -1,0 +1,308 @@
+r"""Loss and gradient of `reduced`'s model with the derivatives written out, on the CPU, for any number of layers.
+
+A prompt is followed in the d×d matrix S_l = X_l X_lᵀ/n, the vector h_l = X_l Y_lᵀ/n and the query's token x_l. With
+S_0 = S, h_0 = S w*, x_0 = x, g_l = A_lᵀ h_l and M_l = I − B_l S_l A_l, which under pattern (8) is I,
+
+    h_{l+1} = M_l k_l,  k_l = h_l − S_l g_l,    x_{l+1} = M_l x_l,    S_{l+1} = M_l S_l M_lᵀ,
+    e_Lᵀ x = ⟨w*, x⟩ − Σ_l g_lᵀ x_l,
+
+so that the work grows as L, where that of `reduced` grows as 3^L. Backwards, a bar is the loss's derivative:
+
+    M̄_l = x̄_{l+1} x_lᵀ + h̄_{l+1} k_lᵀ + (S̄_{l+1} + S̄_{l+1}ᵀ) M_l S_l,    k̄_l = M_lᵀ h̄_{l+1},    C̄_l = −B_lᵀ M̄_l,
+    ḡ_l = −S_l k̄_l − r̄ x_l,    h̄_l = k̄_l + A_l ḡ_l,    x̄_l = M_lᵀ x̄_{l+1} − r̄ g_l,
+    S̄_l = M_lᵀ S̄_{l+1} M_l + C̄_l A_lᵀ − k̄_l g_lᵀ,    Ā_l = h_l ḡ_lᵀ + S_l C̄_l,    B̄_l = −M̄_l (S_l A_l)ᵀ.
+
+Prompts are taken in blocks that stay in cache, the prompts last; sums over blocks, then over chunks of blocks.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerics.cores import on_all_cores
+from numerics.preconditioned_descent.reduced import Prompts
+from verify import InputError
+
+_BLOCK = 64
+"""Prompts whose matrices stay in cache."""
+_CHUNK = 16
+"""Blocks that a thread takes at a time: fixed, as sums depend on it."""
+
+# Sums in any order, and fused with products; infinities and NaN are kept.
+_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@_compiled
+def _dots(
+    d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
+) -> None:
+    """Write, or add, sign Σ_k u_k v_k of each prompt: row k of u is at ui + k us, that of v at vi + k vs.
+
+    Five terms at a time, the paper's d.
+    """
+    ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)
+    k, P = 0, np.uintp(_BLOCK)
+    if d >= 5:
+        u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
+        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
+        if add:
+            for p in range(P):
+                total = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
+                out[oi + p] += sign * (total + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p])
+        else:
+            for p in range(P):
+                total = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
+                out[oi + p] = sign * (total + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p])
+        k = 5
+    elif not add:
+        for p in range(P):
+            out[oi + p] = 0
+    for m in range(np.uintp(k), np.uintp(d)):
+        um, vm = ui + m * us, vi + m * vs
+        for p in range(P):
+            out[oi + p] += sign * (u[um + p] * v[vm + p])
+
+
+@_compiled
+def _mixed(
+    d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
+) -> None:
+    """Write, or add, sign Σ_k a_k v_k for numbers a_k, at ai + k step, that prompts share."""
+    vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)
+    k, P = 0, np.uintp(_BLOCK)
+    if d >= 5:
+        a0, a1, a2 = sign * a[ai], sign * a[ai + step], sign * a[ai + 2 * step]
+        a3, a4 = sign * a[ai + 3 * step], sign * a[ai + 4 * step]
+        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
+        if add:
+            for p in range(P):
+                total = a0 * v[vi + p] + a1 * v[v1 + p] + a2 * v[v2 + p]
+                out[oi + p] += total + a3 * v[v3 + p] + a4 * v[v4 + p]
+        else:
+            for p in range(P):
+                total = a0 * v[vi + p] + a1 * v[v1 + p] + a2 * v[v2 + p]
+                out[oi + p] = total + a3 * v[v3 + p] + a4 * v[v4 + p]
+        k = 5
+    elif not add:
+        for p in range(P):
+            out[oi + p] = 0
+    for m in range(k, d):
+        number, vm = sign * a[ai + m * step], vi + np.uintp(m) * vs
+        for p in range(P):
+            out[oi + p] += number * v[vm + p]
+
+
+@_compiled
+def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
+    """Return Σ_k u_k v_k summed over prompts."""
+    ui, us, vi, vs = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs)
+    total, k, P = 0.0, 0, np.uintp(_BLOCK)
+    if d >= 5:
+        u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
+        v1, v2, v3, v4 = vi + vs, vi + vs + vs, vi + vs + vs + vs, vi + vs + vs + vs + vs
+        for p in range(P):
+            some = u[ui + p] * v[vi + p] + u[u1 + p] * v[v1 + p] + u[u2 + p] * v[v2 + p]
+            total += some + u[u3 + p] * v[v3 + p] + u[u4 + p] * v[v4 + p]
+        k = 5
+    for m in range(np.uintp(k), np.uintp(d)):
+        um, vm = ui + m * us, vi + m * vs
+        for p in range(P):
+            total += u[um + p] * v[vm + p]
+    return total
+
+
+@_compiled
+def _forward(
+    L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
+    T: Any, r: Any,
+) -> None:  # fmt: skip
+    """Write what the derivatives take, and r = e_Lᵀ x; S[0] and x[0] hold the prompts."""
+    P = _BLOCK
+    D, Q = d * P, d * d * P
+    for i in range(d):
+        _dots(d, S, i * D, P, w, 0, P, 1.0, False, h, i * P)
+    _dots(d, w, 0, P, x, 0, P, 1.0, False, r, 0)
+    for l in range(L):  # noqa: E741
+        s, n, a = (l * Q if moving else 0), (l * D if moving else 0), l * d * d
+        v = l * D
+        for i in range(d):
+            _mixed(d, A, a + i, d, h, v, P, 1.0, False, g, v + i * P)
+        _dots(d, g, v, P, x, n, P, -1.0, True, r, 0)
+        if l == L - 1:
+            break
+        k[v : v + D] = h[v : v + D]
+        for i in range(d):
+            _dots(d, S, s + i * D, P, g, v, P, -1.0, True, k, v + i * P)
+        if not moving:
+            h[v + D : v + 2 * D] = k[v : v + D]
+            continue
+        for i in range(d):
+            for j in range(d):
+                # S is symmetric: its row i is its column i.
+                _mixed(d, A, a + j, d, S, s + i * D, P, 1.0, False, C, s + i * D + j * P)
+        for i in range(d):
+            for j in range(d):
+                _mixed(d, B, a + i * d, 1, C, s + j * P, D, -1.0, False, M, s + i * D + j * P)
+            M[s + i * D + i * P : s + i * D + (i + 1) * P] += 1
+        for i in range(d):
+            _dots(d, M, s + i * D, P, x, v, P, 1.0, False, x, v + D + i * P)
+            _dots(d, M, s + i * D, P, k, v, P, 1.0, False, h, v + D + i * P)
+        if l == L - 2:
+            continue
+        for i in range(d):
+            for j in range(d):
+                _dots(d, M, s + i * D, P, S, s + j * D, P, 1.0, False, T, s + i * D + j * P)
+        for i in range(d):
+            for j in range(i + 1):
+                there, mirror = s + Q + i * D + j * P, s + Q + j * D + i * P
+                _dots(d, T, s + i * D, P, M, s + j * D, P, 1.0, False, S, there)
+                if i != j:
+                    S[mirror : mirror + P] = S[there : there + P]
+
+
+@_compiled
+def _backward(
+    L: int, d: int, moving: bool, A: Any, B: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any, T: Any,
+    r: Any, bar_S: Any, bar_M: Any, bar_C: Any, twice: Any, bar_h: Any, bar_x: Any, bar_g: Any, bar_k: Any,
+    slopes_A: Any, slopes_B: Any,
+) -> None:  # fmt: skip
+    """Add a block's derivatives; r is that of the loss in r = e_Lᵀ x."""
+    P = _BLOCK
+    D, Q = d * P, d * d * P
+    bar_k[:] = 0
+    bar_g[:] = 0
+    bar_x[:] = 0
+    for l in range(L - 1, -1, -1):  # noqa: E741
+        s, n, a = (l * Q if moving else 0), (l * D if moving else 0), l * d * d
+        v = l * D
+        if l < L - 1 and not moving:
+            bar_k[:] = bar_h
+        elif l < L - 1:
+            if l < L - 2:
+                for i in range(d):
+                    for j in range(d):
+                        for p in range(P):
+                            twice[i * D + j * P + p] = bar_S[i * D + j * P + p] + bar_S[j * D + i * P + p]
+            for i in range(d):
+                for j in range(d):
+                    e = i * D + j * P
+                    for p in range(P):
+                        bar_M[e + p] = bar_x[i * P + p] * x[v + j * P + p] + bar_h[i * P + p] * k[v + j * P + p]
+                    if l < L - 2:
+                        _dots(d, twice, i * D, P, T, s + j * P, D, 1.0, True, bar_M, e)
+            for i in range(d):
+                _dots(d, M, s + i * P, D, bar_h, 0, P, 1.0, False, bar_k, i * P)
+                for j in range(d):
+                    slopes_B[a + i * d + j] -= _sum(d, bar_M, i * D, P, C, s + j * D, P)
+                    _mixed(d, B, a + i, d, bar_M, j * P, D, -1.0, False, bar_C, i * D + j * P)
+            for i in range(d):
+                for j in range(d):
+                    slopes_A[a + i * d + j] += _sum(d, S, s + i * D, P, bar_C, j * P, D)
+            if l:
+                bar_g[:] = bar_x
+                for i in range(d):
+                    _dots(d, M, s + i * P, D, bar_g, 0, P, 1.0, False, bar_x, i * P)
+                if l < L - 2:
+                    # Half of S̄ + S̄ᵀ does as well as S̄: they act the same way on what is symmetric.
+                    for i in range(d):
+                        for j in range(d):
+                            _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, bar_M, i * D + j * P)
+                    for i in range(d):
+                        for j in range(d):
+                            _dots(d, M, s + i * P, D, bar_M, j * P, D, 1.0, False, bar_S, i * D + j * P)
+                else:
+                    bar_S[:] = 0
+                for i in range(d):
+                    for j in range(d):
+                        e = i * D + j * P
+                        _mixed(d, A, a + j * d, 1, bar_C, i * D, P, 1.0, True, bar_S, e)
+                        for p in range(P):
+                            bar_S[e + p] -= bar_k[i * P + p] * g[v + j * P + p]
+        if l < L - 1:
+            for i in range(d):
+                _dots(d, S, s + i * D, P, bar_k, 0, P, -1.0, False, bar_g, i * P)
+        for p in range(D):
+            bar_g[p] -= r[p % P] * x[n + p]
+        for i in range(d):
+            for j in range(d):
+                slopes_A[a + i * d + j] += _sum(1, h, v + i * P, P, bar_g, j * P, P)
+        if l:
+            for i in range(d):
+                bar_h[i * P : (i + 1) * P] = bar_k[i * P : (i + 1) * P]
+                _mixed(d, A, a + i * d, 1, bar_g, 0, P, 1.0, True, bar_h, i * P)
+            for p in range(D):
+                bar_x[p] -= r[p % P] * g[v + p]
+
+
+@_compiled
+def gradients(
+    A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
+    slopes_A: Any, slopes_B: Any,
+) -> float:  # fmt: skip
+    """Add the derivatives of the sum of the losses of prompts `first` to `last`, and return the sum; B as `moving`.
+
+    All of a layer is in a row of numbers: matrices (L d d,), and of a block first the layer, then rows and columns,
+    then the prompts.
+    """
+    d = len(query)
+    L = len(A) // (d * d)
+    D, Q, count = d * _BLOCK, d * d * _BLOCK, (L if moving else 1)
+    w, r, S, x = np.zeros(D), np.zeros(_BLOCK), np.zeros(count * Q), np.zeros(count * D)
+    C, M, T = np.empty(count * Q), np.empty(count * Q), np.empty(count * Q)
+    h, g, k = np.empty(L * D), np.empty(L * D), np.empty(L * D)
+    bar_S, bar_M, bar_C, twice = np.empty(Q), np.empty(Q), np.empty(Q), np.empty(Q)
+    bar_h, bar_x, bar_g, bar_k = np.empty(D), np.empty(D), np.empty(D), np.empty(D)
+    loss = 0.0
+    for start in range(first, last, _BLOCK):
+        m = min(_BLOCK, last - start)
+        if m < _BLOCK:
+            # Prompts of zeros have no loss.
+            S[:] = 0
+            w[:] = 0
+            x[:] = 0
+        for i in range(d):
+            w[i * _BLOCK : i * _BLOCK + m] = weights[i, start : start + m]
+            x[i * _BLOCK : i * _BLOCK + m] = query[i, start : start + m]
+            for j in range(d):
+                e = (i * d + j) * _BLOCK
+                S[e : e + m] = second_moment[i, j, start : start + m]
+        _forward(L, d, moving, A, B, w, S, h, x, g, k, C, M, T, r)
+        for p in range(_BLOCK):
+            loss += r[p] * r[p]
+            r[p] += r[p]
+        _backward(
+            L, d, moving, A, B, S, h, x, g, k, C, M, T, r, bar_S, bar_M, bar_C, twice, bar_h, bar_x, bar_g, bar_k,
+            slopes_A, slopes_B,
+        )  # fmt: skip
+    return loss
+
+
+def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor, list[Tensor]]:
+    """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
+
+    Raises InputError where A, B and the prompts do not fit together, or are not of float64 on the CPU.
+    """
+    S, weights, query = prompts
+    d, N = query.shape
+    shapes = {"A": (A, (len(A), d, d)), "second_moment": (S, (d, d, N)), "weights": (weights, (d, N))}
+    shapes |= {"query": (query, (d, N))} | ({} if B is None else {"B": (B, A.shape)})
+    for name, (given, shape) in shapes.items():
+        if given.shape != torch.Size(shape) or given.dtype != torch.float64 or given.device.type != "cpu":
+            found = tuple(given.shape), given.dtype, given.device.type
+            raise InputError(name, found, f"must be of shape {tuple(shape)} and torch.float64, on the CPU")
+    numbers = [each.contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
+    numbers += [each.contiguous().numpy() for each in (S, weights, query)]
+    size = _CHUNK * _BLOCK
+    chunks = -(-N // size)
+    losses, slopes = np.zeros(chunks), np.zeros((chunks, 2, A.numel()))
+
+    def work(chunk: int) -> None:
+        ends = chunk * size, min(N, (chunk + 1) * size)
+        losses[chunk] = gradients(*numbers[:2], B is not None, *numbers[2:], *ends, *slopes[chunk])
+
+    on_all_cores(chunks, work)
+    found = torch.from_numpy(slopes.sum(axis=0) / N).view(2, *A.shape)
+    return torch.tensor(losses.sum() / N, dtype=torch.float64), list(found[: 1 if B is None else 2])

@@ -1,0 +1,75 @@
+"""A step of SGD on fresh sign encodings, its draw included."""
+
+import pytest
+import torch
+from tests.benchmarks.limits import Limit
+
+from numerics.sparse_token_selection.reference import loss, sample_batch
+from numerics.sparse_token_selection.stochastic import sign_encodings
+from numerics.sparse_token_selection.trainer import Plan, Training
+
+T, Q, D, D_E, N = 200, 3, 5, 170, 256
+SEED, ETA = 1, 1.0
+
+
+def ours(device, dtype="float32", attend="tokens", T=T, d_e=D_E):
+    """A training at the paper's setting."""
+    return Training(Plan(T, Q, D, d_e, "stochastic", attend, "sgd", ETA, ETA, 0, N, 0.02, dtype, (0,)), SEED, device)
+
+
+def plain(device, dtype):
+    """Return a step with dense signs, the layer by its definition, autograd and PyTorch's SGD."""
+    begun, generator = ours(device, dtype), torch.Generator(device).manual_seed(SEED)
+    W, V = begun.W.clone().requires_grad_(), begun.V.clone().requires_grad_()
+    optimiser = torch.optim.SGD([W, V], lr=ETA)
+
+    def step():
+        encodings = sign_encodings(N, T, D_E, generator, dtype=W.dtype)
+        tokens, subsets = sample_batch(N, T, Q, D, generator, dtype=W.dtype)
+        optimiser.zero_grad()
+        loss(W, V, encodings, tokens, subsets).mean().backward()
+        optimiser.step()
+
+    return step
+
+
+def gradients_agree(device):
+    """Whether the kernel's gradients are the reference's on the same draw, to float64's rounding."""
+    training = ours(device, "float64")
+    state = training.generator.get_state()
+    encodings, tokens, members = training.batch()
+    subsets = torch.zeros_like(tokens[:, 0]).scatter_(1, members, 1.0)
+    leaves = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()
+    slopes = torch.autograd.grad(loss(*leaves, encodings, tokens, subsets).mean(), leaves)
+    training.generator.set_state(state)
+    found = training.gradient()
+    return torch.allclose(found.W, slopes[0][:, D:], rtol=0, atol=1e-14) and torch.allclose(
+        found.V, slopes[1], rtol=0, atol=1e-14
+    )
+
+
+def ended(device, work):
+    """Return the work, and the wait for a card to have done it."""
+
+    def run():
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    return run
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def bench_sgd_step(pair, device, dtype):
+    assert gradients_agree(device)
+    size = {"float32": 4, "float64": 8}[dtype]
+    # A sign is a bit; written and read, as a copy is.
+    amount = 2 * N * (T * D_E / 8 + T * D * size)
+    pair(
+        f"a step of SGD on fresh signs, draw included, {dtype}: T = {T}, q = {Q}, d = {D}, d_e = {D_E}, batch {N}",
+        ended(device, ours(device, dtype).advance),
+        ended(device, plain(device, dtype)),
+        reach=20,
+        limit=Limit(f"{amount / 2**20:.1f} MiB of random bits and tokens, once through memory", amount, "bytes"),
+        note="The plain way: a dense draw, the layer by its definition, autograd, PyTorch's SGD.",
+    )

@@ -1,0 +1,104 @@
+"""The kernel's loss and gradient are the reference's on the same draw, whatever the sizes and the threads."""
+
+import pytest
+import torch
+
+from numerics import cores
+from numerics.preconditioned_descent import moment_kernel
+from numerics.preconditioned_descent.experiments import random_rotation
+from numerics.preconditioned_descent.moment_kernel import mean_gradient
+from numerics.preconditioned_descent.reduced import Prompts, losses, reduced
+from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
+from verify import InputError
+
+
+def drawn(L, d, n, count, with_B):
+    """Matrices that are not symmetric; tokens and weights."""
+    source = torch.Generator().manual_seed(100 * L + 10 * d + n)
+    U = random_rotation(d, source)
+    D = torch.linspace(0.5, 1.5, d, dtype=torch.float64)
+    tokens, weights = sample(count, n, U.T @ D.diag() @ U, U.T @ (1 / D).diag() @ U, source)
+    matrices = [torch.randn(L, d, d, generator=source, dtype=torch.float64) / 3 for _ in range(1 + with_B)]
+    return matrices, tokens, weights
+
+
+# Blocks that are not full, and more than a chunk of them; more dimensions than the paper's, and fewer.
+@pytest.mark.parametrize("with_B", [False, True])
+@pytest.mark.parametrize(
+    ("L", "d", "n", "count"),
+    [(1, 1, 1, 1), (1, 3, 2, 65), (2, 3, 5, 7), (3, 2, 4, 64), (4, 2, 3, 130), (2, 6, 9, 40), (3, 5, 20, 1500)],
+)
+def test_losses_and_gradients_are_the_references(L, d, n, count, with_B):
+    matrices, tokens, weights = drawn(L, d, n, count, with_B)
+    leaves = [matrix.clone().requires_grad_() for matrix in matrices]
+    expected = in_context_errors(pattern(*leaves), tokens, weights).mean()
+    slopes = torch.autograd.grad(expected, leaves)
+    loss, found = mean_gradient(matrices[0], matrices[1] if with_B else None, reduced(tokens, weights))
+    # Some thousand roundings of numbers of the size of the largest.
+    torch.testing.assert_close(loss, expected.detach(), rtol=1e-11, atol=0)
+    assert len(found) == len(leaves)
+    for one, other in zip(found, slopes, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-11 * float(other.abs().max()))
+    assert float(slopes[0].abs().max()) > 1e-3
+    # The last B moves tokens that nothing reads.
+    assert not with_B or (not found[1][-1].any() and (L == 1 or float(slopes[1][0].abs().max()) > 1e-3))
+
+
+def test_a_wrong_order_would_be_seen():
+    (A, B), tokens, weights = drawn(3, 2, 4, 30, True)
+    prompts = reduced(tokens, weights)
+    _, found = mean_gradient(A, B, prompts)
+    for wrong in ((A.mT.contiguous(), B), (A, B.mT.contiguous()), (A.flip(0), B), (A, B.flip(0))):
+        _, other = mean_gradient(*wrong, prompts)
+        assert (found[0] - other[0]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("with_B", [False, True])
+def test_the_slope_is_that_of_the_loss(with_B):
+    matrices, tokens, weights = drawn(3, 5, 20, 200, with_B)
+    prompts = reduced(tokens, weights)
+    loss, found = mean_gradient(matrices[0], matrices[1] if with_B else None, prompts)
+    step = [1e-6 * torch.randn(matrix.shape, dtype=torch.float64, generator=torch.Generator()) for matrix in matrices]
+    up, down = (
+        losses(*(matrix + sign * move for matrix, move in zip(matrices, step, strict=True)), prompts).mean()
+        if with_B
+        else losses(matrices[0] + sign * step[0], None, prompts).mean()
+        for sign in (1, -1)
+    )
+    slope = sum(float((one * move).sum()) for one, move in zip(found, step, strict=True))
+    # Central differences are right to the square of the step, and to roundings of the loss.
+    assert abs(float(up - down) / 2 - slope) < 1e-9 * float(loss)
+    assert abs(slope) > 1e-7 * float(loss)
+
+
+def test_results_do_not_depend_on_threads(monkeypatch):
+    matrices, tokens, weights = drawn(2, 3, 5, 5000, True)
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(cores, "cores", lambda count=count: count)
+        loss, slopes = mean_gradient(*matrices, reduced(tokens, weights))
+        found.append(torch.cat([loss[None], *(slope.flatten() for slope in slopes)]))
+    assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
+    assert moment_kernel._BLOCK * moment_kernel._CHUNK < 5000
+
+
+def test_what_overflows_is_not_finite():
+    (A,), tokens, weights = drawn(3, 2, 4, 30, False)
+    for scale in (1e200, float("nan")):
+        assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
+
+
+def test_what_does_not_fit_is_refused():
+    (A, B), tokens, weights = drawn(2, 3, 5, 4, True)
+    prompts = reduced(tokens, weights)
+    S, w, x = prompts
+    for name, given in (
+        ("A", (A[:, :2], None, prompts)),
+        ("A", (A.float(), None, prompts)),
+        ("B", (A, B[:1], prompts)),
+        ("second_moment", (A, B, Prompts(S[:2], w, x))),
+        ("weights", (A, B, Prompts(S, w[:, :3], x))),
+        ("query", (A, B, Prompts(S, w, x.float()))),
+    ):
+        with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, on the CPU"):
+            mean_gradient(*given)

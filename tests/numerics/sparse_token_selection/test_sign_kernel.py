@@ -1,0 +1,204 @@
+"""The kernel: its gradients are the reference's on its draw, its draws NumPy's Philox and of the right law."""
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from numerics import cores
+from numerics.sparse_token_selection import reference, sign_kernel
+from numerics.sparse_token_selection.sign_kernel import SignBatches, Sizes, gaussians, philox, transposed
+from numerics.sparse_token_selection.trainer import Training
+from tests.numerics.sparse_token_selection.test_trainer import PLAN
+from verify import InputError
+
+KEY = 3, 2**64 - 9
+SIZES = [
+    Sizes(40, 16, 3, 2, 24),
+    Sizes(33, 7, 3, 2, 5),
+    Sizes(3, 1, 1, 1, 1),
+    Sizes(5, 17, 16, 1, 9),
+    Sizes(5, 9, 9, 3, 8),
+    Sizes(64, 8, 1, 5, 23),
+    Sizes(70, 200, 3, 5, 170),
+]
+
+
+def batches(*sizes, dtype=torch.float64, key=KEY):
+    return SignBatches(Sizes(*sizes), key, dtype)
+
+
+def matrices(sizes, dtype=torch.float64):
+    source = torch.Generator().manual_seed(sum(sizes))
+    D = sizes.d + sizes.d_e
+    # Logits and values of size 1, whatever the number of dimensions.
+    W = torch.randn(D, D, generator=source, dtype=torch.float64) / math.sqrt(D)
+    V = torch.randn(sizes.d, D, generator=source, dtype=torch.float64) / math.sqrt(sizes.d)
+    return W.to(dtype), V.to(dtype)
+
+
+def by_autograd(W, V, drawn, attend):
+    encodings, tokens, members = drawn
+    subsets = torch.zeros(len(tokens), tokens.shape[2], dtype=tokens.dtype).scatter_(1, members, 1.0)
+    leaves = W.clone().requires_grad_(), V.clone().requires_grad_()
+    loss = reference.loss(*leaves, encodings, tokens, subsets, attend=attend).mean()
+    return loss.detach(), *torch.autograd.grad(loss, leaves)
+
+
+@pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype):
+    source = batches(*sizes, dtype=dtype)
+    W, V = matrices(sizes, dtype)
+    found = source.gradient(W, V, 5, attend)
+    drawn = [part.double() if part.is_floating_point() else part for part in source.drawn(5)]
+    loss, slope_W, slope_V = by_autograd(W.double(), V.double(), drawn, attend)
+    assert all(each.dtype == dtype for each in found)
+    # Two sums of d + d_e terms and one of T, each with a rounding a term at the most, one after the other: relative to
+    # the largest entry of the result, before which numbers are of size 1.
+    close = {"rtol": 0, "atol": 4 * (2 * len(W) + sizes.T) * torch.finfo(dtype).eps, "check_dtype": False}
+    torch.testing.assert_close(found.loss, loss, **close)
+    torch.testing.assert_close(found.W, slope_W[:, sizes.d :], **close)
+    torch.testing.assert_close(found.V, slope_V, **close)
+    # With one token that is all there is, nothing is learned about where to look.
+    assert (sizes.T == 1 and attend == "tokens") == (not slope_W.any())
+    assert slope_V.abs().max() > 100 * close["atol"]
+
+
+def test_a_wrong_gradient_would_be_seen():
+    sizes = SIZES[0]
+    W, V = matrices(sizes)
+    found = batches(*sizes).gradient(W, V, 5, "tokens")
+    for step, attend in ((6, "tokens"), (5, "tokens_and_query")):
+        _, slope_W, slope_V = by_autograd(W, V, batches(*sizes).drawn(step), attend)
+        assert (found.W - slope_W[:, sizes.d :]).abs().max() > 1e-4 and (found.V - slope_V).abs().max() > 1e-3
+
+
+def test_results_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monkeypatch):
+    sizes = SIZES[-1]
+    W, V = matrices(sizes)
+    found = []
+    monkeypatch.setattr(sign_kernel, "_WORTH_A_THREAD", 0)
+    for count in (1, 2, 5):
+        monkeypatch.setattr(cores, "cores", lambda count=count: count)
+        source = batches(*sizes)
+        if count == 2:
+            source.gradient(W, V, 3, "tokens")
+        found.append(source.gradient(W, V, 4, "tokens"))
+    for other in found[1:]:
+        assert all(torch.equal(one, two) for one, two in zip(found[0], other, strict=True))
+
+
+def test_a_batch_does_not_depend_on_its_size_and_steps_and_keys_have_their_own():
+    few, many = (batches(n, 9, 2, 3, 5).drawn(4) for n in (10, 50))
+    assert all(torch.equal(one, other[:10]) for one, other in zip(few, many, strict=True))
+    for other in (batches(10, 9, 2, 3, 5).drawn(5), batches(10, 9, 2, 3, 5, key=(4, KEY[1])).drawn(4)):
+        assert not any(torch.equal(one, two) for one, two in zip(few, other, strict=True))
+    halves = [part.to(torch.float32) for part in few[:2]]
+    assert all(
+        torch.equal(*pair) for pair in zip(batches(10, 9, 2, 3, 5, dtype=torch.float32).drawn(4), halves, strict=False)
+    )
+
+
+def test_words_are_numpys_philox():
+    key, words = np.array(KEY, np.uint64), np.empty(64, np.uint64)
+    for step, sample in ((0, 0), (7, 2), (2**40, 2**33)):
+        philox(key, step, sample, words)
+        counter = np.array([0, sample, step, 0], np.uint64)
+        assert (words == np.random.Philox(counter=counter, key=key).random_raw(64)).all()
+
+
+def test_gaussians_are_box_and_mullers():
+    words = np.random.default_rng(0).integers(0, 2**64, 5000, dtype=np.uint64)
+    # Ends of the ranges: the largest and the least radius, quarter turns and eighths and what is beside them.
+    raw = words.view(np.int32)
+    raw[:4] = -(2**31), -(2**31) + 1, 2**31 - 1, 0
+    angles = [-(2**31), -(2**31) + 1, 2**31 - 1, 0, 2**30, -(2**30), 2**29, 2**29 - 1, -(2**29), -(2**29) - 1]
+    raw[5000:5010] = angles
+    found = np.empty(10_000)
+    gaussians(words, np.empty(5000), found)
+    uniform = (raw[:5000].astype(float) + 2.0**31 + 0.5) / 2.0**32
+    radius, angle = np.sqrt(-2 * np.log(uniform)), raw[5000:] * (2 * np.pi / 2**32)
+    expected = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    # Radii are below 7; a dozen roundings, and what the series leave out, less than half of one.
+    assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
+    assert 6.7 < np.abs(found).max() < 6.77
+
+
+def test_blocks_are_transposed():
+    words = np.random.default_rng(1).integers(0, 2**64, 20, dtype=np.uint64)
+    found = np.empty_like(words)
+    transposed(words, found)
+    one, other = (
+        np.unpackbits(each.astype("<u8").view(np.uint8), bitorder="little").reshape(20, 8, 8) for each in (words, found)
+    )
+    assert (one.transpose(0, 2, 1) == other).all() and not (one == other).all()
+
+
+def test_signs_are_fair_and_independent():
+    n, d_e, T = 4000, 13, 9
+    encodings, tokens, _ = batches(n, T, 2, 2, d_e).drawn(0)
+    signs = encodings * math.sqrt(d_e)
+    assert signs.shape == (n, d_e, T) and bool((signs.abs() - 1).abs().max() < 1e-15)
+    # Means of n fair signs have standard deviation 1/√n; 117 of them, and the products of two of them and of one and a
+    # Gaussian, some 9000: z = 6 has a probability of 2e-9 each.
+    flat = torch.cat([signs.reshape(n, -1), tokens.reshape(n, -1)], dim=1)
+    products = flat.T @ flat / n
+    assert flat[:, : d_e * T].mean(dim=0).abs().max() < 6 / math.sqrt(n)
+    products.diagonal()[:] -= 1
+    # A Gaussian's square has variance 2.
+    assert products.abs().max() < 6 * math.sqrt(2 / n)
+    # Batches of two steps are independent: products of an entry of one and the same of the other.
+    later = batches(n, T, 2, 2, d_e).drawn(1)[0] * math.sqrt(d_e)
+    assert (signs * later).mean(dim=0).abs().max() < 6 / math.sqrt(n)
+
+
+def test_tokens_are_gaussian():
+    tokens = batches(4000, 9, 2, 3, 1).drawn(0)[1].flatten().numpy()
+    assert len(tokens) == 108_000 and stats.kstest(tokens, "norm").pvalue > 1e-6
+    # Fourth powers have variance 96, and tails beyond 3 a probability of 0.0027.
+    assert abs((tokens**4).mean() - 3) < 6 * math.sqrt(96 / len(tokens))
+    beyond = (np.abs(tokens) > 3).mean()
+    assert abs(beyond - 0.0027) < 6 * math.sqrt(0.0027 / len(tokens))
+    assert stats.kstest(tokens * 1.05, "norm").pvalue < 1e-6
+
+
+@pytest.mark.parametrize(("T", "q"), [(5, 2), (5, 4), (4, 3), (6, 1), (3, 3)])
+def test_subsets_are_uniform(T, q):
+    n = 12_000
+    members = batches(n, T, q, 1, 1).drawn(0)[2]
+    found = [tuple(sorted(row)) for row in members.tolist()]
+    every = list(combinations(range(T), q))
+    counts = np.array([found.count(subset) for subset in every])
+    assert counts.sum() == n and members.shape == (n, q)
+    # Binomial: z = 6.
+    share = 1 / len(every)
+    assert np.abs(counts - n * share).max() <= 6 * math.sqrt(n * share * (1 - share))
+
+
+def test_a_training_is_served_where_signs_are_fresh_and_on_the_cpu():
+    assert Training(PLAN, 5, "cpu")._fused is not None
+    assert Training(replace(PLAN, encoding="fixed"), 5, "cpu")._fused is None
+
+
+@pytest.mark.parametrize("name", ["n", "T", "q", "d", "d_e"])
+def test_sizes_are_positive(name):
+    with pytest.raises(InputError, match=f"{name} = 0: must be an integer >= 1"):
+        SignBatches(Sizes(4, 5, 2, 3, 6)._replace(**{name: 0}), KEY, torch.float64)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(InputError, match="q = 6: must be at most T = 5"):
+        batches(4, 5, 6, 3, 6)
+    sizes = Sizes(4, 5, 2, 3, 6)
+    W, V = matrices(sizes)
+    for name, given in (("W", (W[1:], V)), ("W", (W.float(), V)), ("V", (W, V.T)), ("V", (W, V.float()))):
+        with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, on the CPU"):
+            batches(*sizes).gradient(*given, 0, "tokens")
+    with pytest.raises(InputError, match="attend = query: must be one of tokens, tokens_and_query"):
+        batches(*sizes).gradient(W, V, 0, "query")
