@@ -140,12 +140,16 @@ def refuse_float(numerator: int, denominator: int) -> None:
         )
 
 
-def to_data(expression: sp.Basic) -> Data:
-    """Return the data form of an expression; TheoremError names what is outside the language."""
+def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
+    """Return the data form of an expression; TheoremError names what is outside the language.
+
+    Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
+    """
     if isinstance(expression, sp.Integer):
         return ["Integer", str(int(expression))]
     if isinstance(expression, sp.Rational):
-        refuse_float(int(expression.p), int(expression.q))
+        if written:
+            refuse_float(int(expression.p), int(expression.q))
         return ["Rational", f"{expression.p}/{expression.q}"]
     if expression is sp.oo:
         return ["Infinity"]
@@ -156,8 +160,8 @@ def to_data(expression: sp.Basic) -> Data:
     head = _head_of(expression)
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
-    kept = [to_data(argument) for argument in expression.args if argument not in loose]
-    arguments = sorted(map(to_data, loose), key=json.dumps) + kept
+    kept = [to_data(argument, written=written) for argument in expression.args if argument not in loose]
+    arguments = sorted((to_data(argument, written=written) for argument in loose), key=json.dumps) + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]
