@@ -144,23 +144,27 @@ def refuse_float(numerator: int, denominator: int) -> None:
         )
 
 
-def to_data(expression: sp.Basic) -> Data:
-    """Return the data form of an expression, not to be changed; TheoremError names what is outside the language."""
-    return _data(expression)[0]
+def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
+    """Return the data form of an expression, not to be changed; TheoremError names what is outside the language.
+
+    Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
+    """
+    return _data(expression, written)[0]
 
 
 @lru_cache(maxsize=2**15, typed=True)
-def _data(expression: sp.Basic) -> tuple[Data, str]:
+def _data(expression: sp.Basic, written: bool) -> tuple[Data, str]:
     """Return the data form and its JSON, by which terms are sorted. A theorem's canaries share most of theirs."""
-    data = _written(expression)
+    data = _form(expression, written)
     return data, json.dumps(data)
 
 
-def _written(expression: sp.Basic) -> Data:
+def _form(expression: sp.Basic, written: bool) -> Data:
     if isinstance(expression, sp.Integer):
         return ["Integer", str(int(expression))]
     if isinstance(expression, sp.Rational):
-        refuse_float(int(expression.p), int(expression.q))
+        if written:
+            refuse_float(int(expression.p), int(expression.q))
         return ["Rational", f"{expression.p}/{expression.q}"]
     if expression is sp.oo:
         return ["Infinity"]
@@ -171,8 +175,9 @@ def _written(expression: sp.Basic) -> Data:
     head = _head_of(expression)
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
-    kept = [to_data(argument) for argument in expression.args if argument not in loose]
-    arguments = [data for data, _ in sorted(map(_data, loose), key=itemgetter(1))] + kept
+    kept = [to_data(argument, written=written) for argument in expression.args if argument not in loose]
+    found = (_data(argument, written) for argument in loose)
+    arguments = [data for data, _ in sorted(found, key=itemgetter(1))] + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]

@@ -1,28 +1,31 @@
-"""Inequalities proved for all parameters: no negative coefficient, in slacks over their bounds, squares aside.
+"""Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
 
-Relations of the domain and hypotheses with a symbol on one side are used first: the larger side, a symbol, becomes the
-smaller side plus a slack; the smaller side, a positive symbol, becomes the larger side over 1 plus a slack. Then every
-parameter becomes its bound plus a slack. All slacks are ≥ 0, or > 0 where the relation or the bound is strict. Where
-coefficients of both signs are left, squares times what is not negative are taken off. Which relations help, and which
-squares, is searched for here; that the coefficients have the sign is all that a re-check has to see.
+Forms of proof are tried in turn, the cheap ones first, over all relations that may help: no negative coefficient; one
+square times what is not negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken
+off; cases. Last, a slack that another relation bounds is that bound over 1 plus another slack, which goes from the
+margin's coefficients to its Bernstein coefficients. All this is searched for here; that the cases leave nothing out,
+and that the coefficients have the sign, is all that a re-check has to see.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
-from itertools import permutations
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.certificates import number
 from verify.language import to_data
+from verify.orthants import Orthant, Spent, Work
+from verify.slacks import Margin, is_shown, margins
+from verify.sums_of_squares import squares_in
 
 if TYPE_CHECKING:
     from verify.statement import Statement
 
-_MOST_RELATIONS, _MOST_OPERATIONS = 3, 200
-_MOST_BESIDE_SQUARES, _MOST_TERMS = 1, 40
+_MOST_OPERATIONS = 200
+_MOST_CHOSEN, _MOST_SEARCHED, _MOST_TERMS, _MOST_VARIABLES, _MOST_BOUNDED = 1, 4, 40, 6, 2
+_BOUND, _SQUARES = 1000, 3000
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
@@ -39,115 +42,132 @@ def positive_proof(relation: sp.core.relational.Relational, statement: "Statemen
         known += [h.relation for h in statement.hypotheses if h.relation is not None]
     strict = isinstance(relation, _STRICT)
     few = []
-    for chosen, shifted in _shifted(margin, known, statement):
-        if shifted.is_positive(strict=strict):
-            return {"kind": "positive", **shifted.data(chosen)}
-        if len(chosen) <= _MOST_BESIDE_SQUARES:
-            few.append((chosen, shifted))
-    for chosen, shifted in few:
-        if (square := shifted.square(strict=strict)) is not None:
-            factor, root = map(to_data, square)
-            return {"kind": "squares", **shifted.data(chosen), "squares": [{"factor": factor, "root": root}]}
+    for found in margins(margin, known, statement):
+        if found.parts is not None and is_shown(found.parts[0], found.parts[2], strict=strict):
+            return {"kind": "positive", **found.data()}
+        if len(found.chosen) <= _MOST_CHOSEN:
+            few.append(found)
+    for found in few:
+        if (square := _square(found, strict=strict)) is not None:
+            return {"kind": "squares", **found.data(), "squares": [square]}
+    few = [*few[:_MOST_SEARCHED], *_unshifted(few)]
+    for depth in range(_MOST_BOUNDED + 1):
+        work = Work()
+        for found in few:
+            try:
+                searched = _searched(found, strict, work if depth else Work(), depth)
+            except Spent:
+                continue
+            if searched is not None:
+                return _stated(*searched)
     return None
 
 
-@dataclass(frozen=True)
-class _Shifted:
-    """A margin in slacks, and what each slack is in the statement's symbols."""
+def _unshifted(few: list[Margin]) -> list[Margin]:
+    """Return the margin as it stands, where its bounds are more than signs: some forms need what is homogeneous."""
+    return [few[0].unshifted] if few and any(few[0].bounds.values()) else []
 
-    margin: sp.Expr
-    meaning: Mapping[sp.Symbol, sp.Expr]
-    bounds: Mapping[str, Any]
 
-    def data(self, chosen: Sequence[int]) -> dict[str, Any]:
-        """Return the slacks as a certificate states them."""
-        return {"shifts": {name: number(bound) for name, bound in self.bounds.items()}, "relations": list(chosen)}
+def _stated(found: Margin, tree: dict[str, Any]) -> dict[str, Any]:
+    """Return a proof by cases, or by squares alone where there is one case."""
+    if tree.get("squares") and not tree["multipliers"]:
+        return {"kind": "squares", **found.data(), "squares": tree["squares"]}
+    return {"kind": "cases", **found.data(), "cases": tree}
 
-    def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """Return numerator, denominator (positive) and symbols; None where it may be undefined or a symbol negative."""
-        above, below = sp.fraction(sp.together(self.margin))
-        symbols = sorted(self.margin.free_symbols, key=str)
-        if not all(symbol.is_nonnegative for symbol in symbols):
-            return None
-        # What is cancelled was divided by all the same.
-        divisors = [p.base for p in self.margin.atoms(sp.Pow) if p.exp.is_negative]
-        for divisor in (*(sp.fraction(sp.together(base))[0] for base in divisors), below):
-            sign = _sign(divisor, symbols)
-            if sign is None or not sign[1]:
-                return None
-        turn = _sign(below, symbols)[0]  # type: ignore[index]
-        return turn * above, turn * below, symbols
 
-    def is_positive(self, *, strict: bool) -> bool:
-        """Whether the numerator has no negative coefficient, and is not 0 where needed."""
-        parts = self.parts()
-        return parts is not None and _not_negative(parts[0], strict, parts[2])
-
-    def square(self, *, strict: bool) -> tuple[sp.Expr, sp.Expr] | None:
-        """Return a factor ≥ 0 and a root, in the statement's symbols; the margin less factor · root² is positive."""
-        parts = self.parts()
-        if parts is None or not parts[2]:
-            return None
-        above, below, symbols = parts
-        if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
-            return None
-        for factor, root in _candidates(sp.Poly(above, *symbols)):
-            left, divisor = sp.fraction(sp.together(above - factor * root**2))
-            signs = [
-                _not_negative(*part, symbols)
-                for part in ((sp.fraction(sp.together(factor))[0], False), (left, strict), (divisor, True))
-            ]
-            if all(signs):
-                return sp.together((factor / below).subs(self.meaning)), sp.together(root.subs(self.meaning))
+def _searched(found: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, dict[str, Any]] | None:
+    """Return a tree of cases, and the margin with all bounds that it uses; of so many bounded slacks at most."""
+    orthant = _orthant(found, strict, work)
+    if orthant is not None and (tree := _leaf(found, orthant) or orthant.tree()) is not None:
+        return found, tree
+    if not depth:
         return None
+    for slack, place, nought, inside in found.bounded():
+        work.spend(_BOUND)
+        parts = [None if part is None else _searched(part, strict, work, depth - 1) for part in (inside, nought)]
+        if parts[0] is None or (nought is not None and parts[1] is None):
+            continue
+        name, bounds = (
+            found.name(slack),
+            {k: v for part in parts if part is not None for k, v in part[0].bounds.items()},
+        )
+        tree = {"slack": name, "relation": place, "then": parts[0][1]}
+        if parts[1] is not None:
+            tree = {"slack": name, "at": "0", "times": None, "below": parts[1][1], "above": tree}
+        # What is written over its bound in one part only does not occur in the other.
+        return replace(found, bounds=bounds), tree
+    return None
 
 
-def _shifted(margin: sp.Expr, known: Sequence[Any], statement: "Statement") -> Iterator[tuple[list[int], _Shifted]]:
-    """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds."""
-    usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
-    for count in range(min(_MOST_RELATIONS, len(usable)) + 1):
-        for chosen in permutations(usable, count):
-            shifted, meaning = margin, dict[sp.Symbol, sp.Expr]()
-            for i in chosen:
-                symbol, low, high = _bounded(known[i]), known[i].lts, known[i].gts
-                if symbol not in shifted.free_symbols:
-                    break
-                slack = _slack(strict=isinstance(known[i], _STRICT))
-                meaning[slack] = high - low if symbol == high else high / low - 1
-                shifted = shifted.subs(symbol, low + slack if symbol == high else high / (1 + slack))
-            else:
-                ends = dict(_stated(statement, {symbol.name for symbol in shifted.free_symbols}))
-                over = _slacks(statement, ends)
-                meaning |= {slack: symbol - _rational(ends[symbol.name]) for symbol, slack in over.items()}
-                put = {symbol: _rational(ends[symbol.name]) + slack for symbol, slack in over.items()}
-                yield list(chosen), _Shifted(shifted.subs(put, simultaneous=True), meaning, ends)
-
-
-def _bounded(relation: Any) -> sp.Symbol | None:
-    """Return the symbol that a relation bounds: its larger side, or its smaller one where that is positive."""
-    if isinstance(relation, sp.Eq):
+def _orthant(found: Margin, strict: bool, work: Work) -> Orthant | None:
+    """Return the margin's numerator as a polynomial with integer coefficients; None where it is none, or too long."""
+    if found.parts is None:
         return None
-    if isinstance(relation.gts, sp.Symbol):
-        return relation.gts
-    return relation.lts if isinstance(relation.lts, sp.Symbol) and relation.lts.is_positive else None
+    above, _, symbols = found.parts
+    terms = sp.Poly(above, *symbols).terms() if symbols else [((), above)]
+    if len(symbols) > _MOST_VARIABLES or len(terms) > _MOST_TERMS or not all(c.is_Rational for _, c in terms):
+        return None
+    common = lcm(*(int(c.q) for _, c in terms))
+    signs = tuple(bool(symbol.is_positive) for symbol in symbols)
+    names = tuple(found.name(symbol) for symbol in symbols)
+    return Orthant({powers: int(c * common) for powers, c in terms if c}, names, signs, strict, work)
 
 
-def _slack(*, strict: bool) -> sp.Symbol:
-    return sp.Dummy(positive=True) if strict else sp.Dummy(nonnegative=True)
+def _leaf(found: Margin, orthant: Orthant) -> dict[str, Any] | None:
+    """Return what shows the sign without cases."""
+    if not orthant.may_be_shown():
+        return orthant.multiplied() if orthant.is_shown() else None
+    zeros = orthant.zeros()
+    if zeros is None:
+        return None
+    if (leaf := orthant.multiplied()) is not None:
+        return leaf
+    orthant.work.spend(_SQUARES)
+    if (squares := squares_in(orthant.terms, zeros)) is None:
+        return None
+    above, below, symbols = found.parts  # type: ignore[misc]
+    left, stated = above, []
+    scale = sp.Poly(above, *symbols).LC() / orthant.terms[sp.Poly(above, *symbols).LM().exponents]
+    for square in squares:
+        factor = scale * _expression({square.weight: square.factor}, symbols)
+        root = _expression(square.root, symbols)
+        left -= factor * root**2
+        stated.append(_in_symbols(found, factor / below, root))
+    return {"multipliers": [], "squares": stated} if is_shown(left, symbols, strict=orthant.strict) else None
 
 
-def _stated(statement: "Statement", names: set[str]) -> list[tuple[str, Any]]:
-    ends = [(p.name, p.minimum if p.minimum is not None else p.above) for p in statement.parameters if p.name in names]
-    return [(name, end) for name, end in ends if end is not None]
+def _expression(terms: Any, symbols: list[sp.Symbol]) -> sp.Expr:
+    return sp.Add(
+        *(
+            sp.Rational(c.numerator, c.denominator) * sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True)))
+            for powers, c in terms.items()
+        )
+    )
 
 
-def _slacks(statement: "Statement", ends: Mapping[str, Any]) -> dict[sp.Symbol, sp.Symbol]:
-    strict = {p.name for p in statement.parameters if p.minimum is None}
-    return {symbol: _slack(strict=symbol.name in strict) for symbol in statement.symbols() if symbol.name in ends}
+def _in_symbols(found: Margin, factor: sp.Expr, root: sp.Expr) -> dict[str, Any]:
+    """Return a square as a certificate states it, in the statement's symbols."""
+    parts = {"factor": factor, "root": root}
+    return {name: to_data(sp.together(part.subs(found.meaning)), written=False) for name, part in parts.items()}
 
 
-def _rational(value: Any) -> sp.Rational:
-    return sp.Rational(value.numerator, value.denominator)
+def _square(found: Margin, *, strict: bool) -> dict[str, Any] | None:
+    """Return a factor ≥ 0 and a root; the margin less factor · root² is positive."""
+    if found.parts is None or not found.parts[2]:
+        return None
+    above, below, symbols = found.parts
+    if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
+        return None
+    for factor, root in _candidates(sp.Poly(above, *symbols)):
+        left, divisor = sp.fraction(sp.together(above - factor * root**2))
+        top = sp.fraction(sp.together(factor))[0]
+        if (
+            is_shown(top, symbols, strict=False)
+            and is_shown(left, symbols, strict=strict)
+            and is_shown(divisor, symbols, strict=True)
+        ):
+            return _in_symbols(found, factor / below, root)
+    return None
 
 
 def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
@@ -169,22 +189,3 @@ def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
         linear, square = (one.coeff_monomial(symbol**k) for k in (1, 2))
         if square != 0 and linear != 0:
             yield square, symbol + linear / (2 * square)
-
-
-def _not_negative(polynomial: sp.Expr, strict: bool, symbols: Sequence[sp.Symbol]) -> bool:
-    sign = _sign(polynomial, symbols)
-    return sign is not None and sign[0] >= 0 and (sign[1] or not strict)
-
-
-def _sign(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
-    """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
-    terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
-    if not all(coefficient.is_Rational for _, coefficient in terms):
-        return None
-    found = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
-    if len(found) > 1:
-        return None
-    if not found:
-        return 0, False
-    stays = any(all(s.is_positive or not k for s, k in zip(symbols, powers, strict=True)) for powers, _ in terms)
-    return found.pop(), stays

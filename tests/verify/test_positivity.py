@@ -1,10 +1,13 @@
 """Inequalities proved for all parameters, and those that only look as if they were."""
 
+import json
+
 import pytest
 import sympy as sp
 
-from verify import Case, Evidence, Hypothesis, Inequality, Outcome, Parameter
+from verify import Case, Evidence, Hypothesis, Inequality, Outcome, Parameter, Statement
 from verify.certificates import certificate_text
+from verify.positivity import positive_proof
 from verify.recheck import recheck_text
 
 x, y, v = sp.symbols("x y v", positive=True)
@@ -19,6 +22,9 @@ PARAMETERS = {
     "w": Parameter("w", "word", "w", words=("one", "two")),
 }
 SMALLER = (Hypothesis("smaller", sp.Le(x, 2 * y)),)
+AT_MOST_ONE = (Hypothesis("one", sp.Le(m, 1)),)
+Y_AT_MOST_ONE = Hypothesis("other", sp.Le(y, 1))
+BETWEEN = (Hypothesis("least", sp.Ge(x, 1)), Hypothesis("most", sp.Le(x, 3)))
 LARGER = (Hypothesis("larger", sp.Gt(x, y)),)
 
 
@@ -68,8 +74,12 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
 @pytest.mark.parametrize(
     ("relation", "instance", "hypotheses"),
     [
-        # True for all, by two squares that are not looked for: (x² − 1)² + (xy − 1)².
-        (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, ()),
+        # True for whole numbers alone.
+        (sp.Ge(n**2, 3 * n - 2, evaluate=False), {"n": 3}, ()),
+        # Strict, and 0 at x = y = 1; at an end of the range; negative close to the split, between 1 and 1001/1000.
+        (gt(x**2 * y + x * y**2 + 1, 3 * x * y), {"x": 3, "y": 1}, ()),
+        (gt(m, m**2), {"m": "1/2"}, AT_MOST_ONE),
+        (sp.Ge((1000 * x - 1000) * (1000 * x - 1001), 0, evaluate=False), {"x": 3}, ()),
         # Equality at x = 1, and a strict claim that the square does not make.
         (gt(x + 1 / x, 2), {"x": 3}, ()),
         # x ≤ 2y says nothing of a lower bound.
@@ -90,6 +100,36 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
 )
 def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instance, hypotheses):
     assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses", "form"),
+    [
+        # (x² − 1)² + (xy − 1)².
+        (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
+        (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
+        # By no bound that n is above.
+        (sp.Ge(n**3 + x**3 + y**3, 3 * n * x * y, evaluate=False), {"n": 3, "x": 3, "y": 2}, (), "squares"),
+        # Squares with numbers that no one would write.
+        (gt(x**3 + y**3 + m + sp.Rational(1, 2), x * y), {"x": 3, "y": 2, "m": 0}, (), "squares"),
+        (gt(x**3 + y**3 + 3, x * y), {"x": 3, "y": 2}, (), "multipliers"),
+        (sp.Ge(x**2 * y + x * y**2 + 1, 3 * x * y, evaluate=False), {"x": 3, "y": 2}, (), "at"),
+        (gt(m**2 * y + m * y**2 + sp.Rational(11, 10), 3 * m * y), {"m": 3, "y": 2}, (), "at"),
+        # On [0, 1]; below a bound in other symbols, at most and less; of two of [0, 1]; above a bound, and below one.
+        (sp.Ge(m, m**2, evaluate=False), {"m": "1/2"}, AT_MOST_ONE, "relation"),
+        (gt(x * (y + 1), x**2), {"x": 1, "y": 1}, (Hypothesis("less", sp.Le(x, y)),), ""),
+        (gt(x * (2 - x * (1 + y)), 0), {"x": "1/2", "y": 1}, (Hypothesis("less", sp.Lt(x * (1 + y), 2)),), "relation"),
+        (sp.Ge(1 + m * y, m + y, evaluate=False), {"m": "1/2", "y": 1}, (*AT_MOST_ONE, Y_AT_MOST_ONE), "relation"),
+        (sp.Ge((x - 1) * (3 - x), 0, evaluate=False), {"x": 2}, BETWEEN, "relation"),
+    ],
+    ids=str,
+)
+def test_other_forms_are_proofs_too(evidence, relation, instance, hypotheses, form):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.PROVED)
+    statement = Statement(
+        tuple(PARAMETERS[name] for name in instance), (Inequality("c", relation),), hypotheses=hypotheses
+    )
+    assert f'"{form}' in json.dumps(positive_proof(relation, statement, hypotheses=True))
 
 
 def test_a_variable_is_decided_by_a_proof_alone(evidence):

@@ -12,6 +12,7 @@ from verify.recheck.attention import high, low
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
+from verify.recheck.positivity import cases, over_bounds, positive, squares, with_slack
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
 from verify.recheck.stationary import not_stationary, stationary
 from verify.recheck.terms import Node, encloses, order
@@ -140,8 +141,8 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
     """
     signs: dict[Any, Sign] = {}
     if shift is not None:
-        node = _with_slack(given, node, given.domain[shift], shift, signs, where)
-    node = _over_bounds(given, node, list(given.values), signs)
+        node = given.terms.substitute(node, with_slack(given, given.domain[shift], shift, signs, where))
+    node = given.terms.substitute(node, over_bounds(given, given.values, signs))
 
     def good(units: dict[Any, int]) -> bool:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
@@ -151,32 +152,6 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
 
     if not with_units(good):
         raise Rejected(f"{where}: the factor is not shown to keep one sign on the domain")
-
-
-def _with_slack(given: Given, node: Node, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> Node:
-    """Write a symbol that is the larger side as low + s, one that is positive and the smaller side as high/(1 + s)."""
-    low, high = sides(relation)
-    terms, slack = given.terms, ("slack", i)
-    if relation.head != "Eq" and high.head == "symbol":
-        name, value = high.value, terms.add((low, terms.symbol(slack)))
-    elif relation.head != "Eq" and low.head == "symbol" and given.sign_of(low.value) == "positive":
-        name, value = low.value, terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(slack))), -1)))
-    else:
-        raise Rejected(f"{where}: relation {i} does not bound a symbol from below, nor a positive one from above")
-    signs[slack] = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
-    return terms.substitute(node, {name: value})
-
-
-def _over_bounds(given: Given, node: Node, names: list[Any], signs: dict[Any, Sign]) -> Node:
-    put = {}
-    for name in names:
-        parameter = given.parameters[name]
-        bound = parameter.minimum if parameter.minimum is not None else parameter.above
-        if bound is not None:
-            over = ("over", name)
-            signs[over] = "positive" if parameter.minimum is None else "nonnegative"
-            put[name] = given.terms.add((given.terms.number(bound), given.terms.symbol(over)))
-    return given.terms.substitute(node, put)
 
 
 def point(given: Given, clause: Any, proof: Any, where: str) -> None:
@@ -213,77 +188,6 @@ def point(given: Given, clause: Any, proof: Any, where: str) -> None:
         raise Rejected(f"{where}.difference: refutes nothing")
 
 
-def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
-    """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
-
-    The relations listed (places in the domain followed by the parametric hypotheses; each at most
-    once) are used in the order given: a symbol that is the larger side becomes the smaller one plus a
-    new slack; else one that is the smaller side, and positive, becomes the larger over 1 plus a slack.
-    Then all parameters in `shifts` become their own minimum (or the bound that they are above; stated,
-    and checked) plus a slack, all at once. Each is an equation that holds with a slack ≥ 0 (> 0 where
-    strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
-    there. Divisors must have one sign in the slacks.
-    """
-    _positive(given, clause, proof, [], where)
-
-
-def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
-    """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
-
-    Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
-    must have no negative coefficient in the slacks.
-    """
-    pairs = []
-    for i, entry in enumerate(items(proof["squares"], f"{where}.squares")):
-        at = f"{where}.squares[{i}]"
-        entries(entry, at, "factor root")
-        pairs.append(tuple(given.expression(entry[name], f"{at}.{name}") for name in ("factor", "root")))
-    _positive(given, clause, proof, pairs, where)
-
-
-def _positive(given: Given, clause: Any, proof: Any, pairs: Sequence[tuple[Node, ...]], where: str) -> None:
-    relation = given.relation(clause["relation"], "clause.relation")
-    low, high = sides(relation)
-    if relation.head == "Eq":
-        raise Rejected(f"{where}: an equation is no inequality")
-    ends, signs = [low, high, *(node for pair in pairs for node in pair)], dict[Any, Sign]()
-    known = [*given.domain, *given.parametric]
-    used = [
-        whole(r, f"{where}.relations[{i}]", 0, len(known) - 1)
-        for i, r in enumerate(items(proof["relations"], f"{where}.relations"))
-    ]
-    if len(set(used)) != len(used):
-        raise Rejected(f"{where}.relations: a relation is listed twice")
-    if any(i >= len(given.domain) for i in used) and not given.in_scope:
-        raise Rejected(f"{where}.relations: uses a hypothesis, and the instance is out of scope")
-    for i in used:
-        ends = [_with_slack(given, end, known[i], i, signs, f"{where}.relations") for end in ends]
-    entries(proof["shifts"], f"{where}.shifts", "", given.values)
-    for name, data in proof["shifts"].items():
-        parameter = given.parameters[name]
-        bound = parameter.minimum if parameter.minimum is not None else parameter.above
-        if bound is None or rational(data, f"{where}.shifts.{name}") != bound:
-            raise Rejected(f"{where}.shifts.{name}: {shown(data)} is not the parameter's bound")
-    ends = [_over_bounds(given, end, list(proof["shifts"]), signs) for end in ends]
-
-    def good(units: dict[Any, int]) -> bool:
-        field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
-        low, high, *taken_off = evaluate(given.terms, ends, field)
-        left = field.plus(high, field.times(field.number(Fraction(-1)), low))
-        for factor, root in zip(taken_off[::2], taken_off[1::2], strict=True):
-            square = field.times(factor, field.times(root, root))
-            left = field.plus(left, field.times(field.number(Fraction(-1)), square))
-        factors = [factor.numerator for factor in taken_off[::2]]
-        if not field.is_signed() or any(c < 0 for factor in factors for c in factor.values()):
-            return False
-        if relation.head in ("Lt", "Gt"):
-            return bool(left.numerator) and field.one_sign(left.numerator) == 1
-        return all(coefficient > 0 for coefficient in left.numerator.values())
-
-    if not with_units(good):
-        raise Rejected(f"{where}: the margin's coefficients are not all positive in the slacks")
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of proof: the clauses and outcomes that it is for, its keys, and its check.
@@ -303,6 +207,7 @@ KINDS = {
     "ball": Kind(("inequality",), ("verified", "refuted"), "bits margin", in_ball),
     "positive": Kind(("inequality",), ("verified",), "shifts relations", positive),
     "squares": Kind(("inequality",), ("verified",), "shifts relations squares", squares),
+    "cases": Kind(("inequality",), ("verified",), "shifts relations cases", cases),
     "identity": Kind(("identity",), ("verified",), "scope factors", identity),
     "point": Kind(("identity", "inequality"), ("refuted",), "bits point difference", point),
     "words": Kind(("matrix_identity",), ("verified",), "", algebra.words),
@@ -354,7 +259,7 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    for_all = name in ("positive", "squares", "words") or (name == "identity" and proof["scope"] == "all")
+    for_all = name in ("positive", "squares", "cases", "words") or (name == "identity" and proof["scope"] == "all")
     if for_all and evidence == "proved" and not given.for_all(clause):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     # Words say nothing of an instance but its own words: where these choose, they show no more than that.

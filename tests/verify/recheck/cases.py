@@ -350,6 +350,32 @@ def squares():
     return certificate(statement, {"x": "3", "k": "2"}, *proofs)
 
 
+def by_cases():
+    # (x − 2k)² (x + k) ≥ 0, by which of x and 2k is larger; z − z² ≥ 0 on [0, 1]; x² + z² + 1 > x z, by a multiplier.
+    size, a = Parameter("x", "rational", "x", above=0), sp.Symbol("x", positive=True)
+    share, c = Parameter("z", "rational", "z", minimum=0), sp.Symbol("z", nonnegative=True)
+    statement = Statement(
+        (size, share, POSITIVE),
+        (
+            Inequality("order", sp.Ge((a - 2 * K) ** 2 * (a + K), 0, evaluate=False)),
+            Inequality("share", sp.Ge(c, c**2)),
+            Inequality("multiplied", sp.Gt(a**2 + c**2 + 1, a * c, evaluate=False)),
+        ),
+        hypotheses=(Hypothesis("share", sp.Le(c, 1)),),
+    )
+    leaf = {"multipliers": [], "squares": []}
+    order = {"slack": "x", "at": "2", "times": "k", "below": leaf, "above": leaf}
+    bounded = {"slack": "z", "relation": 0, "then": leaf}
+    whole = {"slack": "z", "at": "0", "times": None, "below": leaf, "above": bounded}
+    multiplied = {"multipliers": [{"over": ["x", "z"], "power": 2}], "squares": []}
+    proofs = (
+        ("verified", "proved", {"kind": "cases", "shifts": {"x": "0"}, "relations": [], "cases": order}),
+        ("verified", "proved", {"kind": "cases", "shifts": {"z": "0"}, "relations": [], "cases": whole}),
+        ("verified", "proved", {"kind": "cases", "shifts": {"x": "0", "z": "0"}, "relations": [], "cases": multiplied}),
+    )
+    return certificate(statement, {"x": "3", "z": "1/2", "k": "2"}, *proofs)
+
+
 LETTERS = {name: sp.Symbol(name, commutative=False) for name in "ABv"}
 SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
@@ -452,7 +478,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares),
+        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares, by_cases),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
     )

@@ -77,6 +77,12 @@ HARMLESS = [
     ("positive", r"clauses\.\d\.proof\.(shifts|relations).*", SAME + ": other slacks that do"),
     ("squares", r"clauses\.\d\.proof\.(shifts|relations|squares).*", SAME + ": other slacks, or squares, that do"),
     (
+        "by_cases",
+        r"clauses\.0\.proof\.(shifts|cases\.(slack|times))",
+        SAME + ": other slacks, or told apart the other way",
+    ),
+    ("by_cases", r"clauses\.[12]\.proof\.(shifts|relations|cases).*", SAME + ": other slacks, cases or powers that do"),
+    (
         "matrices",
         r"clauses\.0\.proof\.(matrices\..*|place.*)",
         SAME + ": other matrices, or another place, that show it",

@@ -1,0 +1,290 @@
+"""Polynomials with integer coefficients on an orthant, shown there by cases to be nowhere negative.
+
+A polynomial is {powers: coefficient}; of its variables, all ≥ 0, some are > 0. Where it has negative coefficients, it
+is multiplied with powers of 1 plus the sum of the variables (Pólya), or the orthant is split, where a variable is a
+number or a multiple of another: of x = t/(1 + s) and x = t + s, s ≥ 0, one holds. A polynomial of degree n on x < t has
+for coefficients in s its Bernstein coefficients. Splits go through where the polynomial is smallest for the size of its
+terms. The work is counted, not timed: what is found does not depend on the machine.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import comb, gcd, log
+from typing import Any
+
+import numpy as np
+
+Powers = tuple[int, ...]
+_MOST_POWER, _MOST_DEPTH, _MOST_TRIED = 6, 5, 3
+_POINTS, _STARTS, _NEWTON, _MINIMA = 200, 3, 30, 300
+_ZERO, _NEAR, _FAR, _STILL = 1e-9, 1e-4, 12.0, 1e-15
+
+
+class Spent(Exception):  # noqa: N818
+    """The work that may be done is done."""
+
+
+@dataclass
+class Work:
+    """How many coefficients may still be computed."""
+
+    left: int = 12_000
+
+    def spend(self, amount: int) -> None:
+        """Count some work; raises where there is none left."""
+        self.left -= amount
+        if self.left < 0:
+            raise Spent
+
+
+@dataclass(frozen=True)
+class Orthant:
+    """A polynomial and, of each variable, its name, and whether it is > 0 everywhere."""
+
+    terms: Mapping[Powers, int]
+    names: tuple[Any, ...]
+    positive: tuple[bool, ...]
+    strict: bool
+    work: Work = field(default_factory=Work, compare=False)
+
+    def is_shown(self) -> bool:
+        """Whether no coefficient is negative, and where needed some term is nowhere 0."""
+        if any(c < 0 for c in self.terms.values()):
+            return False
+        return not self.strict or any(all(map(_or, self.positive, powers)) for powers in self.terms)
+
+    def tree(self, depth: int = _MOST_DEPTH) -> dict[str, Any] | None:
+        """Return cases, as a certificate states them, that show the sign; None where none are found."""
+        try:
+            return self.shown(depth)
+        except Spent:
+            return None
+
+    def multiplied(self) -> dict[str, Any] | None:
+        """Return the least power of 1 plus the sum of the variables times which the sign is shown, as a leaf."""
+        times, unit = self, (0,) * len(self.names)
+        factor = {unit: 1} | {(*unit[:i], 1, *unit[i + 1 :]): 1 for i in range(len(unit))}
+        for power in range(_MOST_POWER + 1):
+            if times.is_shown():
+                multipliers = [{"over": list(self.names), "power": power}] if power else []
+                return {"multipliers": multipliers, "squares": []}
+            self.work.spend(len(times.terms) * len(factor))
+            times = replace(times, terms=_product(times.terms, factor))
+        return None
+
+    def shown(self, depth: int) -> dict[str, Any] | None:
+        """Return what `tree` does; raises where the work is done."""
+        if self.is_shown():
+            return {"multipliers": [], "squares": []}
+        if not self.may_be_shown():
+            return None
+        value, logs = self.minima()[0]
+        zero = self.zero(logs) if value < _NEAR else None
+        if value < -_ZERO or (zero is not None and self._excluded(zero)):
+            return None
+        found = self.multiplied()
+        if found is not None or not depth:
+            return found
+        ranked = sorted(self._splits(logs, zero), key=_Split.badness)[:_MOST_TRIED]
+        return next((tree for split in ranked if (tree := split.tree(depth - 1)) is not None), None)
+
+    def may_be_shown(self) -> bool:
+        """Whether no term that is alone in being largest somewhere far out, or close to 0, is negative."""
+        if min(self.terms.values(), default=0) >= 0:
+            # Not positive where a variable is 0.
+            return False
+        return self.terms[min(self.terms)] > 0 and self.terms[max(self.terms)] > 0
+
+    def minima(self) -> list[tuple[float, np.ndarray]]:
+        """Return where the polynomial is locally smallest for the sum of its terms' sizes, the smallest first.
+
+        At each the logarithm of what is positive over what is negative, and the logarithms of the variables, by some
+        Newton steps. None are looked for once it is seen to be negative.
+        """
+        self.work.spend(_MINIMA + _POINTS * len(self.terms) // 20)
+        powers = np.array(list(self.terms), dtype=float)
+        sizes = np.array([log(abs(c)) for c in self.terms.values()])
+        negative = np.array([c < 0 for c in self.terms.values()])
+        sides = [(powers[side], sizes[side]) for side in (~negative, negative)]
+
+        def value(logs: np.ndarray) -> np.ndarray:
+            above, below = (np.logaddexp.reduce(logs @ p.T + c, axis=-1) for p, c in sides)
+            return above - below
+
+        points = np.random.default_rng(0).normal(scale=2.0, size=(_POINTS, len(self.names)))
+        points[0] = 0
+        points = points[np.argsort(value(points), kind="stable")[:_STARTS]]
+        before = np.full(_STARTS, np.inf)
+        for _ in range(_NEWTON):
+            values = value(points)
+            if values.min() < -_ZERO or np.abs(values - before).max() < _STILL:
+                break
+            before = values
+            (slope, curved), (less, flat) = (_moments(points @ p.T + c, p) for p, c in sides)
+            sizes, axes = np.linalg.eigh(curved - flat)
+            along = np.einsum("kij,ki->kj", axes, less - slope) / np.maximum(np.abs(sizes), 1e-6)
+            steps = np.einsum("kij,kj->ki", axes, along)
+            steps /= np.maximum(1, np.linalg.norm(steps, axis=-1, keepdims=True))
+            tried = np.clip(np.stack([points, points + steps, points + steps / 4]), -_FAR, _FAR)
+            points = np.take_along_axis(tried, value(tried).argmin(axis=0)[None, :, None], 0)[0]
+        return sorted(zip(value(points).tolist(), points, strict=True), key=lambda pair: pair[0])
+
+    def zero(self, logs: np.ndarray) -> tuple[Fraction, ...] | None:
+        """Return a zero with simple coordinates near a point, if there is one."""
+        for most in (1, 4, 30, 1000):
+            point = tuple(Fraction(float(np.exp(x))).limit_denominator(most) for x in logs)
+            if not self.at(point):
+                return point
+        return None
+
+    def zeros(self) -> list[tuple[Fraction, ...]] | None:
+        """Return zeros that are found near minima; None where the claim is seen not to hold somewhere."""
+        minima = self.minima()
+        if minima[0][0] < -_ZERO:
+            return None
+        near = (self.zero(logs) for value, logs in minima if value < _NEAR)
+        zeros = list(dict.fromkeys(zero for zero in near if zero is not None))
+        return None if any(map(self._excluded, zeros)) else zeros
+
+    def _excluded(self, zero: tuple[Fraction, ...]) -> bool:
+        """Whether there is to be no zero here."""
+        return self.strict and all(x or not positive for x, positive in zip(zero, self.positive, strict=True))
+
+    def at(self, point: tuple[Fraction, ...]) -> Fraction:
+        """Return the value at a point."""
+        total = Fraction(0)
+        for powers, coefficient in self.terms.items():
+            term = Fraction(coefficient)
+            for x, power in zip(point, powers, strict=True):
+                term *= x**power
+            total += term
+        return total
+
+    def _splits(self, logs: np.ndarray, zero: tuple[Fraction, ...] | None) -> "Iterator[_Split]":
+        """Yield splits of each variable through a point, a zero, if any, at a number and at multiples of the others."""
+        point = zero or tuple(float(np.exp(x)) for x in logs)
+        mixed = [i for i in range(len(self.names)) if point[i] and any(c < 0 and p[i] for p, c in self.terms.items())]
+        fixed = self._fixed()
+        for i in mixed:
+            if fixed[i]:
+                yield self._split(i, None, _simple(point[i], exact=zero is not None))
+            for j in mixed:
+                if j < i:
+                    yield self._split(i, j, _simple(point[i] / point[j], exact=zero is not None))
+
+    def _fixed(self) -> list[bool]:
+        """Whether a variable is the same along all ways of scaling that scale the polynomial, all terms alike."""
+        powers = np.array(list(self.terms), dtype=float)
+        _, sizes, ways = np.linalg.svd(powers - powers[0])
+        alike = ways[np.count_nonzero(sizes > _ZERO) :]
+        return [not alike.size or bool(np.abs(alike[:, i]).max() < _ZERO) for i in range(len(self.names))]
+
+    def _split(self, i: int, j: int | None, at: Fraction) -> "_Split":
+        self.work.spend(2 * len(self.terms))
+        zero = None if self.positive[i] else self.changed({p: c for p, c in self.terms.items() if not p[i]})
+        below = self.changed(_below(self.terms, i, j, at), i, positive=True)
+        above = self.changed(_above(self.terms, i, j, at), i, positive=False)
+        below = below if j is None else below.changed(below.terms, j, positive=True)
+        return _Split(self.names[i], at, None if j is None else self.names[j], zero, below, above)
+
+    def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
+        """Return another polynomial, up to a positive factor, a variable's sign being another."""
+        self.work.spend(len(terms))
+        content = gcd(*terms.values()) or 1
+        signs = tuple(positive if k == i else was for k, was in enumerate(self.positive))
+        return replace(self, terms={p: c // content for p, c in terms.items()}, positive=signs)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """What is left to show where a variable is told apart from a number, or a multiple of another variable."""
+
+    name: Any
+    at: Fraction
+    times: Any
+    zero: Orthant | None
+    below: Orthant
+    above: Orthant
+
+    def badness(self) -> float:
+        """Return what share of the terms' sizes is negative."""
+        return sum(map(_negative_share, (self.below, self.above)))
+
+    def tree(self, depth: int) -> dict[str, Any] | None:
+        """Return the cases, where each is shown."""
+        tree: dict[str, Any] = {"slack": self.name, "at": str(self.at), "times": self.times}
+        for side, part in (("below", self.below), ("above", self.above)):
+            tree[side] = part.shown(depth)
+            if tree[side] is None:
+                return None
+        if self.zero is None:
+            return tree
+        nought = self.zero.shown(depth)
+        return nought and {"slack": self.name, "at": "0", "times": None, "below": nought, "above": tree}
+
+
+def _moments(exponents: np.ndarray, powers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slope and the curvature of log Σ exp: mean and covariance of the powers."""
+    shares = np.exp(exponents - exponents.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    mean = shares @ powers
+    return mean, np.einsum("kt,ti,tj->kij", shares, powers, powers) - mean[:, :, None] * mean[:, None, :]
+
+
+def _or(positive: bool, power: int) -> bool:
+    return positive or not power
+
+
+def _negative_share(part: Orthant) -> float:
+    negative = sum(c < 0 for c in part.terms.values())
+    return negative / max(1, len(part.terms)) + negative / 1000
+
+
+def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
+    """Return the number itself, where it is exact, else one close by with a small denominator, > 0."""
+    if exact:
+        return Fraction(value)
+    top = Fraction(float(value))
+    found = (top.limit_denominator(most) for most in (1, 2, 3, 5, 10, 100, 10**6))
+    return next((x for x in found if abs(x - top) < top / 8), Fraction(1))
+
+
+def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Powers, int]:
+    result: dict[Powers, int] = {}
+    for mine, a in left.items():
+        for other, b in right.items():
+            powers = tuple(x + y for x, y in zip(mine, other, strict=True))
+            result[powers] = result.get(powers, 0) + a * b
+    return {powers: c for powers, c in result.items() if c}
+
+
+def _below(terms: Mapping[Powers, int], i: int, j: int | None, at: Fraction) -> dict[Powers, int]:
+    """Put x = t/(1 + s), times the power of 1 + s and of at's denominator that makes it a polynomial."""
+    degree = max((powers[i] for powers in terms), default=0)
+    result: dict[Powers, int] = {}
+    for powers, c in terms.items():
+        k = powers[i]
+        scaled = c * at.numerator**k * at.denominator ** (degree - k)
+        for more in range(degree - k + 1):
+            place = _moved(powers, i, more, j, k)
+            result[place] = result.get(place, 0) + scaled * comb(degree - k, more)
+    return {powers: c for powers, c in result.items() if c}
+
+
+def _above(terms: Mapping[Powers, int], i: int, j: int | None, at: Fraction) -> dict[Powers, int]:
+    """Put x = t + s, times a power of at's denominator."""
+    degree = max((powers[i] for powers in terms), default=0)
+    result: dict[Powers, int] = {}
+    for powers, c in terms.items():
+        k = powers[i]
+        for more in range(k + 1):
+            place = _moved(powers, i, more, j, k - more)
+            scaled = c * comb(k, more) * at.numerator ** (k - more) * at.denominator ** (degree - k + more)
+            result[place] = result.get(place, 0) + scaled
+    return {powers: c for powers, c in result.items() if c}
+
+
+def _moved(powers: Powers, i: int, power: int, j: int | None, more: int) -> Powers:
+    """Return powers with that of i replaced, and that of j raised."""
+    return tuple(power if k == i else p + more if k == j else p for k, p in enumerate(powers))
