@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.benchmarks.limits import Limit
 
 from numerics.preconditioned_descent.reduced import reduced
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
 from numerics.preconditioned_descent.trainer import Plan, Training
+from tests.benchmarks.limits import Limit
 
 L, D, N, BATCH, RESAMPLE, ETA = 3, 5, 20, 20_000, 100, 0.01
 SEED = 1

@@ -1,16 +1,9 @@
 """All critical points of Theorem 3's loss, certified, against training."""
 
-import pytest
+from theorems.preconditioned_descent.critical_steps import critical_points
 
 L, D, N = 3, 5, 20
 EXAMPLES, STEPS = 20_000, 30_000
-
-
-def ours(layers, d, n):
-    module = pytest.importorskip("theorems.preconditioned_descent.multiples_of_the_inverse")
-    if not hasattr(module, "critical_points"):
-        pytest.skip("multiples_of_the_inverse.critical_points: not there")
-    return module.critical_points(layers, d, n)
 
 
 def adam():
@@ -34,10 +27,11 @@ def adam():
 
 
 def bench_critical_points(pair):
-    assert ours(L, D, N)
+    found = critical_points(L, D, N)
+    assert len(found.points) == 4 and found.complete
     pair(
         f"all critical points of Theorem 3's loss, L = {L}, d = {D}, n = {N}",
-        lambda: ours(L, D, N),
+        lambda: critical_points(L, D, N),
         adam(),
         reach=1e5,
         rounds=5,
@@ -48,8 +42,16 @@ def bench_critical_points(pair):
 
 
 def bench_growth_with_layers(growth):
-    growth("All critical points, d = 5, n = 20", "layers L", {k: lambda k=k: ours(k, D, N) for k in (1, 2, 3, 4)})
+    growth(
+        "All critical points, d = 5, n = 20",
+        "layers L",
+        {k: lambda k=k: critical_points(k, D, N) for k in (1, 2, 3, 4, 5, 6)},
+    )
 
 
 def bench_growth_with_examples(growth):
-    growth("All critical points, L = 3, d = 5", "examples n", {n: lambda n=n: ours(L, D, n) for n in (10, 20, 40, 80)})
+    growth(
+        "All critical points, L = 3, d = 5",
+        "examples n",
+        {n: lambda n=n: critical_points(L, D, n) for n in (10, 20, 40, 80)},
+    )

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.benchmarks.limits import Limit
 
 from numerics.sparse_token_selection.reference import loss, sample_batch
 from numerics.sparse_token_selection.stochastic import sign_encodings
 from numerics.sparse_token_selection.trainer import Plan, Training
+from tests.benchmarks.limits import Limit
 
 T, Q, D, D_E, N = 200, 3, 5, 170, 256
 SEED, ETA = 1, 1.0
