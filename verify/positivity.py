@@ -122,6 +122,8 @@ def _leaf(found: Margin, orthant: Orthant) -> dict[str, Any] | None:
         return None
     if (leaf := orthant.multiplied()) is not None:
         return leaf
+    if found.is_bounded:
+        return None
     orthant.work.spend(_SQUARES)
     if (squares := squares_in(orthant.terms, zeros)) is None:
         return None

@@ -44,6 +44,8 @@ class Margin:
         All relations that may be used.
     stated, statement
         The margin in the statement's symbols, and the statement.
+    is_bounded
+        Whether a further relation was used: what the slacks mean may then divide by what keeps no sign.
     """
 
     expression: sp.Expr
@@ -55,6 +57,7 @@ class Margin:
     known: Sequence[Any]
     stated: sp.Expr
     statement: "Statement"
+    is_bounded: bool = False
 
     def data(self) -> dict[str, Any]:
         """Return the slacks as a certificate states them."""
@@ -133,7 +136,8 @@ class Margin:
         if new is not None:
             names[new], meaning[new] = self.name(slack), meant
         put = self.expression.subs(slack, value)
-        return replace(self, expression=put, meaning=meaning, names=names, steps=steps)
+        bounded = self.is_bounded or new is not None
+        return replace(self, expression=put, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
 
     def over(self, ends: Mapping[str, Any]) -> "Margin":
         """Return it with more parameters written over their bounds."""

@@ -204,15 +204,15 @@ def draw(key: Any, step: Any, sample: Any, T: int, d_e: int, words: Any, work: A
 
 @_compiled
 def _added(matrix: Any, columns: Any, rows: Any) -> None:
-    """Add columnsᵀ rows to a matrix; columns (m, a), rows (m, b), matrix (a, b)."""
-    m = len(rows)
+    """Add columnsᵀ rows to a matrix (a, b); columns (m, a), rows (m, at least b), of which b columns are used."""
+    m, b = len(rows), matrix.shape[1]
     for i in range(len(matrix)):
         for s in range(0, m - 3, 4):
             c0, c1, c2, c3 = columns[s, i], columns[s + 1, i], columns[s + 2, i], columns[s + 3, i]
-            for j in range(rows.shape[1]):
+            for j in range(b):
                 matrix[i, j] += c0 * rows[s, j] + c1 * rows[s + 1, j] + c2 * rows[s + 2, j] + c3 * rows[s + 3, j]
         for s in range(m - m % 4, m):
-            for j in range(rows.shape[1]):
+            for j in range(b):
                 matrix[i, j] += columns[s, i] * rows[s, j]
 
 
@@ -229,8 +229,9 @@ def _averages(
         out[k] = total
     _tables(p, tables)
     _products(turned, len(work) // 8, 1, tables, work)
+    encoded = out[d:]
     for j in range(len(u)):
-        out[d + j] = size * work[j] + p_query * u[j]
+        encoded[j] = size * work[j] + p_query * u[j]
 
 
 @_compiled
@@ -289,9 +290,11 @@ def _sample(
     (d, T), d_e, octets, zero = X.shape, len(u), len(by_dimension), X.dtype.type(0)
     logit_query = zero
     entry[d_e:] = 0
+    # Slices, so that indices begin at 0: loops over others are not vectorised.
+    encoded = key[d:]
     for j in range(d_e):
-        logit_query += u[j] * key[d + j]
-        entry[j] = size * key[d + j]
+        logit_query += u[j] * encoded[j]
+        entry[j] = size * encoded[j]
     _tables(entry, by_dimension)
     _products(words, 1, octets, by_dimension, p)
     for k in range(d):
@@ -301,18 +304,19 @@ def _sample(
     transposed(words, turned)
     _averages(X, turned, p, p_query, u, size, by_token, entry, mean)
     for k in range(d):
-        r[k] = 0
+        total, value = zero, zero
         for place in members:
-            r[k] -= X[k, place]
-        r[k] /= len(members)
+            total += X[k, place]
         for j in range(d + d_e):
-            r[k] += V[k, j] * mean[j]
+            value += V[k, j] * mean[j]
+        r[k] = value - total / len(members)
     loss, slope_query = zero, zero
     entry[:] = 0
     for k in range(d):
         loss += r[k] * r[k]
+        encoded = V[k, d:]
         for j in range(d_e):
-            entry[j] += r[k] * V[k, d + j]
+            entry[j] += r[k] * encoded[j]
     for j in range(d_e):
         slope_query += u[j] * entry[j]
         entry[j] *= size
@@ -376,7 +380,7 @@ def gradients(
             )  # fmt: skip
         slopes_W[chunk] = 0
         slopes_V[chunk] = 0
-        _added(slopes_W[chunk], changes[:m], selected[:m, :d_e])
+        _added(slopes_W[chunk], changes[:m], selected[:m])
         _added(slopes_V[chunk], residuals[:m], means[:m])
 
 

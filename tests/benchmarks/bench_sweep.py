@@ -1,13 +1,30 @@
-"""Sweeps of a theorem over more and more instances."""
+"""A sweep of a theorem over more and more instances, against a check of each."""
+
+from fractions import Fraction
 
 from verify import load_theorem
 
+ACROSS = 10
+"""Values of R; those of n make up the rest."""
+
 
 def bench_growth_with_points(growth):
-    theorem = load_theorem("ahn2023.theorem5")
+    theorem = load_theorem("li2024.weight_shift")
+    radii = [Fraction(4) + Fraction(4 * i, ACROSS - 1) for i in range(ACROSS)]
 
-    def over(points):
-        found = theorem.sweep({"n": f"3:{points // 10 + 2}:{points // 10}"}, d=2) if points < 10 else None
-        return found or theorem.sweep({"n": f"10:{points // 10 + 9}:{points // 10}", "d": "2:11:10"})
+    def swept(points):
+        found = theorem.sweep({"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
+        assert found.counts == {"verified": points}
 
-    growth("A sweep of Ahn et al.'s Theorem 5", "instances", {n: lambda n=n: over(n) for n in (100, 1000, 10_000)})
+    def checked(points):
+        for i in range(points):
+            assert theorem.check(n=50 + i // ACROSS, R=radii[i % ACROSS], d=20).outcome == "verified"
+
+    growth(
+        "A sweep of Li et al.'s weight shift",
+        "instances",
+        {n: lambda n=n: swept(n) for n in (20, 100, 1000, 10_000)},
+        {n: lambda n=n: checked(n) for n in (20, 100)},
+        times=1,
+        note="The plain way is a check of each instance; a sweep decides in float64 with error estimates what it can.",
+    )
