@@ -1,6 +1,6 @@
 """Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
 
-Forms of proof are tried in turn, the cheap ones first, over all relations that may help: no negative coefficient; one
+Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Forms of proof are tried in turn, the cheap ones first, over all relations that may help: no negative coefficient; one
 square times what is not negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken
 off; cases. Last, a slack that another relation bounds is that bound over 1 plus another slack, which goes from the
 margin's coefficients to its Bernstein coefficients. All this is searched for here; that the cases leave nothing out,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MOST_OPERATIONS = 200
 _MOST_CHOSEN, _MOST_SEARCHED, _MOST_TERMS, _MOST_VARIABLES, _MOST_BOUNDED = 1, 4, 40, 6, 2
 _BOUND, _SQUARES = 1000, 3000
+_LOGARITHM = sp.Dummy(real=True)
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
@@ -35,7 +36,11 @@ def positive_proof(relation: sp.core.relational.Relational, statement: "Statemen
     if isinstance(relation, sp.Eq):
         return None
     margin = statement.expand(relation.gts) - statement.expand(relation.lts)
-    if not margin.is_rational_function(*margin.free_symbols) or margin.count_ops() > _MOST_OPERATIONS:
+    if margin.count_ops() > _MOST_OPERATIONS:
+        return None
+    if margin.has(sp.log):
+        return _by_logarithms(margin, statement, strict=isinstance(relation, _STRICT), hypotheses=hypotheses)
+    if not margin.is_rational_function(*margin.free_symbols):
         return None
     known = [*statement.domain]
     if hypotheses:
@@ -61,6 +66,23 @@ def positive_proof(relation: sp.core.relational.Relational, statement: "Statemen
             if searched is not None:
                 return _stated(*searched)
     return None
+
+
+def _by_logarithms(margin: sp.Expr, statement: "Statement", *, strict: bool, hypotheses: bool) -> Any:
+    """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
+    used = []
+    for logarithm in sorted(margin.atoms(sp.log), key=str):
+        of, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
+        if not factor.is_Rational or factor == 0:
+            return None
+        known = sp.Ge(of, 1, evaluate=False) if factor > 0 else sp.Gt(of, 0, evaluate=False)
+        if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None:
+            return None
+        used.append({"of": to_data(of), "proof": proof})
+        margin = margin.subs(logarithm, 0 if factor > 0 else of - 1)
+    left = (sp.Gt if strict else sp.Ge)(margin, 0, evaluate=False)
+    proof = None if margin.has(sp.log) else positive_proof(left, statement, hypotheses=hypotheses)
+    return None if proof is None else {"kind": "logarithms", "logarithms": used, "left": proof}
 
 
 def _unshifted(few: list[Margin]) -> list[Margin]:

@@ -12,7 +12,7 @@ from verify.recheck.attention import high, low
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
-from verify.recheck.positivity import cases, over_bounds, positive, squares, with_slack
+from verify.recheck.positivity import cases, logarithms, over_bounds, positive, squares, with_slack
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
 from verify.recheck.stationary import not_stationary, stationary
 from verify.recheck.terms import Node, encloses, order
@@ -208,6 +208,7 @@ KINDS = {
     "positive": Kind(("inequality",), ("verified",), "shifts relations", positive),
     "squares": Kind(("inequality",), ("verified",), "shifts relations squares", squares),
     "cases": Kind(("inequality",), ("verified",), "shifts relations cases", cases),
+    "logarithms": Kind(("inequality",), ("verified",), "logarithms left", logarithms),
     "identity": Kind(("identity",), ("verified",), "scope factors", identity),
     "point": Kind(("identity", "inequality"), ("refuted",), "bits point difference", point),
     "words": Kind(("matrix_identity",), ("verified",), "", algebra.words),
@@ -259,7 +260,9 @@ def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[st
     outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    for_all = name in ("positive", "squares", "cases", "words") or (name == "identity" and proof["scope"] == "all")
+    for_all = name in ("positive", "squares", "cases", "logarithms", "words") or (
+        name == "identity" and proof["scope"] == "all"
+    )
     if for_all and evidence == "proved" and not given.for_all(clause):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     # Words say nothing of an instance but its own words: where these choose, they show no more than that.

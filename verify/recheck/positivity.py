@@ -13,12 +13,11 @@ from typing import Any
 from verify.recheck.fields import evaluate
 from verify.recheck.given import Given, sides, with_units
 from verify.recheck.polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
-from verify.recheck.reading import Rejected, entries, items, rational, shown, whole
+from verify.recheck.reading import Rejected, entries, items, rational, shown, whole, word
 from verify.recheck.terms import Node
 
 _MOST_POWER = 64
 _SIGNED = ("positive", "nonnegative")
-_NO_MORE = {"multipliers": [], "squares": []}
 
 
 def with_slack(given: Given, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> dict[Any, Node]:
@@ -65,7 +64,7 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
     strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
     there. Divisors must have one sign in the slacks.
     """
-    _check(given, clause, proof, _NO_MORE, where, "")
+    _check(given, _inequality(given, clause, where), proof, where, "positive")
 
 
 def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
@@ -74,7 +73,7 @@ def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
     Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
     must have no negative coefficient in the slacks.
     """
-    _check(given, clause, proof, {**_NO_MORE, "squares": proof["squares"]}, where, "")
+    _check(given, _inequality(given, clause, where), proof, where, "squares")
 
 
 def cases(given: Given, clause: Any, proof: Any, where: str) -> None:
@@ -88,13 +87,50 @@ def cases(given: Given, clause: Any, proof: Any, where: str) -> None:
     strict. `multipliers squares`: squares taken off and multiplied with powers of 1 plus sums of slacks, the margin
     has no negative coefficient.
     """
-    _check(given, clause, proof, proof["cases"], where, ".cases")
+    _check(given, _inequality(given, clause, where), proof, where, "cases")
 
 
-def _check(given: Given, clause: Any, proof: Any, tree: Any, where: str, at: str) -> None:
+def logarithms(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
+
+    Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
+    is negative, log u ≤ u − 1, by a proof that u > 0. What is left of the margin has a proof of its own.
+    """
+    relation, terms = _inequality(given, clause, where), given.terms
+    margin = terms.minus(*reversed(sides(relation)))
+    for i, entry in enumerate(items(proof["logarithms"], f"{where}.logarithms")):
+        at = f"{where}.logarithms[{i}]"
+        entries(entry, at, "of proof")
+        of, name = given.expression(entry["of"], f"{at}.of"), ("logarithm", i)
+        margin = terms.exchanged(margin, terms.log(of), terms.symbol(name))
+        factor = terms.slope(margin, name)
+        if factor.head != "number" or not factor.value:
+            raise Rejected(f"{at}.of: its logarithm does not occur times a number, and so alone")
+        rises = factor.value > 0
+        _shown(given, terms.build(*("Ge", (of, terms.one)) if rises else ("Gt", (of, terms.zero))), entry["proof"], at)
+        margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(of, terms.one)})
+    left = terms.build("Gt" if relation.head in ("Lt", "Gt") else "Ge", (margin, terms.zero))
+    _shown(given, left, proof["left"], where)
+
+
+_KEYS = {"positive": "kind shifts relations"}
+_KEYS |= {kind: f"{_KEYS['positive']} {kind}" for kind in ("squares", "cases")}
+
+
+def _shown(given: Given, relation: Node, proof: Any, where: str) -> None:
+    kind = word(proof["kind"] if type(proof) is dict and "kind" in proof else None, f"{where}.kind", list(_KEYS))
+    entries(proof, where, _KEYS[kind])
+    _check(given, relation, proof, where, kind)
+
+
+def _inequality(given: Given, clause: Any, where: str) -> Node:
     relation = given.relation(clause["relation"], "clause.relation")
     if relation.head == "Eq":
         raise Rejected(f"{where}: an equation is no inequality")
+    return relation
+
+
+def _check(given: Given, relation: Node, proof: Any, where: str, kind: str) -> None:
     known, signs, steps = [*given.domain, *given.parametric], dict[Any, Sign](), list[Mapping[Any, Node]]()
     names = {name: name for name in (*given.values, *given.variables)}
     for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
@@ -112,7 +148,11 @@ def _check(given: Given, clause: Any, proof: Any, tree: Any, where: str, at: str
         names[name] = ("over", name)
     steps.append(over_bounds(given, proof["shifts"], signs))
     signs = {name: signs.get(name) or given.sign_of(name) for name in names.values()}
-    _Slacks(given, relation, known, names, signs, tuple(steps)).shows(tree, where + at)
+    slacks = _Slacks(given, relation, known, names, signs, tuple(steps))
+    if kind == "cases":
+        slacks.shows(proof["cases"], f"{where}.cases")
+    else:
+        slacks.shows({"multipliers": [], "squares": proof.get("squares", [])}, where)
 
 
 def _place(given: Given, known: Sequence[Node], place: Any, where: str) -> int:

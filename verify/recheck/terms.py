@@ -324,6 +324,18 @@ class Terms:
                 done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
         return done[node]
 
+    def exchanged(self, node: Node, old: Node, new: Node) -> Node:
+        """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
+        done: dict[Node, Node] = {old: new}
+        parts = order([node], lambda n: n is old)
+        self.effort.spend(len(parts))
+        for part in parts:
+            if part.args and part is not old:
+                if part.head in _BINDERS:
+                    raise Rejected(f"{part.head} is outside of what is bounded here")
+                done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
+        return done.get(node, node)
+
     def choose(self, node: Node, chosen: Mapping[Any, int], counts: Mapping[Any, int]) -> Node:
         """Return the node with every Case decided by the place of its word."""
         done: dict[Node, Node] = {}
