@@ -15,5 +15,8 @@ def bench_check_from_a_cold_start(pair):
         lambda: run("-c", "import sympy"),
         reach=2.5,
         cost=True,
-        note="The plain way is `import sympy` in a process of its own.",
+        rounds=5,
+        note="The plain way is `import sympy` in a process of its own, which ours has to do too. Beside it come the"
+        " other imports (typer and pydantic, NumPy, FLINT, the re-checker), reading the theorem with its canaries,"
+        " and the proof of ten clauses, most of it in SymPy's polynomials.",
     )

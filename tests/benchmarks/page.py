@@ -15,8 +15,9 @@ _HEAD = ("work", "on", "ours", "the plain way", "ratio, median", "range", "to re
 
 
 def read(folder):
-    """Return all runs of a folder, the latest last."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in Path(folder).glob("*.json")]
+    """Return all runs of a folder, the latest last; one that was broken off has left an empty file."""
+    texts = [path.read_text(encoding="utf-8") for path in Path(folder).glob("*.json")]
+    found = [json.loads(text) for text in texts if text]
     return sorted(found, key=lambda run: run["datetime"])
 
 

@@ -56,6 +56,7 @@ def test_the_latest_of_a_row_counts_and_the_others_stay(tmp_path):
         "a.json": run(pair_row(reach=3), at="2026-01-02T00:00:00"),
     }.items():
         (tmp_path / name).write_text(json.dumps(found))
+    (tmp_path / "broken_off.json").touch()
     rows = rows_of(read(tmp_path))
     assert [(row["work"], row["reach"]) for row in rows] == [("sums", 3), ("products", 20)]
 
