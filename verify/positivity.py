@@ -1,10 +1,11 @@
 """Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
 
-Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Forms of proof are tried in turn, the cheap ones first, over all relations that may help: no negative coefficient; one
-square times what is not negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken
-off; cases. Last, a slack that another relation bounds is that bound over 1 plus another slack, which goes from the
-margin's coefficients to its Bernstein coefficients. All this is searched for here; that the cases leave nothing out,
-and that the coefficients have the sign, is all that a re-check has to see.
+Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Then forms of proof are tried in
+turn, the cheap ones first, over all relations that may help: no negative coefficient; one square times what is not
+negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken off; cases. Last, a slack
+that another relation bounds is that bound over 1 plus another slack, which goes from the margin's coefficients to its
+Bernstein coefficients. All this is searched for here; that the cases leave nothing out, and that the coefficients have
+the sign, is all that a re-check has to see.
 """
 
 from collections.abc import Iterator

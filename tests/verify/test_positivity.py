@@ -56,6 +56,10 @@ def evidence(make_theorem):
         (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
         (gt(n**2, n - 1), {"n": 1}, ()),
         (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
+        # log x ≤ x − 1, log n ≥ 0.
+        (gt(x, sp.log(x)), {"x": 2}, ()),
+        (gt(x**2 + 3 * sp.log(n), sp.log(x / 2) / 5), {"x": 2, "n": 3}, ()),
+        (sp.Ge(sp.log(x), 0, evaluate=False), {"x": 2}, (Hypothesis("least", sp.Ge(x, 1)),)),
         # Bounded from above: x = 2y/(1 + s).
         (gt(3 * y, x), {"x": 1, "y": 1}, SMALLER),
         (sp.Ge(4 * y**2, x**2, evaluate=False), {"x": 1, "y": 1}, SMALLER),
@@ -95,6 +99,11 @@ def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypoth
         (gt(x**2, x * y), {"x": 3, "y": 1}, (Hypothesis("larger", sp.Ge(x, y)),)),
         # True here, not for all.
         (gt(x, 1), {"x": 2}, ()),
+        (gt(sp.log(x), -5), {"x": 2}, ()),
+        # A tangent at another place; a factor that is no number, or that has no sign.
+        (gt(x, sp.E * sp.log(x) - 1), {"x": 2}, ()),
+        (gt(x * y, y * sp.log(x)), {"x": 2, "y": 1}, ()),
+        (gt(x**2 + 1, sp.log(x) ** 2), {"x": 2}, ()),
     ],
     ids=str,
 )

@@ -376,6 +376,19 @@ def by_cases():
     return certificate(statement, {"x": "3", "z": "1/2", "k": "2"}, *proofs)
 
 
+def in_logarithms():
+    # log x ≤ x − 1 and log k ≥ 0 make log x < x + 2 log k hold.
+    size, a = Parameter("x", "rational", "x", above=0), sp.Symbol("x", positive=True)
+    clause = Inequality("c", sp.Lt(sp.log(a), a + 2 * sp.log(K)))
+    used = [
+        {"of": to_data(a), "proof": {"kind": "positive", "shifts": {"x": "0"}, "relations": []}},
+        {"of": to_data(K), "proof": {"kind": "positive", "shifts": {"k": "1"}, "relations": []}},
+    ]
+    left = {"kind": "positive", "shifts": {}, "relations": []}
+    proof = {"kind": "logarithms", "logarithms": used, "left": left}
+    return certificate(Statement((size, POSITIVE), (clause,)), {"x": "3", "k": "2"}, ("verified", "proved", proof))
+
+
 LETTERS = {name: sp.Symbol(name, commutative=False) for name in "ABv"}
 SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
@@ -478,7 +491,7 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares, by_cases),
+        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares, by_cases, in_logarithms),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
     )
