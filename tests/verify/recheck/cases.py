@@ -491,7 +491,19 @@ ACCEPTED = {
     made.__name__: made
     for made in (
         *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
-        *(symbolic, identity, identity_here, point, point_in_balls, root, no_root, positive, squares, by_cases, in_logarithms),
+        *(
+            symbolic,
+            identity,
+            identity_here,
+            point,
+            point_in_balls,
+            root,
+            no_root,
+            positive,
+            squares,
+            by_cases,
+            in_logarithms,
+        ),
         *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
     )
