@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, Protocol
 
 import flint
-import numpy as np
 
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.outcomes import Enclosure, Evidence
@@ -159,8 +158,17 @@ class Ball:
         return base**exponent
 
 
+def _of_array(function: str, raw: Any) -> Any:
+    import numpy as np
+
+    return getattr(np, function)(raw)
+
+
 class Float64:
-    """IEEE doubles, scalars or NumPy arrays, for scans: fast, and no proof of anything."""
+    """IEEE doubles, scalars or NumPy arrays, for scans: fast, and no proof of anything.
+
+    NumPy is imported where a scan is made: a check in other arithmetic does without.
+    """
 
     name = "float64"
     evidence = Evidence.COMPUTED
@@ -170,24 +178,30 @@ class Float64:
         return numerator / denominator
 
     def number(self, value: Any) -> Any:
+        import numpy as np
+
         return _number(self, value, (float, np.ndarray))
 
     def sign(self, raw: Any) -> int:
+        import numpy as np
+
         return int(np.sign(raw))
 
     def checked(self, raw: Any) -> Any:
+        import numpy as np
+
         if not np.all(np.isfinite(raw)):
             raise UndefinedError("not finite in float64")
         return raw
 
     def exp(self, raw: Any) -> Any:
-        return math.exp(raw) if isinstance(raw, float) else np.exp(raw)
+        return math.exp(raw) if isinstance(raw, float) else _of_array("exp", raw)
 
     def log(self, raw: Any) -> Any:
-        return math.log(raw) if isinstance(raw, float) else np.log(raw)
+        return math.log(raw) if isinstance(raw, float) else _of_array("log", raw)
 
     def sqrt(self, raw: Any) -> Any:
-        return math.sqrt(raw) if isinstance(raw, float) else np.sqrt(raw)
+        return math.sqrt(raw) if isinstance(raw, float) else _of_array("sqrt", raw)
 
     def power(self, base: Any, exponent: Any) -> Any:
         return base**exponent

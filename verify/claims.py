@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import sympy as sp
 
 from verify.certificates import identity_proof, margin_proof, point_proof
-from verify.cycles import Cycle, avoids
 from verify.dynamics import (
     INTERRUPTED,
     Dynamics,
@@ -30,12 +29,12 @@ from verify.identities import (
 )
 from verify.language import RELATIONS, to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
-from verify.positivity import positive_proof
 from verify.signs import factor_signs, nowhere_zero
 from verify.tube_cells import Tube
 from verify.tubes import Horizon, enclose_passage
 
 if TYPE_CHECKING:
+    from verify.cycles import Cycle
     from verify.statement import Statement
 
 
@@ -52,8 +51,9 @@ class Context:
 
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
     them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
-    not for the instance's words alone, None for all clauses. Recursions are followed until `iterate_until`, so that
-    some time is left for what comes after.
+    not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
+    clause, of which the re-checker will say whether they are accepted. Recursions are followed until
+    `iterate_until`, so that some time is left for what comes after.
     """
 
     statement: "Statement"
@@ -67,6 +67,12 @@ class Context:
     in_scope: bool = False
     for_all: frozenset[str] | None = None
     interrupted: bool = False
+    shipped: Mapping[str, Any] = field(default_factory=dict)
+
+    def shipped_proof(self, label: str, *kinds: str) -> Any:
+        """Return the proof for all parameters that is shipped of a clause, if it is of one of some kinds, else None."""
+        proof = self.shipped.get(label) if self.is_for_all(label) else None
+        return proof if isinstance(proof, dict) and proof.get("kind") in kinds else None
 
     def is_for_all(self, label: str) -> bool:
         """Whether what is proved of a clause is proved for all parameters."""
@@ -103,13 +109,15 @@ class Context:
             self.interrupt()
         return self.passages[key]
 
-    def run(self, dynamics: Dynamics, level: Fraction) -> Passage | Cycle | Horizon:
+    def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon":
         """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
         first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
         if first.reached or first.why in ("time", INTERRUPTED):
             return first
         key = (dynamics, level, "far")
         if key not in self.passages:
+            from verify.cycles import avoids
+
             until = self.iterate_until or self.deadline
             try:
                 self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
@@ -215,6 +223,9 @@ class Identity:
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
         statement = context.statement
+        if (proof := context.shipped_proof(self.label, "identity")) and proof.get("scope") == "all":
+            shown = Outcome.VERIFIED, Evidence.PROVED, Fraction(0), "symbolic zero for all parameters"
+            return ClauseResult(self.label, self.text, *shown, proof=proof)
         why = "no point found at which the two sides differ"
         everywhere = self._difference(statement)
         values = _exact_values(statement, context.instance)
@@ -401,6 +412,10 @@ class Inequality:
     def _proof_for_all(self, context: Context) -> Any:
         if not context.is_for_all(self.label):
             return None
+        from verify.positivity import FOR_ALL, positive_proof
+
+        if context.in_scope and (proof := context.shipped_proof(self.label, *FOR_ALL)):
+            return proof
         return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
 
     def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:

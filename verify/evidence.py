@@ -5,12 +5,13 @@ evidence is that of its weakest clause there; its standing is no stronger than t
 theorem which its proof uses, down to the leaves. `python -m verify.evidence` writes the certificates.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verify.outcomes import Evidence
 from verify.registry import load_theorem, package_of, theorem_ids
@@ -53,6 +54,29 @@ def _rechecked(path: Path, changed: int, size: int) -> "Accepted | str":
         return recheck_file(path)
     except (Rejected, Unreadable) as error:
         return f"the shipped certificate is not accepted: {error}"
+
+
+def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
+    """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
+
+    None of a certificate that cannot be read, or is of another statement.
+    """
+    if theorem.id not in theorem_ids():
+        return {}
+    path = shipped_path(theorem.id)
+    try:
+        found = path.stat()
+        digest, proofs = _proofs(path, found.st_mtime_ns, found.st_size)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return proofs if digest == theorem.statement.digest else {}
+
+
+@cache
+def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
+    data = json.loads(path.read_text(encoding="utf-8"))
+    proved = (clause for clause in data["clauses"] if clause["evidence"] == str(Evidence.PROVED))
+    return data["statement_digest"], {clause["label"]: clause["proof"] for clause in proved}
 
 
 def standing(
@@ -105,11 +129,12 @@ def _standing(
 def main() -> None:
     """Write the certificate of each installed theorem's example into the folder that its package ships."""
     from verify.certificates import write_certificate
+    from verify.check import check
 
     for name in theorem_ids():
         theorem, path = load_theorem(name), shipped_path(name)
         path.parent.mkdir(exist_ok=True)
-        write_certificate(theorem, theorem.check(**theorem.example), path)
+        write_certificate(theorem, check(theorem, theorem.example, shipped=False), path)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,7 @@ class Primitive:
 PRIMITIVES: dict[str, Primitive] = {}
 
 
+@lru_cache(maxsize=2**12)
 def has_matrices(expression: sp.Basic) -> bool:
     """Whether a symbol that does not commute occurs."""
     return not all(symbol.is_commutative for symbol in expression.atoms(sp.Symbol))
@@ -196,12 +197,13 @@ def _head_of(expression: sp.Basic) -> str:
     raise TheoremError(f"{expression}: {kind} is outside the language of statements")
 
 
-def bound_symbols(expression: sp.Basic) -> set[sp.Basic]:
+@lru_cache(maxsize=2**12)
+def bound_symbols(expression: sp.Basic) -> frozenset[sp.Basic]:
     """Return the symbols in which something is differentiated, substituted or let tend to a point."""
     found: set[sp.Basic] = set()
     for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
         found.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
-    return found
+    return frozenset(found)
 
 
 def from_data(data: Data) -> Any:

@@ -24,6 +24,8 @@ from verify.sums_of_squares import squares_in
 if TYPE_CHECKING:
     from verify.statement import Statement
 
+FOR_ALL = ("positive", "squares", "cases", "logarithms")
+"""The kinds of proof that are found here."""
 _MOST_OPERATIONS = 200
 _MOST_CHOSEN, _MOST_SEARCHED, _MOST_TERMS, _MOST_VARIABLES, _MOST_BOUNDED = 1, 4, 40, 6, 2
 _BOUND, _SQUARES = 1000, 3000

@@ -108,7 +108,7 @@ class Statement:
                 raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
             for expression in clause.expressions():
                 self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
-                used = {s.name for s in self.expand(sp.sympify(expression)).free_symbols} - clause.bound_names()
+                used = _free_names(self.expand(sp.sympify(expression))) - clause.bound_names()
                 bound = sorted(used & {variable.name for variable in self.variables})
                 kind = clause.to_data()["kind"]
                 if bound and kind not in ("identity", "inequality", "matrix_identity"):
@@ -139,7 +139,7 @@ class Statement:
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
         """Raise TheoremError for a symbol that is not among the known names."""
-        if unknown := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name not in known):
+        if unknown := sorted(_free_names(sp.sympify(expression)) - known):
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
@@ -159,7 +159,7 @@ class Statement:
 
     @cached_property
     def _symbols(self) -> frozenset[sp.Symbol]:
-        return frozenset(self.variables).union(self.definitions, *(e.atoms(sp.Symbol) for e in self._all_expressions()))
+        return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self._all_expressions()))
 
     def _symbols_agree(self) -> None:
         """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
@@ -187,14 +187,14 @@ class Statement:
                 raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
         for expression in self._all_expressions():
             self.refuse_bound(expression)
-            for case in expression.atoms(Case):
+            for case in _cases(expression):
                 name, *choices = case.args
                 if len(choices) != len(words.get(str(name), ())):
                     raise TheoremError(f"{case}: needs one expression for each word of {name}")
             if outside := _outside_case(expression) & set(words):
                 raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
             lists = {p.name for p in self.parameters if p.kind == "rationals"}
-            if listed := lists & {symbol.name for symbol in expression.free_symbols}:
+            if listed := lists & _free_names(expression):
                 raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
 
     def _defaults_agree(self) -> None:
@@ -303,16 +303,32 @@ def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr]
     """Put definitions in, the last first; a theorem's canaries share most of what is expanded."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
-            expression = expression.subs(name, value)
+            expression = expression.xreplace({name: value})
     return expression
 
 
-def _outside_case(expression: sp.Basic) -> set[str]:
+@lru_cache(maxsize=2**12)
+def _outside_case(expression: sp.Basic) -> frozenset[str]:
     """Return the names of the symbols that occur other than as the word of a Case."""
     if isinstance(expression, sp.Symbol):
-        return {expression.name}
+        return frozenset((expression.name,))
     parts = expression.args[1:] if isinstance(expression, Case) else expression.args
-    return set().union(*map(_outside_case, parts))
+    return frozenset().union(*map(_outside_case, parts))
+
+
+@lru_cache(maxsize=2**12)
+def _cases(expression: sp.Basic) -> frozenset[sp.Basic]:
+    return frozenset(expression.atoms(Case))
+
+
+@lru_cache(maxsize=2**12)
+def _symbols_in(expression: sp.Basic) -> frozenset[sp.Symbol]:
+    return frozenset(expression.atoms(sp.Symbol))
+
+
+@lru_cache(maxsize=2**12)
+def _free_names(expression: sp.Basic) -> frozenset[str]:
+    return frozenset(symbol.name for symbol in expression.free_symbols)
 
 
 def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:

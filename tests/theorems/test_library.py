@@ -8,6 +8,7 @@ import pytest
 
 import theorems
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, load_theorem, theorem_ids
+from verify.check import check
 from verify.necessity_map import refusal, shipped
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
@@ -32,7 +33,8 @@ def test_the_id_is_the_entry_points(name):
 @pytest.mark.parametrize("name", theorem_ids())
 def test_the_example_is_in_scope_and_verified(name):
     theorem = load_theorem(name)
-    result = theorem.check(**theorem.example)
+    # Proofs are found anew here, and not taken from the certificate.
+    result = check(theorem, theorem.example, shipped=False)
     assert result.outcome is Outcome.VERIFIED
     assert result.evidence in (Evidence.PROVED, Evidence.CERTIFIED)
 

@@ -6,9 +6,21 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from verify import Identity, Inequality, InputError, Outcome, Parameter, Source, Statement, Theorem
+from verify import (
+    Hypothesis,
+    Identity,
+    Inequality,
+    InputError,
+    Outcome,
+    Parameter,
+    Source,
+    Statement,
+    Theorem,
+    load_theorem,
+)
 from verify.certificates import certificate_text
-from verify.evidence import Standing, rechecked, shipped_path, standing
+from verify.check import check
+from verify.evidence import Standing, rechecked, shipped_path, shipped_proofs, standing
 from verify.outcomes import Evidence
 from verify.recheck import recheck_text
 
@@ -154,3 +166,78 @@ def test_where_a_package_ships_its_certificates():
     assert path.parts[-3:] == ("theorems", "certificates", "wang2024.lemma1.json") and path.is_file()
     with pytest.raises(InputError, match="unknown id"):
         shipped_path("nobody.knows")
+
+
+SHIPS = "wang2024.inverse_loss_rate"
+
+
+@pytest.fixture
+def unproving(monkeypatch):
+    """No proof is found anew: only what is shipped can be one."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a proof was looked for")
+
+    monkeypatch.setattr("verify.claims.Identity._difference", refuse)
+
+
+def test_a_shipped_proof_is_taken(unproving):
+    theorem = load_theorem(SHIPS)
+    result = check(theorem, {**theorem.example, "T": 12})
+    assert result.evidence is Evidence.PROVED and result.instance["T"] == 12
+    with pytest.raises(AssertionError, match="looked for"):
+        check(theorem, theorem.example, shipped=False)
+
+
+def test_another_statement_takes_none_of_it(unproving):
+    theorem = load_theorem(SHIPS)
+    variant = theorem.variant(replace(theorem.statement, clauses=theorem.statement.clauses[:1]))
+    assert shipped_proofs(variant) == {} and set(shipped_proofs(theorem)) == {
+        clause.label for clause in theorem.statement.clauses
+    }
+    with pytest.raises(AssertionError, match="looked for"):
+        check(variant, theorem.example)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda proof: {**proof, "factors": []},
+        lambda proof: {**proof, "scope": "everything"},
+        lambda proof: {"kind": "identity"},
+        lambda proof: "identity",
+    ],
+    ids=["without factors", "of no scope", "without anything", "no proof"],
+)
+def test_a_shipped_proof_that_is_not_accepted_is_none(monkeypatch, forged):
+    theorem = load_theorem(SHIPS)
+    proofs = {label: forged(proof) for label, proof in shipped_proofs(theorem).items()}
+    monkeypatch.setattr("verify.check.shipped_proofs", lambda _: proofs)
+    result = check(theorem, theorem.example)
+    assert result.evidence is Evidence.PROVED
+    assert recheck_text(certificate_text(theorem, result).encode()).theorem == SHIPS
+
+
+def test_a_false_identity_is_not_proved_by_what_is_shipped(monkeypatch):
+    false = theorem("u.false", Identity("i", (x + 1) ** 2, x**2 + 2 * x + 2))
+    proof = {"kind": "identity", "scope": "all", "factors": []}
+    monkeypatch.setattr("verify.check.shipped_proofs", lambda _: {"i": proof})
+    assert check(false, {"x": 1}).outcome is Outcome.REFUTED
+
+
+def test_a_proof_by_hypotheses_is_not_taken_out_of_scope(monkeypatch):
+    small = Statement(X, (CERTIFIED,), hypotheses=(Hypothesis("small", sp.Lt(x, 1)),))
+    bounded = replace(theorem("u.small", CERTIFIED), statement=small, example={"x": "1/2"})
+    found = check(bounded, {"x": "1/2"})
+    assert found.evidence is Evidence.PROVED
+    monkeypatch.setattr("verify.check.shipped_proofs", lambda _: {"c": found.clauses[0].proof})
+    assert check(bounded, {"x": "1/3"}).evidence is Evidence.PROVED
+    assert check(bounded, {"x": "3/2"}).clauses[0].evidence is Evidence.CERTIFIED
+
+
+def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
+    (tmp_path / "broken.json").write_text('{"clauses": [{"label"')
+    for name in ("broken.json", "absent.json"):
+        monkeypatch.setattr("verify.evidence.shipped_path", lambda _, name=name: tmp_path / name)
+        assert shipped_proofs(load_theorem(SHIPS)) == {}
+    assert shipped_proofs(theorem("u.unknown", PROVED)) == {}
