@@ -75,6 +75,12 @@ HARMLESS = [
         SAME + ": another box that holds the point",
     ),
     ("positive", r"clauses\.\d\.proof\.(shifts|relations).*", SAME + ": other slacks that do"),
+    ("in_logarithms", r"clauses\.0\.proof\.logarithms", SAME + ": in another order"),
+    (
+        "in_logarithms",
+        r"clauses\.0\.proof\.(logarithms\.\d\.proof|left)\.(shifts|relations).*",
+        SAME + ": other slacks that do",
+    ),
     ("squares", r"clauses\.\d\.proof\.(shifts|relations|squares).*", SAME + ": other slacks, or squares, that do"),
     (
         "by_cases",
