@@ -1,27 +1,24 @@
 """A recursion at many instances at once in float64, compiled from its statement; no proof of anything.
 
 Instances are taken in blocks that stay in a core's nearest cache for all steps, so that memory does not grow with the
-steps. Numba, where it is installed, compiles the step to vector instructions; elsewhere NumPy runs the same program.
+steps. Numba compiles the step to vector instructions.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from verify.arithmetic import Float64
 from verify.compile import Program, compile_program
 from verify.dynamics import Dynamics
 from verify.errors import InputError, TheoremError
 
 BLOCK = 256
 """Instances of a block: some twenty numbers of each lie in 48 KiB."""
-_NUMPY_BLOCK = 2048
 _AT_ONCE = 100_000
 """Steps between two looks at Ctrl-C: a fifth of a second."""
 
@@ -34,7 +31,6 @@ def observe(
     at: Sequence[int],
     *,
     threads: int | None = None,
-    compiled: bool | None = None,
 ) -> np.ndarray:
     """Return the observable of a recursion after some numbers of steps, at each of many instances.
 
@@ -48,8 +44,6 @@ def observe(
         The numbers of steps, rising.
     threads
         How many threads share the instances; None for one a core.
-    compiled
-        Whether by Numba or by NumPy; None for Numba where it is installed.
 
     Returns
     -------
@@ -81,14 +75,12 @@ def observe(
     by_name = dict(zip(points, columns, strict=True))
     count = columns[0].size if columns else 1
     inputs = np.array([by_name[symbol.name] for symbol in fixed], dtype=float).reshape(len(fixed), count)
-    by_numba = find_spec("numba") is not None if compiled is None else compiled
-    run, size = (_compiled(dynamics), BLOCK) if by_numba else (_plain(dynamics), _NUMPY_BLOCK)
-    found = np.empty((len(steps), count))
+    run, found = _compiled(dynamics), np.empty((len(steps), count))
 
     def block(start: int) -> None:
-        found[:, start : start + size] = run(inputs[:, start : start + size], steps)
+        found[:, start : start + BLOCK] = run(inputs[:, start : start + BLOCK], steps)
 
-    starts = range(0, count, size)
+    starts = range(0, count, BLOCK)
     with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(starts))) as pool:
         try:
             # What a block raises is raised here.
@@ -124,24 +116,6 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
 def _stages(at: Sequence[int]) -> Iterator[int]:
     """Yield how many steps lead from one number of steps to the next, from 0 on."""
     yield from (here - before for before, here in zip((0, *at), at, strict=False))
-
-
-def _plain(dynamics: Dynamics) -> Observe:
-    programs = _programs(dynamics)
-
-    def run(inputs: np.ndarray, at: Sequence[int]) -> np.ndarray:
-        count = inputs.shape[1]
-        found = np.empty((len(at), count))
-        with np.errstate(all="ignore"):
-            initial, advance, observable = (program.bind(Float64(), list(inputs)) for program in programs)
-            state = [np.broadcast_to(np.asarray(x, dtype=float), count) for x in initial()]
-            for place, more in enumerate(_stages(at)):
-                for _ in range(more):
-                    state = advance(*state)
-                (found[place],) = observable(*state)
-        return found
-
-    return run
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A recursion at many instances: as in one, by Numba and by NumPy, however many there are."""
+"""A recursion at many instances: as in one, however many there are."""
 
 import math
 
@@ -19,7 +19,6 @@ MIXED = Dynamics(
     (x + sp.sqrt(y) * sp.log(1 + x) / (1 + a**2), y * sp.exp(-x) + sp.Abs(a - b) ** 9 + (1 + y) ** b / 7),
     x - y**2,
 )
-WAYS = pytest.mark.parametrize("compiled", [True, False])
 
 
 def directly(values, steps):
@@ -32,11 +31,10 @@ def directly(values, steps):
     return u - v**2
 
 
-@WAYS
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 5000])
-def test_each_instance_is_what_it_is_alone(compiled, count):
+def test_each_instance_is_what_it_is_alone(count):
     points = {"a": np.linspace(0.1, 0.9, count), "b": 0.5}
-    found = observe(MIXED, points, [0, 1, 20], compiled=compiled)
+    found = observe(MIXED, points, [0, 1, 20])
     assert found.shape == (3, count)
     for place in {0, count // 2, count - 1}:
         one = {"a": points["a"][place], "b": 0.5}
@@ -44,11 +42,10 @@ def test_each_instance_is_what_it_is_alone(compiled, count):
         assert found[:, place] == pytest.approx([directly(one, steps) for steps in (0, 1, 20)], rel=1e-12)
 
 
-@WAYS
-def test_the_one_hot_recursion_is_the_scan_of_one_instance(compiled):
+def test_the_one_hot_recursion_is_the_scan_of_one_instance():
     values = {"T": 20, "q": 3, "d": 5, "eta": 0.002, "eps": 0.1}
     scanned = dict(scan_trajectory(DYNAMICS, values, 1000))
-    found = observe(DYNAMICS, values, [0, 10, 1000], compiled=compiled)
+    found = observe(DYNAMICS, values, [0, 10, 1000])
     assert found[:, 0] == pytest.approx([scanned[step] for step in (0, 10, 1000)], rel=1e-11)
 
 
@@ -58,12 +55,11 @@ def test_threads_change_no_bit():
     assert np.array_equal(one, four)
 
 
-@WAYS
-def test_what_diverges_is_not_finite(compiled):
+def test_what_diverges_is_not_finite():
     squares = Dynamics((x,), (a,), (x**2,), x)
-    assert observe(squares, {"a": [0.5, 2.0]}, [20], compiled=compiled)[0].tolist() == [0.0, math.inf]
+    assert observe(squares, {"a": [0.5, 2.0]}, [20])[0].tolist() == [0.0, math.inf]
     roots = Dynamics((x,), (a,), (x - 1,), sp.sqrt(x))
-    assert np.isnan(observe(roots, {"a": 0.5}, [1], compiled=compiled)).all()
+    assert np.isnan(observe(roots, {"a": 0.5}, [1])).all()
 
 
 def test_the_exponential_is_to_two_units_in_the_last_place():
@@ -94,14 +90,6 @@ def test_a_primitive_is_refused():
         observe(Dynamics((x,), (a,), (made(x),), x), {"a": 1}, [1])
 
 
-def test_without_numba_it_is_numpy(monkeypatch):
-    import verify.recursions
-
-    monkeypatch.setattr(verify.recursions, "find_spec", lambda name: None)
-    monkeypatch.setattr(verify.recursions, "_compiled", None)
-    assert observe(MIXED, {"a": 0.5, "b": 0.5}, [3])[0, 0] == pytest.approx(directly({"a": 0.5, "b": 0.5}, 3))
-
-
 def test_without_parameters():
     halves = Dynamics((x,), (sp.Integer(1),), (x / 2,), x)
-    assert [observe(halves, {}, [0, 3], compiled=way).tolist() for way in (True, False)] == [[[1.0], [0.125]]] * 2
+    assert observe(halves, {}, [0, 3]).tolist() == [[1.0], [0.125]]
