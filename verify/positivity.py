@@ -187,11 +187,12 @@ def _square(found: Margin, *, strict: bool) -> dict[str, Any] | None:
         return None
     for factor, root in _candidates(sp.Poly(above, *symbols)):
         left, divisor = sp.fraction(sp.together(above - factor * root**2))
-        top = sp.fraction(sp.together(factor))[0]
+        (top, below_factor), (_, below_root) = (sp.fraction(sp.together(part)) for part in (factor, root))
+        # What the square divides by is no 0 either, though it may cancel in what is left.
         if (
             is_shown(top, symbols, strict=False)
             and is_shown(left, symbols, strict=strict)
-            and is_shown(divisor, symbols, strict=True)
+            and all(is_shown(part, symbols, strict=True) for part in (divisor, below_factor, below_root))
         ):
             return _in_symbols(found, factor / below, root)
     return None

@@ -4,9 +4,7 @@ Instances are taken in blocks that stay in a core's nearest cache for all steps,
 steps. Numba compiles the step to vector instructions.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from verify.compile import Program, compile_program
+from verify.cores import on_all_cores
 from verify.dynamics import Dynamics
 from verify.errors import InputError, TheoremError
 
@@ -29,8 +28,6 @@ def observe(
     dynamics: Dynamics,
     points: Mapping[str, Any],
     at: Sequence[int],
-    *,
-    threads: int | None = None,
 ) -> np.ndarray:
     """Return the observable of a recursion after some numbers of steps, at each of many instances.
 
@@ -42,8 +39,6 @@ def observe(
         By a parameter's name one number, or an array with one for each instance.
     at
         The numbers of steps, rising.
-    threads
-        How many threads share the instances; None for one a core.
 
     Returns
     -------
@@ -53,8 +48,8 @@ def observe(
     Raises
     ------
     InputError
-        For numbers of steps that are negative or do not rise, arrays of different lengths, and a parameter that is
-        missing.
+        For numbers of steps that are no integers, negative or do not rise, a parameter that is missing or none of the
+        recursion's, and what is no number or array of numbers, of one length.
     TheoremError
         For a recursion with primitives.
 
@@ -62,33 +57,39 @@ def observe(
     -----
     Numba's exponential is ours: to two units in the last place, 0 below exp(−708), infinite above exp(709.4).
     """
-    steps = [int(step) for step in at]
-    if not steps or steps[0] < 0 or steps != sorted(set(steps)):
-        raise InputError("at", list(at), "must be one or more numbers of steps, from 0 on, rising")
+    steps = list(at) if isinstance(at, Sequence) else []
+    if not steps or not all(isinstance(step, int) and step >= 0 for step in steps) or steps != sorted(set(steps)):
+        raise InputError("at", at, "must be one or more numbers of steps, from 0 on, rising")
     fixed = fixed_symbols(dynamics)
-    if missing := [symbol.name for symbol in fixed if symbol.name not in points]:
+    names = [symbol.name for symbol in fixed]
+    if missing := [name for name in names if name not in points]:
         raise InputError(", ".join(missing), "", "missing: the recursion needs a value")
-    try:
-        columns = np.broadcast_arrays(*(np.atleast_1d(np.asarray(points[name], dtype=float)) for name in points))
-    except (ValueError, TypeError) as error:
-        raise InputError("points", sorted(points), f"must be numbers, or arrays of one length: {error}") from error
-    by_name = dict(zip(points, columns, strict=True))
-    count = columns[0].size if columns else 1
-    inputs = np.array([by_name[symbol.name] for symbol in fixed], dtype=float).reshape(len(fixed), count)
+    if unknown := [name for name in points if name not in names]:
+        raise InputError(unknown[0], "", f"unknown; the recursion's parameters are {', '.join(names)}")
+    columns = {name: _column(name, points[name]) for name in names}
+    count = max((column.size for column in columns.values()), default=1)
+    for name, column in columns.items():
+        if column.size not in (1, count):
+            raise InputError(name, f"{column.size} numbers", f"must be one number, or {count} as others are")
+    inputs = np.array([np.broadcast_to(column, count) for column in columns.values()]).reshape(len(fixed), count)
     run, found = _compiled(dynamics), np.empty((len(steps), count))
 
-    def block(start: int) -> None:
-        found[:, start : start + BLOCK] = run(inputs[:, start : start + BLOCK], steps)
+    def block(place: int) -> None:
+        some = slice(place * BLOCK, (place + 1) * BLOCK)
+        found[:, some] = run(inputs[:, some], steps)
 
-    starts = range(0, count, BLOCK)
-    with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(starts))) as pool:
-        try:
-            # What a block raises is raised here.
-            list(pool.map(block, starts))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    on_all_cores(-(-count // BLOCK), block)
     return found
+
+
+def _column(name: str, value: Any) -> np.ndarray:
+    try:
+        column = np.atleast_1d(np.asarray(value, dtype=float))
+    except (ValueError, TypeError):
+        column = np.empty(0)
+    if column.ndim != 1 or not column.size:
+        raise InputError(name, value, "must be a number, or an array of one dimension of numbers")
+    return column
 
 
 @cache

@@ -1,6 +1,7 @@
 """Statements as data: parameters, labelled hypotheses, definitions and a claim of labelled clauses."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -118,7 +119,7 @@ class Statement:
         self._symbols_agree()
         self._words_agree()
         self._defaults_agree()
-        self.to_data()
+        self._data()
 
     def _well_typed(self) -> None:
         for what, items, right in (
@@ -276,6 +277,10 @@ class Statement:
 
     def to_data(self) -> dict[str, Any]:
         """Return the statement as data: what the digest covers."""
+        # An expression's data are kept for the next statement with it: a copy for whoever changes his.
+        return deepcopy(self._data())
+
+    def _data(self) -> dict[str, Any]:
         return {
             "parameters": [_parameter_data(parameter) for parameter in self.parameters],
             "variables": [to_data(variable) for variable in self.variables],
@@ -288,7 +293,7 @@ class Statement:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the statement's data."""
-        return digest(self.to_data())
+        return digest(self._data())
 
     def __hash__(self) -> int:
         return hash(self.digest)

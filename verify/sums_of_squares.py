@@ -178,7 +178,10 @@ class _Gram:
 
     def interior_points(self) -> Iterator[list[Fraction]]:
         """Yield entries close to a numerical point well inside, with small denominators first."""
-        point = self._newton()
+        try:
+            point = self._newton()
+        except np.linalg.LinAlgError:
+            return
         if point is None:
             return
         for denominator in _DENOMINATORS:
@@ -211,7 +214,7 @@ class _Gram:
         x = np.zeros(count + 1)
         x[0] = 1
         lowest = [np.linalg.eigvalsh(m[0])[0] for m in matrices] + ([left[:, 0].min()] if len(left) else [])
-        x[count] = min(*lowest, 0.0, 0.0) - 1
+        x[count] = min([*lowest, 0.0]) - 1
 
         def inside(at: np.ndarray) -> bool:
             if at[count] >= 1 or (len(left) and (left @ at).min() <= 0):

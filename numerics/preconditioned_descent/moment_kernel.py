@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.cores import on_all_cores
 from numerics.preconditioned_descent.reduced import Prompts
 from verify import InputError
+from verify.cores import on_all_cores
 
 _BLOCK = 64
 """Prompts whose matrices stay in cache."""
@@ -283,9 +283,13 @@ def gradients(
 def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor, list[Tensor]]:
     """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
 
-    Raises InputError where A, B and the prompts do not fit together, or are not of float64 on the CPU.
+    The second moments are symmetric, as those of prompts are, which is not looked at. Raises InputError where A, B and
+    the prompts do not fit together, are empty, or not of float64 on the CPU.
     """
     S, weights, query = prompts
+    for name, given, count in (("A", A, 3), ("query", query, 2)):
+        if given.ndim != count or not given.numel():
+            raise InputError(name, tuple(given.shape), f"must have {count} dimensions, and none of them 0")
     d, N = query.shape
     shapes = {"A": (A, (len(A), d, d)), "second_moment": (S, (d, d, N)), "weights": (weights, (d, N))}
     shapes |= {"query": (query, (d, N))} | ({} if B is None else {"B": (B, A.shape)})
@@ -293,8 +297,8 @@ def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor
         if given.shape != torch.Size(shape) or given.dtype != torch.float64 or given.device.type != "cpu":
             found = tuple(given.shape), given.dtype, given.device.type
             raise InputError(name, found, f"must be of shape {tuple(shape)} and torch.float64, on the CPU")
-    numbers = [each.contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
-    numbers += [each.contiguous().numpy() for each in (S, weights, query)]
+    numbers = [each.detach().contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
+    numbers += [each.detach().contiguous().numpy() for each in (S, weights, query)]
     size = _CHUNK * _BLOCK
     chunks = -(-N // size)
     losses, slopes = np.zeros(chunks), np.zeros((chunks, 2, A.numel()))

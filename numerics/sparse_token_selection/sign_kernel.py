@@ -28,9 +28,9 @@ from numba.core import types
 from numba.extending import intrinsic
 from torch import Tensor
 
-from numerics.cores import on_all_cores
 from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
 from verify import InputError
+from verify.cores import on_all_cores
 
 _CHUNK = 32
 """Samples whose gradients are summed before those of chunks are: fixed, as sums depend on it."""
@@ -78,7 +78,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
     halves, bits = words.view(np.int32), work.view(np.uint64)
     for i in range(m):
         work[i] = (np.float64(halves[i]) + 2147483648.5) * 2.0**-32
-    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh((z − 1)/(z + 1)), to z²⁰/21.
+    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh((z − 1)/(z + 1)), to s²¹/21.
     least, exponent = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0xFFF0000000000000)
     bias, mantissa = np.uint64(64 << 52), np.uint64(0x4330000000000000)
     for i in range(m):
@@ -398,7 +398,8 @@ class Sizes(NamedTuple):
 class SignBatches:
     """The batches of a key, of two words: step by step, whatever is asked for first.
 
-    Raises InputError for sizes below 1, and for a subset of more than T tokens.
+    Raises InputError for sizes below 1, a subset of more than T tokens, a key of anything but two words of 64 bits, and
+    numbers other than float32 and float64.
     """
 
     sizes: Sizes
@@ -410,6 +411,10 @@ class SignBatches:
             at_least(name, size, 1)
         if self.sizes.q > self.sizes.T:
             raise InputError("q", self.sizes.q, f"must be at most T = {self.sizes.T}")
+        if len(self.key) != 2 or not all(isinstance(word, int) and 0 <= word < 2**64 for word in self.key):
+            raise InputError("key", self.key, "must be two integers from 0 to 2^64 - 1")
+        if self.dtype not in (torch.float32, torch.float64):
+            raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
 
     @cached_property
     def _words(self) -> np.ndarray:
@@ -425,6 +430,7 @@ class SignBatches:
 
     def drawn(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
         """Return the encodings (n, d_e, T), the tokens (n, d, T) and the members (n, q) of a step's batch."""
+        _counted(step)
         n, T, q, d, d_e = self.sizes
         groups, octets, pairs = -(-T // 8), -(-d_e // 8), -(-d * T // 2)
         bits = groups * octets
@@ -443,6 +449,7 @@ class SignBatches:
 
     def gradient(self, W: Tensor, V: Tensor, step: int, attend: Attend) -> Gradient:
         """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V."""
+        _counted(step)
         n, T, q, d, d_e = self.sizes
         for name, matrix, shape in (("W", W, (d + d_e, d + d_e)), ("V", V, (d, d + d_e))):
             if matrix.shape != shape or matrix.dtype != self.dtype or matrix.device.type != "cpu":
@@ -450,7 +457,7 @@ class SignBatches:
                 raise InputError(name, found, f"must be of shape {shape} and {self.dtype}, on the CPU")
         if attend not in get_args(Attend):
             raise InputError("attend", attend, f"must be one of {', '.join(get_args(Attend))}")
-        keys, values = W[:, d:].T.contiguous().numpy(), V.contiguous().numpy()
+        keys, values = W.detach()[:, d:].T.contiguous().numpy(), V.detach().contiguous().numpy()
         losses = np.empty(n, keys.dtype)
         slopes_W = np.empty((self._chunks, d + d_e, d_e), keys.dtype)
         slopes_V = np.empty((self._chunks, d, d + d_e), keys.dtype)
@@ -464,3 +471,9 @@ class SignBatches:
             torch.from_numpy(sums.sum(axis=0, keepdims=True) / n)[0] for sums in (losses, slopes_W, slopes_V)
         )
         return Gradient(loss, *slopes)
+
+
+def _counted(step: int) -> None:
+    """Raise InputError for what is no number of a step."""
+    if not isinstance(step, int) or not 0 <= step < 2**63:
+        raise InputError("step", step, "must be an integer from 0 to 2^63 - 1")

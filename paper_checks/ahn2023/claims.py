@@ -164,7 +164,9 @@ def _exact_two_layers(*, device: str, full: bool, seed: int) -> Verdict:
         values = best(d, n)
         m = [float(moment) for moment in trace_moments(4, n, d)]
         # ∫ s (1 − c s)³ dμ = 0: a cubic whose slope has one sign.
-        (equal,) = (root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6)
+        (equal,) = (
+            root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6 * abs(root)
+        )
 
         def layers(*steps: float) -> Any:
             return pattern(torch.tensor(steps, dtype=torch.float64, device=device)[:, None, None] * inverse)
@@ -173,7 +175,7 @@ def _exact_two_layers(*, device: str, full: bool, seed: int) -> Verdict:
             layers(*(as_float(values[name]) for name in ("smaller_step", "larger_step"))), n, sigma, inverse
         )
         saddle = exact_gradient(layers(equal, equal), n, sigma, inverse)
-        lower = exact_loss(layers(equal + 0.01, equal - 0.01), n, sigma, inverse)
+        lower = exact_loss(layers(1.01 * equal, 0.99 * equal), n, sigma, inverse)
         elsewhere = exact_loss(layers(*drawn.steps), n, sigma, inverse)
         nothing = torch.zeros_like(least.A)
         return all_of(

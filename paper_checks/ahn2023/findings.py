@@ -95,12 +95,14 @@ theorem3_is_attained = Finding(
 theorem3_at_two_layers = Finding(
     id="ahn2023.theorem3_at_two_layers",
     paper=AHN2023,
-    title="At two layers Theorem 3's infimum is attained for every d and n, and its point and least loss are rational",
+    title="At two layers Theorem 3's infimum is attained for every d and n; its steps' sum and product are rational",
     text="On S the loss is a convex quadratic function of the two steps' sum and product, which at its minimum are "
-    "rational functions of d and n and those of two different positive steps. There the gradient over all entries "
-    "vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is "
+    "rational functions of d and n and those of two different positive steps. There the gradient over all of A_0 and "
+    "A_1 vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is "
     "d (d³(n+1) + d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which "
-    "falls like d (d² + 3d + 4)/n². Each part is proved for all d and n.",
+    "falls like d (d² + 3d + 4)/n². The identities and inequalities of which this is made are proved for all d and n; "
+    "that they make it up, that whitening makes Σ = I, and that antisymmetric directions have no slope, is argued in "
+    "the theorem's file.",
     command="verify check ahn2023.two_layer_minimum d=5 n=20",
     expect={"outcome": "verified", "evidence": "proved", "values.minimum_loss": Fraction(1795, 4969)},
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),

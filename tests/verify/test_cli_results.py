@@ -161,14 +161,14 @@ def test_a_refuted_claim_of_a_file(cli, theorem_file):
 
 
 def test_the_whole_list(cli):
-    code, out, err = cli("list", "--paper", "wang2024", "--json")
+    code, out, err = cli("list", "--paper", "li2024", "--json")
     body = body_of(out)
     assert (code, err, set(body)) == (0, "", {"schema", "version", "theorems"})
     for row in body["theorems"]:
         assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"}
-        assert row["id"].startswith("wang2024.") and row["paper"] == "wang2024"
-    (row,) = [row for row in body["theorems"] if row["id"] == THEOREM]
-    assert (row["proved"], row["best_instance_evidence"]) == (False, "certified")
+        assert row["id"].startswith("li2024.") and row["paper"] == "li2024"
+    (row,) = [row for row in body["theorems"] if row["id"] == "li2024.gradient"]
+    assert (row["proved"], row["best_instance_evidence"]) == (True, "proved")
 
 
 DERIVED = """

@@ -10,7 +10,7 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 OURS = {"verify", "theorems", "numerics", "paper_checks", "tests"}
 ALLOWED = {"verify": {"verify"}, "theorems": {"verify", "theorems"}, "numerics": {"verify", "numerics"}}
-HEAVY = {"torch", "matplotlib", "dask"}
+HEAVY = {"torch", "matplotlib", "dask", "numba", "llvmlite"}
 
 
 def _literal(call):

@@ -117,6 +117,13 @@ def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instanc
         # (x² − 1)² + (xy − 1)².
         (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
         (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
+        # A root that divides by what may be 0 is none.
+        (
+            sp.Ge(4 * m**2 * x**2 + m + 10, 12 * m * x, evaluate=False),
+            {"m": 1, "x": 3},
+            (),
+            "squares",
+        ),
         # By no bound that n is above.
         (sp.Ge(n**3 + x**3 + y**3, 3 * n * x * y, evaluate=False), {"n": 3, "x": 3, "y": 2}, (), "squares"),
         # Squares with numbers that no one would write.

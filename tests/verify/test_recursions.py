@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS
-from verify import Dynamics, InputError, TheoremError, observe, primitive
+from verify import Dynamics, InputError, TheoremError, cores, observe, primitive
 from verify.dynamics import scan_trajectory
 from verify.recursions import _functions
 
@@ -43,16 +43,18 @@ def test_each_instance_is_what_it_is_alone(count):
 
 
 def test_the_one_hot_recursion_is_the_scan_of_one_instance():
-    values = {"T": 20, "q": 3, "d": 5, "eta": 0.002, "eps": 0.1}
+    values = {"T": 20, "q": 3, "d": 5, "eta": 0.002}
     scanned = dict(scan_trajectory(DYNAMICS, values, 1000))
     found = observe(DYNAMICS, values, [0, 10, 1000])
     assert found[:, 0] == pytest.approx([scanned[step] for step in (0, 10, 1000)], rel=1e-11)
 
 
-def test_threads_change_no_bit():
-    points = {"a": np.linspace(0.1, 0.9, 3000), "b": 0.5}
-    one, four = (observe(MIXED, points, [7], threads=threads) for threads in (1, 4))
-    assert np.array_equal(one, four)
+def test_threads_change_no_bit(monkeypatch):
+    points, found = {"a": np.linspace(0.1, 0.9, 3000), "b": 0.5}, []
+    for available in (1, 4):
+        monkeypatch.setattr(cores, "cores", lambda available=available: available)
+        found.append(observe(MIXED, points, [7]))
+    assert np.array_equal(*found)
 
 
 def test_what_diverges_is_not_finite():
@@ -71,17 +73,27 @@ def test_the_exponential_is_to_two_units_in_the_last_place():
     assert math.isnan(exp(math.nan))
 
 
-@pytest.mark.parametrize("at", [[], [-1], [3, 3], [3, 1]])
+@pytest.mark.parametrize("at", [[], [-1], [3, 3], [3, 1], [1.9], ["x"], 5, "12"])
 def test_numbers_of_steps_are_refused(at):
     with pytest.raises(InputError, match="rising"):
         observe(MIXED, {"a": 1, "b": 1}, at)
 
 
-def test_points_are_refused():
-    with pytest.raises(InputError, match="missing: the recursion needs a value"):
-        observe(MIXED, {"a": 1}, [1])
-    with pytest.raises(InputError, match="arrays of one length"):
-        observe(MIXED, {"a": [1, 2], "b": [1, 2, 3]}, [1])
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ({"a": 1}, "b: missing"),
+        ({"a": 1, "b": 1, "c": 2}, "c: unknown; the recursion's parameters are a, b"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "a = 2 numbers: must be one number, or 3"),
+        ({"a": [], "b": 1}, r"a = \[\]: must be a number"),
+        ({"a": [[1, 2]], "b": 1}, "a = .*: must be a number"),
+        ({"a": "1/500", "b": 1}, "a = 1/500: must be a number"),
+        ({"a": None, "b": {}}, "b = .*: must be a number"),
+    ],
+)
+def test_points_are_refused(points, message):
+    with pytest.raises(InputError, match=message):
+        observe(MIXED, points, [1])
 
 
 def test_a_primitive_is_refused():

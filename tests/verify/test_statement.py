@@ -352,3 +352,17 @@ def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
     with_boundary = replace(theorem, boundaries={"user.other": Hypothesis("other", sp.Lt(sp.Symbol("x"), 2))})
     # A line in a plot is no part of what is claimed.
     assert with_boundary.statement.digest == theorem.statement.digest
+
+
+def test_data_that_are_changed_change_no_statement():
+    first = Statement((X,), (Inequality("c", sp.Lt(x, 2)),))
+    data = first.to_data()
+    data["claim"][0]["relation"][1] = ["Integer", "0"]
+    again = Statement((X,), (Inequality("c", sp.Lt(x, 2)),))
+    assert again.to_data() == first.to_data() != data and again.digest == first.digest
+
+
+def test_a_float_is_refused_beside_what_is_kept():
+    Statement((X,), (Inequality("c", sp.Lt(x + 2, 5)),))
+    with pytest.raises(TheoremError, match="float"):
+        Statement((X,), (Inequality("c", sp.Lt(x + 2.0, 5)),))

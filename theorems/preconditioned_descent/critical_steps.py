@@ -5,14 +5,17 @@ values of the a_l, with multiplicities ν_1 … ν_m that add up to L. It is one
 
     f_ν(b) = ∫ ∏_j (1 − b_j s)^{2 ν_j} dμ,
 
-and each of f_ν is one of f. For each ν there is one with b_1 < … < b_m (Ghizzetti and Ossicini, Quadrature Formulae,
-on power-orthogonal polynomials): 2^{L−1} in all. Here each is found by Newton's method from the minimiser's steps in
+and each of f_ν is one of f. For each ν there is at least one with b_1 < … < b_m (Ghizzetti and Ossicini, Quadrature
+Formulae, on power-orthogonal polynomials): 2^{L−1}. Here each is found by Newton's method from the minimiser's steps in
 groups and certified by Krawczyk's test, in ascending order; only the one with m = L is a local minimum
 (`multiples_of_the_inverse`). That there are no others is shown for L ≤ 3:
 
 - m = 1: the slope ∫ s (1 − b s)^{2L−1} dμ falls with b; m = L: the orthogonality of p to s … s^L is linear and regular.
-- A value b of multiplicity k = L − 1 and another, c: with w = s (1 − b s)^{2k−1} and A_i = ∫ s^i w dμ the slopes are
-  combinations of A_0 − c A_1 and A_1 − c A_2, so that A_0 A_2 − A_1² = 0, a polynomial in b. Its roots are counted.
+- A value b twice and another, c ≠ b: with w = s (1 − b s)³ and A_i = ∫ s^i w dμ the slopes are combinations of
+  A_0 − c A_1 and A_1 − c A_2, which vanish, so that A_0 A_2 = A_1², a polynomial equation in b. A_0 − b A_1 =
+  ∫ s (1 − b s)⁴ dμ > 0, so that A_0 and A_1 are not both 0: with A_2 = 0, A_1 would be and A_0 would not, and there
+  is no c; else c = A_1/A_2 alone. So each root b has one c at most; the points with c > b and with c < b that are
+  certified have different b, and where there are two real roots these are all.
 """
 
 import time
@@ -68,7 +71,7 @@ def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriti
     moments = [flint.fmpq(m.numerator, m.denominator) for m in trace_moments(2 * L, n, d)]
     points = [_certified(multiplicities, least, moments, digits) for multiplicities in compositions(L)]
     points.sort(key=lambda point: Fraction(point.loss.lower or 0))
-    complete = L < 3 or (L == 3 and len(_others(L - 1, moments)) == 2)
+    complete = L < 3 or (L == 3 and len(_others(moments)) == 2)
     return AllCriticalSteps(points, complete)
 
 
@@ -151,10 +154,10 @@ def _descended(problem: _Grouped, arithmetic: Ball, start: Sequence[float], mome
     return [Fraction(x.mid().str(40, radius=False)) for x in point]
 
 
-def _others(power: int, moments: Sequence[Any]) -> list[Any]:
-    """Return the real roots b of A_0 A_2 − A_1², b of a multiplicity >= 2 beside one simple value."""
+def _others(moments: Sequence[Any]) -> list[Any]:
+    """Return the real roots b of A_0 A_2 − A_1², each once."""
     b = flint.fmpq_poly([0, 1])
-    expanded = (flint.fmpq_poly([1, -1])) ** (2 * power - 1)
+    expanded = flint.fmpq_poly([1, -1]) ** 3
     A = [
         sum((c * moments[i + j + 1] * b**i for i, c in enumerate(expanded.coeffs())), flint.fmpq_poly([0]))
         for j in range(3)

@@ -11,9 +11,10 @@ with M_1 = M_2 = 0 at (σ*, π*), m_2 > 0 and m_2 m_4 > m_3². So f ≥ f*, with
 σ* > 0, π* > 0: this is a pair of steps that are real, different and positive. The minimum is attained, there alone.
 
 *Critical points.* The slope in a is −2(M_1 − b M_2), that in b is −2(M_1 − a M_2). Both vanish at the minimum; if
-a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, of which −2 times the slope in c is
-6 ∫ s² (1 − c s)² dμ > 0: there is exactly one such c. There f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4
-falls: it is a saddle. Up to the order of the steps f has two critical points, the minimum and that saddle.
+a ≠ b they vanish nowhere else. If a = b = c they are −2 ∫ s (1 − c s)³ dμ, which rises with c, with the slope
+6 ∫ s² (1 − c s)² dμ > 0: there is exactly one such c. From there f rises along (c, c) and falls along (c + e, c − e),
+as f(c + e, c − e) = f(c, c) − 2e² ∫ s²(1 − c s)² dμ + e⁴ m_4: it is a saddle. Up to the order of the steps f has two
+critical points, the minimum and that saddle.
 
 *The whole space.* By `two_layer_loss`, at Σ = I and for a symmetric direction of trace τ, f's slope at (a I, b I) is
 τ/d times that in a (in A_0) or in b (in A_1). For an antisymmetric direction V it is a multiple of E tr V S^k = 0.
@@ -114,12 +115,13 @@ SQUARES = Identity(
     "f = f* + m_2 (off sum - (m_3/m_2) off product)^2 + (m_4 - m_3^2/m_2) (off product)^2, with the steps' sum and "
     "product less those of the minimum",
 )
-DIFFERENT, SUM, PROD, DEFINITE = (
+DIFFERENT, SUM, PROD, CURVED, DEFINITE = (
     Inequality(name, sp.Gt(value, 0, evaluate=False), says)
     for name, value, says in (
         ("different", TOTAL**2 - 4 * PRODUCT, "the steps' sum and product are those of two different real numbers"),
         ("sum", TOTAL, "their sum is positive"),
         ("product", PRODUCT, "so is their product: both are positive"),
+        ("curved", M[2], "m_2 > 0"),
         ("definite", DETERMINANT, "m_2 m_4 > m_3^2"),
     )
 )
@@ -160,6 +162,7 @@ STATEMENT = Statement(
         OTHER_SLOPE,
         *ORTHOGONAL,
         SQUARES,
+        CURVED,
         DEFINITE,
         DIFFERENT,
         SUM,

@@ -59,9 +59,15 @@ from theorems.sparse_token_selection.task import (
 from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
 
 A, beta, u, w = (sp.Symbol(name, positive=True) for name in ("A", "beta", "u", "w"))
+excess = sp.Symbol("excess", nonnegative=True)
 
 BETA_SQUARED = 9 * d * (T + 2 / q) / (8 * d_e)
 
+STEP = Inequality(
+    "step",
+    sp.Le(eta / (1 + excess), 1, evaluate=False),
+    says="eta R <= 1 for any R = 1/(1 + excess) <= 1: a step in alpha does not pass the best one",
+)
 CURVATURE = Inequality(
     "curvature",
     sp.Le(A**2 + A / q, (A + 1 / (2 * q)) ** 2),
@@ -93,8 +99,8 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
         *(AT_MOST_ONE, SMALL_STEP),
     ),
-    variables=(A, beta, u, w),
-    clauses=(CURVATURE, BOX, EIGENVALUE, DESCENT),
+    variables=(A, beta, u, w, excess),
+    clauses=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
 )
 
 

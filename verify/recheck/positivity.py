@@ -16,7 +16,7 @@ from verify.recheck.polynomials import Polynomial, Quotient, Quotients, Sign, ad
 from verify.recheck.reading import Rejected, entries, items, rational, shown, whole, word
 from verify.recheck.terms import Node
 
-_MOST_POWER = 64
+_MOST_POWER, _MOST_STEPS = 64, 24
 _SIGNED = ("positive", "nonnegative")
 
 
@@ -176,6 +176,8 @@ class _Slacks:
 
     def shows(self, tree: Any, where: str) -> None:
         """See that the relation holds by a tree of cases."""
+        if len(self.steps) > _MOST_STEPS:
+            raise Rejected(f"{where}: more than {_MOST_STEPS} substitutions follow one another")
         keys = set(tree) if type(tree) is dict else set()
         if "at" in keys:
             entries(tree, where, "slack at times below above")
@@ -194,8 +196,8 @@ class _Slacks:
             raise Rejected(f"{where}: {shown(data)} is no slack that is {' or '.join(needs)} here")
         return name
 
-    def _put(self, name: Any, value: Node, **signs: Any) -> "_Slacks":
-        changed = {**self.signs, **signs["signs"]}
+    def _put(self, name: Any, value: Node, *, signs: Mapping[Any, Sign]) -> "_Slacks":
+        changed = {**self.signs, **signs}
         return _Slacks(self.given, self.relation, self.known, self.names, changed, (*self.steps, {name: value}))
 
     def _told_apart(self, tree: Any, where: str) -> None:

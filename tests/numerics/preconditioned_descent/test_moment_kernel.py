@@ -3,13 +3,12 @@
 import pytest
 import torch
 
-from numerics import cores
 from numerics.preconditioned_descent import moment_kernel
 from numerics.preconditioned_descent.experiments import random_rotation
 from numerics.preconditioned_descent.moment_kernel import mean_gradient
 from numerics.preconditioned_descent.reduced import Prompts, losses, reduced
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
-from verify import InputError
+from verify import InputError, cores
 
 
 def drawn(L, d, n, count, with_B):
@@ -102,3 +101,18 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, on the CPU"):
             mean_gradient(*given)
+    for name, given in (
+        ("A", (A[:0], None, prompts)),
+        ("A", (A[0, 0, 0], None, prompts)),
+        ("query", (A, None, Prompts(S, w, x[0]))),
+        ("query", (A, None, Prompts(S[..., :0], w[:, :0], x[:, :0]))),
+    ):
+        with pytest.raises(InputError, match=rf"{name} = .*: must have . dimensions, and none of them 0"):
+            mean_gradient(*given)
+
+
+def test_matrices_that_ask_for_a_gradient_are_taken():
+    (A, B), tokens, weights = drawn(2, 3, 5, 4, True)
+    given = (A, B), (A.clone().requires_grad_(), B.clone().requires_grad_())
+    (one, slopes), (other, again) = (mean_gradient(*each, reduced(tokens, weights)) for each in given)
+    assert one == other and all(map(torch.equal, slopes, again))

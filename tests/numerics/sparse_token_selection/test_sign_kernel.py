@@ -9,12 +9,11 @@ import pytest
 import torch
 from scipy import stats
 
-from numerics import cores
 from numerics.sparse_token_selection import reference, sign_kernel
 from numerics.sparse_token_selection.sign_kernel import SignBatches, Sizes, gaussians, philox, transposed
 from numerics.sparse_token_selection.trainer import Training
 from tests.numerics.sparse_token_selection.test_trainer import PLAN
-from verify import InputError
+from verify import InputError, cores
 
 KEY = 3, 2**64 - 9
 SIZES = [
@@ -202,3 +201,12 @@ def test_what_does_not_fit_is_refused():
             batches(*sizes).gradient(*given, 0, "tokens")
     with pytest.raises(InputError, match="attend = query: must be one of tokens, tokens_and_query"):
         batches(*sizes).gradient(W, V, 0, "query")
+    for key in ((-1, 2), (2**64, 2), (1, 2, 3), (1.5, 2)):
+        with pytest.raises(InputError, match=r"key = .*: must be two integers"):
+            SignBatches(sizes, key, torch.float64)
+    with pytest.raises(InputError, match=r"dtype = torch.bfloat16: must be torch.float32 or torch.float64"):
+        SignBatches(sizes, KEY, torch.bfloat16)
+    for step in (-1, 2**63, 0.5):
+        for use in (batches(*sizes).drawn, lambda step: batches(*sizes).gradient(W, V, step, "tokens")):
+            with pytest.raises(InputError, match=r"step = .*: must be an integer from 0"):
+                use(step)

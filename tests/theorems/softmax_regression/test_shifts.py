@@ -146,7 +146,7 @@ def test_no_small_move_exceeds_the_free_bound_and_two_rows_reach_it(n):
 @pytest.mark.parametrize("R", [4, 1000, "1e6", "1e100"])
 def test_a_large_radius_does_not_overflow(theorem, R):
     result = theorem.check(n=50, d=20, R=R)
-    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
     assert result.values["vacuous"] is True and None not in result.values.values()
 
 
@@ -167,15 +167,11 @@ def test_a_small_radius_is_out_of_scope_and_the_rest_is_said_all_the_same(theore
 
 
 @BOTH
-def test_what_is_proved_for_all_and_what_at_the_instance(theorem):
-    found = {clause.label: clause.evidence for clause in theorem.check(n=5, d=2, R=4).clauses}
-    assert found.pop("bound") is Evidence.CERTIFIED
-    assert set(found.values()) == {Evidence.PROVED} and set(found) == {
-        "residual",
-        "eigenvalue",
-        "bound_for_all",
-        "pair",
-    }
+def test_all_of_it_is_proved_in_scope_and_out_of_it(theorem):
+    for R in (4, "1/2"):
+        found = {clause.label: clause.evidence for clause in theorem.check(n=5, d=2, R=R).clauses}
+        assert set(found.values()) == {Evidence.PROVED}
+        assert set(found) == {"residual", "eigenvalue", "bound_for_all", "bound", "pair"}
 
 
 def test_where_one_row_takes_over_at_radius_4():

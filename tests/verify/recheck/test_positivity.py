@@ -151,3 +151,74 @@ def test_a_slack_that_is_0_is_no_slack_any_more():
     tree = apart("m", "0", apart("x", "1", times="m"), apart("x", "1"))
     with pytest.raises(Rejected, match="no slack"):
         recheck(proved(ge(SQUARE), tree))
+
+
+def in_logarithms(relation, left, *logarithms, variables=(), hypotheses=(), in_scope=True):
+    """A certificate of an inequality by some logarithms; each is what it is of, and the parameters shifted for it."""
+    statement = Statement(
+        PARAMETERS, (Inequality("c", relation),), hypotheses=tuple(hypotheses), variables=tuple(variables)
+    )
+    used = [{"of": to_data(of), "proof": by_shifts(*names)} for of, *names in logarithms]
+    proof = {"kind": "logarithms", "logarithms": used, "left": by_shifts(*left)}
+    return certificate(statement, {"x": "1/2", "m": "1/2"}, ("verified", "proved", proof), in_scope=in_scope)
+
+
+def by_shifts(*names):
+    return {"kind": "positive", "shifts": dict.fromkeys(names, "0"), "relations": []}
+
+
+U = sp.Symbol("u", real=True)
+
+
+def test_logarithms_are_bounded_where_they_have_values():
+    for made in (
+        in_logarithms(ge(X - 1, sp.log(X)), (), (X, "x")),
+        in_logarithms(gt(X + sp.log(1 + M)), ("x",), (1 + M, "m")),
+    ):
+        assert recheck(made).clauses[0][1:] == ("verified", "proved", "logarithms")
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        # Strict, and equal at x = 1 and at m = 0.
+        (in_logarithms(gt(X - 1, sp.log(X)), (), (X, "x")), "not all positive"),
+        (in_logarithms(gt(sp.log(1 + M)), (), (1 + M, "m")), "not all positive"),
+        # log x has no sign; log m has no value at 0, and log u none for half of all u.
+        (in_logarithms(ge(sp.log(X)), (), (X, "x")), "not all positive"),
+        (in_logarithms(ge(M, sp.log(M)), ("m",), (M, "m")), "not all positive"),
+        (
+            in_logarithms(ge(U**2 + 5, sp.log(U)), (), (U,), variables=(U,)),
+            "real and not positive|not all positive|sign",
+        ),
+        # Times what is no number; one within another; listed twice.
+        (in_logarithms(ge(X * sp.log(1 + M)), (), (1 + M, "m")), "does not occur times a number"),
+        (in_logarithms(ge(sp.log(1 + sp.log(1 + X))), (), (1 + sp.log(1 + X), "x")), "a logarithm"),
+        (in_logarithms(ge(sp.log(1 + M) + 1), (), (1 + M, "m"), (1 + M, "m")), "does not occur times a number"),
+    ],
+)
+def test_a_logarithm_that_is_not_bounded_so_is_rejected(made, why):
+    with pytest.raises(Rejected, match=why):
+        recheck(made)
+
+
+def test_out_of_scope_a_hypothesis_bounds_nothing():
+    statement = Statement(PARAMETERS, (Inequality("c", ge(1, X)),), hypotheses=(Hypothesis("h", sp.Le(X, 1)),))
+    proof = {"kind": "cases", "shifts": {}, "relations": [], "cases": bounded("x", 0)}
+    made = certificate(statement, {"x": "2", "m": "1/2"}, ("verified", "proved", proof), in_scope=False)
+    with pytest.raises(Rejected, match="uses a hypothesis, and the instance is out of scope"):
+        recheck(made)
+
+
+def test_a_bound_whose_pole_cancels_is_none():
+    hypothesis = sp.Le(sp.Mul(X, X - 2, 1 / (X - 2), evaluate=False), 1, evaluate=False)
+    with pytest.raises(Rejected, match="one sign|does not bound"):
+        recheck(proved(gt(2, X), bounded("x", 0), hypothesis))
+
+
+def test_a_tree_is_not_deep():
+    tree = LEAF
+    for _ in range(30):
+        tree = apart("x", "1/3", below=tree)
+    with pytest.raises(Rejected, match="more than 24 substitutions"):
+        recheck(proved(ge(X), tree))

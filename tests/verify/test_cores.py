@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from numerics import cores
-from numerics.cores import on_all_cores
+from verify import cores
+from verify.cores import on_all_cores
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7])

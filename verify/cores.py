@@ -4,18 +4,29 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import Event, Lock
 
 
 def on_all_cores(count: int, work: Callable[[int], object], *, alone: bool = False) -> None:
     """Call `work` with 0 … count − 1, each once, in any order, on this thread and others; `alone` on this one alone.
 
-    What work writes must not depend on the order; its first exception is raised, when the others have ended.
+    What work writes must not depend on the order, and work must not come back here: the threads may all be waiting.
+    Where a piece raises, or Ctrl-C does, no other is begun; this thread's exception, else another's, is raised when all
+    have ended.
     """
-    left = iter(range(count))
+    left, taking, failed = iter(range(count)), Lock(), Event()
 
     def some() -> None:
-        for piece in left:
-            work(piece)
+        try:
+            while not failed.is_set():
+                with taking:
+                    piece = next(left, None)
+                if piece is None:
+                    return
+                work(piece)
+        except BaseException:
+            failed.set()
+            raise
 
     helpers = 0 if alone else min(cores(), count) - 1
     others = [_pool(os.getpid()).submit(some) for _ in range(helpers)]
