@@ -76,6 +76,7 @@ def bench_adam_step(pair, device, trained):
         ended(device, plain(training, device)),
         reach=20,
         limit=Limit(f"{amount / 2**20:.1f} MiB, a batch's second moments, weights and queries", amount, "bytes"),
+        torch=True,
         note="The plain way: full attention by its definition, autograd in float64, PyTorch's Adam.",
     )
 
@@ -97,5 +98,6 @@ def bench_adam_steps_with_the_draw(pair, device, trained):
         reach=20,
         rounds=3,
         plain_times=RESAMPLE,
+        torch=True,
         note="Of the plain way, the steps alone: its draw is left out.",
     )

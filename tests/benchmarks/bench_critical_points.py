@@ -36,6 +36,7 @@ def bench_critical_points(pair):
         reach=1e5,
         rounds=5,
         plain_times=STEPS,
+        torch=True,
         note=f"The plain way is one training: a step of Adam on {EXAMPLES} examples, by autograd, times {STEPS}."
         " It ends in one of the points, and with a sample's error.",
     )

@@ -15,6 +15,7 @@ import pytest
 
 from tests.benchmarks.limits import rates
 from tests.benchmarks.page import table
+from tests.benchmarks.timing import median_seconds, on_the_best_threads
 
 GROWTH = Path(__file__).parent / "growth"
 ROWS = pytest.StashKey[list]()
@@ -39,12 +40,17 @@ def stored(request, benchmark):
 def pair(request, benchmark, stored):
     """Time two ways in turn, the plain one before each round of ours.
 
-    `plain_times`: how often the plain way would have to be run for the same work. `cost`: the ratio is ours over the
-    plain way, and is to be no larger than `reach`; else it is the plain way over ours, and no smaller.
+    `torch`: the plain way is PyTorch's, and runs on one thread or on all, whichever it is faster on here; what waits
+    does not spin (OMP_WAIT_POLICY, set by `make bench`). `plain_times`: how often the plain way would have to be run
+    for the same work. `cost`: the ratio is ours over the plain way, and is to be no larger than `reach`; else it is the
+    plain way over ours, and no smaller.
     """
 
-    def run(work, ours, plain, *, reach, rounds=7, plain_times=1.0, limit=None, note="", cost=False):
+    def run(work, ours, plain, *, reach, rounds=7, plain_times=1.0, limit=None, note="", cost=False, torch=False):
         plainly = []
+        if torch:
+            plain, best = on_the_best_threads(plain)
+            note = f"{note} PyTorch was the faster on {best.threads} of its threads.".lstrip()
 
         def setup():
             started = time.perf_counter()
@@ -90,7 +96,7 @@ def growth(benchmark, stored):
     def run(work, axis, points, plain=None, *, times=3, note=""):
         def measure():
             return [
-                {x: _median_seconds(work, times) for x, work in some.items()} for some in (points, plain or {}) if some
+                {x: median_seconds(work, times) for x, work in some.items()} for some in (points, plain or {}) if some
             ]
 
         found = benchmark.pedantic(measure, rounds=1, iterations=1)
@@ -103,16 +109,6 @@ def growth(benchmark, stored):
         return row
 
     return run
-
-
-def _median_seconds(work, times):
-    work()
-    found = []
-    for _ in range(times):
-        started = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - started)
-    return statistics.median(found)
 
 
 def _slope(line):

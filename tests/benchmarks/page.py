@@ -124,8 +124,9 @@ def page(runs):
     text = [
         "# Benchmarks",
         "",
-        "Written by `make bench` (training on a card: `make bench DEVICE=cuda`), which runs each pair in turn in one"
-        " run. Times are medians over the rounds; the ratio is taken round by round.",
+        "Written by `make bench` (training on a card: `make bench DEVICE=cuda`). Of each row this is the latest"
+        " measurement; the two ways of a row are run in turn in one run, both once before. Times are medians over the"
+        " rounds; the ratio is taken round by round.",
         "",
         "| " + " | ".join(_HEAD) + " |",
         "|" + "---|" * len(_HEAD),

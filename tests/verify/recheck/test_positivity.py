@@ -212,7 +212,7 @@ def test_out_of_scope_a_hypothesis_bounds_nothing():
 
 def test_a_bound_whose_pole_cancels_is_none():
     hypothesis = sp.Le(sp.Mul(X, X - 2, 1 / (X - 2), evaluate=False), 1, evaluate=False)
-    with pytest.raises(Rejected, match="one sign|does not bound"):
+    with pytest.raises(Rejected, match=r"one sign|does not bound"):
         recheck(proved(gt(2, X), bounded("x", 0), hypothesis))
 
 
