@@ -30,7 +30,10 @@ def seeds_of_runs(seed: int, count: int) -> Iterator[int]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread: sums do not depend on the number of cores, and small ones do not wait for threads."""
+    """Have PyTorch use one thread: sums do not depend on the number of cores, and small ones do not wait for threads.
+
+    What `verify.cores` shares among cores is shared all the same: it does not depend on their number.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

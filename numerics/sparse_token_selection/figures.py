@@ -8,8 +8,9 @@ mean over the validation set, given the trained matrices, and what is read off t
 each with a draw of fixed encodings of its own, they are those of the mean over the runs.
 
 Ours: the scale of the initial entries (the paper says random), q_test, Adam's step size, the number of readings. A run
-with the full settings takes some 110 minutes of one core for stochastic encodings and 32 for fixed ones; in float32 64
-and 16 (measured: 66, 19, 39 and 9.6 ms a step). `--full` says how long on this machine before it starts.
+with the full settings takes some 32 minutes of one core for fixed encodings, in float32 16 (measured: 19 and 9.6 ms a
+step), and by the steps that BENCHMARKS.md has, 8 and 14 ms on two cores, some 13 and 22 for stochastic ones. `--full`
+says how long on this machine before it starts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
