@@ -16,10 +16,9 @@ def generator_for(seed: int, purpose: str, device: str) -> torch.Generator:
     return torch.Generator(device).manual_seed(int.from_bytes(_derived(seed, purpose)[:7]))
 
 
-def key_for(seed: int, purpose: str) -> tuple[int, int]:
-    """Return a key of two 64-bit words of a seed for one purpose, for a generator that counts."""
-    derived = _derived(seed, purpose)
-    return int.from_bytes(derived[:8]), int.from_bytes(derived[8:16])
+def key_for(seed: int, purpose: str) -> int:
+    """Return a key of 64 bits of a seed for one purpose, for a generator that counts."""
+    return int.from_bytes(_derived(seed, purpose)[:8])
 
 
 def seeds_of_runs(seed: int, count: int) -> Iterator[int]:

@@ -41,18 +41,20 @@ def plain(device, dtype, *, by_tables=False):
     return step
 
 
-def gradients_agree(device):
-    """Whether the kernel's gradients are the reference's on the same draw, to float64's rounding."""
-    training = ours(device, "float64")
+def gradients_agree(device, dtype):
+    """Whether the gradients are those of the reference in float64 on the same draw, to the rounding of `dtype`."""
+    training = ours(device, dtype)
     state = training.generator.get_state()
     encodings, tokens, members = training.batch()
     subsets = torch.zeros_like(tokens[:, 0]).scatter_(1, members, 1.0)
-    leaves = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()
-    slopes = torch.autograd.grad(loss(*leaves, encodings, tokens, subsets).mean(), leaves)
+    leaves = tuple(matrix.to(torch.float64, copy=True).requires_grad_() for matrix in (training.W, training.V))
+    exact = torch.autograd.grad(loss(*leaves, encodings.double(), tokens.double(), subsets.double()).mean(), leaves)
     training.generator.set_state(state)
     found = training.gradient()
-    return torch.allclose(found.W, slopes[0][:, D:], rtol=0, atol=1e-14) and torch.allclose(
-        found.V, slopes[1], rtol=0, atol=1e-14
+    close = {"float32": 1e-5, "float64": 1e-13}[dtype]
+    return all(
+        bool((slope - expected).norm() <= close * expected.norm())
+        for slope, expected in ((found.W, exact[0][:, D:]), (found.V, exact[1]))
     )
 
 
@@ -69,7 +71,7 @@ def ended(device, work):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def bench_sgd_step(pair, device, dtype):
-    assert gradients_agree(device)
+    assert gradients_agree(device, dtype)
     size = {"float32": 4, "float64": 8}[dtype]
     # A sign is a bit; written and read, as a copy is.
     amount = 2 * N * (T * D_E / 8 + T * D * size)
@@ -82,7 +84,5 @@ def bench_sgd_step(pair, device, dtype):
         limit=Limit(f"{amount / 2**20:.1f} MiB of random bits and tokens, once through memory", amount, "bytes"),
         torch=True,
         note="The plain way: dense signs, the layer by its definition, autograd, PyTorch's SGD. Where it draws its"
-        f" signs by a table of a byte's eight and its subsets by top-k, it takes {other.seconds * 1e3:.0f} ms. What"
-        " bounds ours, in µs a sample on one core of an AMD EPYC: random words 4, normals 2, tables of a byte's sums"
-        " and their look-ups 13, the rank-32 updates of W 2.4, softmax and products with u 4.",
+        f" signs by a table of a byte's eight and its subsets by top-k, it takes {other.seconds * 1e3:.0f} ms.",
     )

@@ -1,0 +1,109 @@
+"""Random numbers that are counted: Philox4x32-10 and what is made of its words, compiled, on the CPU.
+
+Words depend on a key and on a counter alone, so that samples can be drawn in any order and on any number of threads
+(Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+
+# Sums as they stand; products are fused with sums.
+_exactly = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+
+
+@_exactly
+def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
+    """Fill `out`, (4, blocks) of uint32, whose columns are the words of a key at the counters (block, sample, step).
+
+    `key` is a word of 64 bits, as is the step; a sample is one of 32.
+    """
+    M0, M1, low, half = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57), np.uint64(0xFFFFFFFF), np.uint64(32)
+    W0, W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+    key, sample, step = np.uint64(key), np.uint64(sample), np.uint64(step)
+    for block in range(out.shape[1]):
+        c0, c1, c2, c3 = np.uint64(block) & low, sample & low, step & low, step >> half
+        k0, k1 = key & low, key >> half
+        for _ in range(10):
+            first, second = M0 * c0, M1 * c2
+            c0, c1, c2, c3 = (second >> half) ^ c1 ^ k0, second & low, (first >> half) ^ c3 ^ k1, first & low
+            k0, k1 = (k0 + W0) & low, (k1 + W1) & low
+        out[0, block], out[1, block], out[2, block], out[3, block] = c0, c1, c2, c3
+
+
+@_exactly
+def gaussians(words: Any, work: Any, out: Any) -> None:
+    """Turn words (2m,) of uint32 into independent N(0, 1), `out` (2m,); `work` is (m,) of float64.
+
+    Box and Muller's transform of 32 bits for the radius and 32 for the angle: tails end at 6.76, beyond which N(0, 1)
+    has a mass of 1.4e-11.
+    """
+    m = len(work)
+    halves, bits = words.view(np.int32), work.view(np.uint64)
+    for i in range(m):
+        work[i] = (np.float64(halves[i]) + 2147483648.5) * 2.0**-32
+    # log u = k log 2 + log z with z from √½ to √2, and log z = 2 artanh((z − 1)/(z + 1)), to s²¹/21.
+    least, exponent = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0xFFF0000000000000)
+    bias, mantissa = np.uint64(64 << 52), np.uint64(0x4330000000000000)
+    for i in range(m):
+        t = bits[i] - least
+        z = np.uint64(bits[i] - (t & exponent)).view(np.float64)
+        # An integer below 2⁵² in the lowest bits of the number 2⁵².
+        k = np.uint64(((t + bias) >> np.uint64(52)) | mantissa).view(np.float64) - (2.0**52 + 64)
+        s = (z - 1) / (z + 1)
+        y = s * s
+        series = 1 / 21
+        series = series * y + 1 / 19
+        series = series * y + 1 / 17
+        series = series * y + 1 / 15
+        series = series * y + 1 / 13
+        series = series * y + 1 / 11
+        series = series * y + 1 / 9
+        series = series * y + 1 / 7
+        series = series * y + 1 / 5
+        series = series * y + 1 / 3
+        work[i] = np.sqrt(-2 * (k * 0.6931471805599453 + 2 * (s + s * y * series)))
+    for i in range(m):
+        # A quarter turn, and an angle from −π/4 to π/4.
+        raw = halves[m + i]
+        quarter = (raw + np.int32(1 << 29)) >> np.int32(30)
+        x = np.float64(np.int32(raw - (quarter << np.int32(30)))) * (2 * np.pi * 2.0**-32)
+        y = x * x
+        sine = -1 / 1307674368000
+        sine = sine * y + 1 / 6227020800
+        sine = sine * y - 1 / 39916800
+        sine = sine * y + 1 / 362880
+        sine = sine * y - 1 / 5040
+        sine = sine * y + 1 / 120
+        sine = sine * y - 1 / 6
+        sine = x + x * y * sine
+        cosine = 1 / 20922789888000
+        cosine = cosine * y - 1 / 87178291200
+        cosine = cosine * y + 1 / 479001600
+        cosine = cosine * y - 1 / 3628800
+        cosine = cosine * y + 1 / 40320
+        cosine = cosine * y - 1 / 720
+        cosine = cosine * y + 1 / 24
+        cosine = cosine * y - 1 / 2
+        cosine = 1 + y * cosine
+        odd = (quarter & np.int32(1)) != 0
+        first, second = (-sine, cosine) if odd else (cosine, sine)
+        radius = -work[i] if (quarter & np.int32(2)) != 0 else work[i]
+        out[i], out[m + i] = radius * first, radius * second
+
+
+@_exactly
+def subset(words: Any, T: int, out: Any) -> None:
+    """Turn words (2q,) of uint32 into a uniformly random subset of [T], `out` (q,), by Floyd's algorithm."""
+    q = len(out)
+    for i in range(q):
+        largest = T - q + i
+        # A number from 0 to `largest`, each with probability 1/(largest + 1) to a factor of 1 ± T/2⁶⁴.
+        count, low = np.uint64(largest + 1), np.uint64(words[2 * i]) * np.uint64(largest + 1)
+        found = np.int64((np.uint64(words[2 * i + 1]) * count + (low >> np.uint64(32))) >> np.uint64(32))
+        for j in range(i):
+            if out[j] == found:
+                found = largest
+                break
+        out[i] = found

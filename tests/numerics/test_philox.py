@@ -1,0 +1,76 @@
+"""Words are Random123's, Gaussians Box and Muller's, subsets Floyd's."""
+
+import numpy as np
+import pytest
+
+from numerics.philox import gaussians, philox, subset
+
+
+def by_definition(counter, key):
+    """Philox4x32-10 of Salmon, Moraes, Dror and Shaw (2011) in Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        one, other = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [other >> 32 ^ c[1] ^ k[0], other % 2**32, one >> 32 ^ c[3] ^ k[1], one % 2**32]
+        k = [(k[0] + 0x9E3779B9) % 2**32, (k[1] + 0xBB67AE85) % 2**32]
+    return c
+
+
+# Known answers of Random123, of the authors: zeros, ones, the digits of π.
+@pytest.mark.parametrize(
+    ("counter", "key", "words"),
+    [
+        ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ([2**32 - 1] * 4, [2**32 - 1] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ],
+)
+def test_the_definition_gives_the_known_answers(counter, key, words):
+    assert by_definition(counter, key) == [int(word, 16) for word in words.split()]
+
+
+@pytest.mark.parametrize("blocks", [1, 7, 540])
+@pytest.mark.parametrize(
+    ("key", "sample", "step"), [(0, 0, 0), (2**64 - 9, 2**32 - 1, 2**63 - 1), (2**40 + 7, 5, 2**33 + 1)]
+)
+def test_words_are_philoxs(key, sample, step, blocks):
+    found = np.empty((4, blocks), np.uint32)
+    philox(np.uint64(key), sample, step, found)
+    for block in {0, 1, blocks // 2, blocks - 1} & set(range(blocks)):
+        expected = by_definition([block, sample, step % 2**32, step >> 32], [key % 2**32, key >> 32])
+        assert found[:, block].tolist() == expected
+
+
+def test_gaussians_are_box_and_mullers():
+    words = np.random.default_rng(0).integers(0, 2**32, 10_000, dtype=np.uint32)
+    # Ends of the ranges: the largest and the least radius, quarter turns and eighths and what is beside them.
+    raw = words.view(np.int32)
+    raw[:4] = -(2**31), -(2**31) + 1, 2**31 - 1, 0
+    angles = [-(2**31), -(2**31) + 1, 2**31 - 1, 0, 2**30, -(2**30), 2**29, 2**29 - 1, -(2**29), -(2**29) - 1]
+    raw[5000:5010] = angles
+    found = np.empty(10_000)
+    gaussians(words, np.empty(5000), found)
+    uniform = (raw[:5000].astype(float) + 2.0**31 + 0.5) / 2.0**32
+    radius, angle = np.sqrt(-2 * np.log(uniform)), raw[5000:] * (2 * np.pi / 2**32)
+    expected = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    # Radii are below 7; a dozen roundings, and what the series leave out, less than half of one.
+    assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
+    assert 6.7 < np.abs(found).max() < 6.77
+
+
+@pytest.mark.parametrize(("T", "q"), [(200, 3), (9, 9), (2**31, 5), (1, 1)])
+def test_subsets_are_floyds_of_words_of_64_bits(T, q):
+    words = np.random.default_rng(T + q).integers(0, 2**32, 2 * q, dtype=np.uint32)
+    words[-2:] = 2**32 - 1
+    found = np.empty(q, np.int64)
+    subset(words, T, found)
+    expected = []
+    for i in range(q):
+        largest = T - q + i
+        number = (int(words[2 * i]) + (int(words[2 * i + 1]) << 32)) * (largest + 1) >> 64
+        expected.append(largest if number in expected else number)
+    assert found.tolist() == expected and len(set(expected)) == q
