@@ -55,7 +55,7 @@ def observe(
 
     Notes
     -----
-    Numba's exponential is ours: to two units in the last place, 0 below exp(−708), infinite above exp(709.4).
+    The exponential is that of `verify.exponential`.
     """
     steps = list(at) if isinstance(at, Sequence) else []
     if not steps or not all(isinstance(step, int) and step >= 0 for step in steps) or steps != sorted(set(steps)):
@@ -200,45 +200,13 @@ def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int]
 
 @cache
 def _functions() -> dict[str, Any]:
-    """Return the functions that a program calls, compiled by Numba.
+    """Return the functions that a program calls, compiled by Numba."""
+    from numba import njit
 
-    The exponential is in operations that have vector instructions: x = k log 2 + r with |r| <= log(2)/2, of which the
-    Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.
-    """
-    import math
-
-    from llvmlite import ir
-    from numba import njit, types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def bits_of(context: Any, x: Any) -> Any:
-        return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
-
-    @intrinsic
-    def number_of(context: Any, x: Any) -> Any:
-        return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
-
-    # Added to a number below 2^51, it leaves the nearest integer in the last bits.
-    to_integer, per_log2 = 1.5 * 2.0**52, 1.4426950408889634
-    # log 2 in two parts, of which the first times an integer up to 2^11 is exact.
-    high, low = 0.6931471803691238, 1.9082149292705877e-10
-    a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13 = (1 / math.factorial(k) for k in range(2, 14))
-
-    @njit("float64(float64)", nogil=True, error_model="numpy")
-    def exp(x: Any) -> Any:
-        shifted = x * per_log2 + to_integer
-        k = shifted - to_integer
-        r = (x - k * high) - k * low
-        p = a8 + r * (a9 + r * (a10 + r * (a11 + r * (a12 + r * a13))))
-        p = a2 + r * (a3 + r * (a4 + r * (a5 + r * (a6 + r * (a7 + r * p)))))
-        p = 1.0 + (r + r * r * p)
-        found = p * number_of((bits_of(shifted) + 1023) << 52)
-        found = 0.0 if x < -708.0 else found
-        return np.inf if x > 709.4 else found
+    from verify.exponential import exponential
 
     @njit(error_model="numpy")
     def power(base: Any, exponent: Any) -> Any:
         return base**exponent
 
-    return {"exp": exp, "log": np.log, "sqrt": np.sqrt, "power": power, "raised": power, "abs": np.abs}
+    return {"exp": exponential, "log": np.log, "sqrt": np.sqrt, "power": power, "raised": power, "abs": np.abs}

@@ -32,7 +32,7 @@ _TABLE = """CREATE TABLE results (
 _INSERT = "INSERT OR IGNORE INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
 _AT_ONCE = 500
 """Results that are asked for in one query: SQLite takes 999 marks on every platform."""
-_NUMERICAL = ("torch", "numpy", "python-flint", "sympy")
+_NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
 """Distributions whose version may show in the last digit of a result, or in whether it is decided."""
 
 

@@ -28,6 +28,7 @@ from numerics.philox import gaussians, philox, subset
 from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
 from verify import InputError
 from verify.cores import on_all_cores
+from verify.exponential import exponential
 
 _CHUNK = 32
 """Samples whose gradients are summed before those of chunks are: fixed, as sums depend on it."""
@@ -102,34 +103,6 @@ def _selected(bits: Any, plane: int, members: Any, size: Any, out: Any) -> None:
                 out[LANES * k + j] += size if word >> np.int32(j) & np.int32(1) else -size
 
 
-@_exactly
-def exponentials(out: Any, count: int, largest: Any) -> None:
-    """Replace each of the first numbers x by exp(x − largest), for x ≤ largest; where it is below 1e-307, by that."""
-    # x = k log 2 + y with |y| ≤ ½ log 2, and y¹⁴/14! is below 1e-17. Of log 2, the first part has zeros at its end.
-    magic = 1.5 * 2.0**52
-    for t in range(count):
-        x = np.float64(out[t] - largest)
-        x = -707.0 if x < -707 else x
-        shifted = x * 1.4426950408889634 + magic
-        k = shifted - magic
-        y = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
-        series = 1 / 6227020800
-        series = series * y + 1 / 479001600
-        series = series * y + 1 / 39916800
-        series = series * y + 1 / 3628800
-        series = series * y + 1 / 362880
-        series = series * y + 1 / 40320
-        series = series * y + 1 / 5040
-        series = series * y + 1 / 720
-        series = series * y + 1 / 120
-        series = series * y + 1 / 24
-        series = series * y + 1 / 6
-        series = series * y + 1 / 2
-        # The lowest bits of `shifted` are k; those of 2^k are k + 1023, after 52 others.
-        power = np.uint64((np.float64(shifted).view(np.uint64) + np.uint64(1023)) << np.uint64(52)).view(np.float64)
-        out[t] = power + power * (y + y * y * series)
-
-
 @_compiled
 def _softmax(logits: Any, T: int, query: bool, logit_query: Any) -> Any:
     """Turn the first T logits into weights, with the query's; return the query's weight. Other weights are 0."""
@@ -138,10 +111,10 @@ def _softmax(logits: Any, T: int, query: bool, logit_query: Any) -> Any:
         largest = max(largest, logits[t])
     if query:
         largest = max(largest, logit_query)
-        weight = np.exp(logit_query - largest)
-    exponentials(logits, T, largest)
+        weight = logits.dtype.type(exponential(logit_query - largest))
     total = weight
     for t in range(T):
+        logits[t] = exponential(logits[t] - largest)
         total += logits[t]
     logits[:T] /= total
     logits[T:] = 0

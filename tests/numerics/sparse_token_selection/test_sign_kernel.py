@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from numerics.sparse_token_selection import reference, sign_kernel
-from numerics.sparse_token_selection.sign_kernel import SignBatches, Sizes, exponentials, transposed
+from numerics.sparse_token_selection.sign_kernel import SignBatches, Sizes, transposed
 from numerics.sparse_token_selection.trainer import Training
 from tests.numerics.sparse_token_selection.test_trainer import PLAN
 from verify import InputError, cores
@@ -110,24 +110,6 @@ def test_squares_are_transposed():
     transposed(planes, found)
     one, other = (each.view(np.uint16)[:, :, None] >> np.arange(16) & 1 for each in (planes, found))
     assert (one.transpose(2, 1, 0) == other).all() and not (one == other).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_exponentials_are_scipys(dtype):
-    x = np.concatenate([-np.logspace(-9, 2.84, 500), [0.0, -0.34657359027997264, -0.35, -1.0]]).astype(dtype) + dtype(2)
-    found = x.copy()
-    exponentials(found, len(x) - 1, dtype(2))
-    # A rounding of 1 + y, of its product with a power of 2 and, before, of y; subnormal numbers of float32 have fewer.
-    expected = np.exp((x - dtype(2)).astype(float))[:-1]
-    tiny = float(np.finfo(dtype).smallest_subnormal)
-    assert (np.abs(found[:-1] - expected) <= 2 * np.finfo(dtype).eps * expected + tiny).all()
-    assert found[-1] == x[-1]
-
-
-def test_exponentials_end_where_numbers_do():
-    x = np.array([-800.0, -np.inf, np.nan, 0.0])
-    exponentials(x, 4, 0.0)
-    assert (x[:2] < 1e-306).all() and (x[:2] >= 0).all() and np.isnan(x[2]) and x[3] == 1
 
 
 def test_signs_are_fair_and_independent():
