@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
+_LEAPS = 12
+"""How many instances the leaps from each clause's nearest miss may try."""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
@@ -228,15 +231,15 @@ def explore(
     drop
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
-        The effort: instances drawn (as many again at most, and no more than 300, polish the nearest miss of
-        each clause), and wall-clock time. A search repeats itself, unless the time ended it or left
-        something undecided.
+        The effort: instances drawn, and wall-clock time. Beside these no more than 12 leap from the nearest
+        miss of each clause before, and as many as are drawn, but no more than 300, polish it afterwards. A
+        search repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     database
         Where what was found is kept and replayed from; `None` for nowhere.
     guided
-        Whether the margin steers the draws (to measure what steering is worth).
+        Whether instances in general position come first and margins steer (to measure what that is worth).
     progress
         Called with the number of instances tried.
 
@@ -265,6 +268,8 @@ def explore(
         state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=completed)
         _replay(state, database, key)
         replayed = state.found is not None
+        if state.found is None and guided:
+            _begin(state, max_examples, seed)
         if state.found is None:
             _draw(state, max_examples, seed)
         if state.found is None:
@@ -347,9 +352,37 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
         except (InputError, ValueError, TypeError, AttributeError, RecursionError):
             continue
         instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
-        if state.plan.admits(instance) and (result := state.refutes(instance)):
-            state.found, state.needed = (instance, result), len(state.tried)
+        if state.plan.admits(instance) and _refuted(state, instance):
             return
+
+
+def _begin(state: _Search, max_examples: int, seed: int) -> None:
+    """Try what is most telling: instances in general position, where what is false is seldom true, and the simplest.
+
+    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps.
+    """
+    general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
+    simplest_of_all = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
+    if any(_refuted(state, instance) for instance in islice(chain(general, simplest_of_all), max_examples)):
+        return
+    for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
+        most = min(max_examples, len(state.tried) + _LEAPS)
+        for name, up in product(state.nearest[label][1], (True, False)):
+            before = math.inf
+            while state.nearest[label][0] < before and len(state.tried) < most:
+                before, start = state.nearest[label]
+                landed = state.plan.leap(start, name, up=up)
+                if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
+                    return
+
+
+def _refuted(state: _Search, instance: Instance) -> bool:
+    """Whether an instance is refuted; it is what is found then."""
+    result = state.refutes(instance)
+    if result is None:
+        return False
+    state.found, state.needed = (instance, result), len(state.tried)
+    return True
 
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
@@ -401,8 +434,7 @@ def _polish(state: _Search, most: int) -> None:
                 for neighbour in _neighbours(start, share, set(state.plan.given)):
                     if len(state.tried) >= last:
                         break
-                    if state.plan.admits(neighbour) and (result := state.refutes(neighbour)):
-                        state.found, state.needed = (neighbour, result), len(state.tried)
+                    if state.plan.admits(neighbour) and _refuted(state, neighbour):
                         return
                 improved = state.nearest[label][0] < before
         # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.

@@ -5,11 +5,11 @@ solved for it at the values drawn before; an order is chosen in which no range c
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, permutations
+from itertools import cycle, islice, permutations
 from typing import Any
 
 import sympy as sp
@@ -21,7 +21,7 @@ from verify.language import Case, decided
 from verify.parameters import LARGEST_INTEGER, Parameter, Value
 from verify.ranges import Range, Ranges, Solvable, meet, solvable
 
-_ORDERS, _TRIALS, _LONGEST = 720, 40, 5
+_ORDERS, _TRIALS, _LONGEST, _DEAD_ENDS, _FAR = 720, 40, 5, 5, 16
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,79 @@ class Plan:
 
         return draw_all()
 
+    def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
+        """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
+        words = {p.name: source.sample(p.words, len(p.words)) for p in self.parameters if p.kind == "word"}
+        longest = max((len(some) for name, some in words.items() if name not in self.given), default=1)
+        for turn in range(longest):
+            # Integers differ from each other, if they are three or fewer.
+            steps = cycle(source.sample((2, 3, 4), 3))
+
+            def choose(parameter: Parameter, parts: Ranges, turn: int = turn, steps: Iterator[int] = steps) -> Value:
+                if parameter.kind == "word":
+                    return words[parameter.name][turn % len(parameter.words)]
+                if parameter.kind == "rationals":
+                    count = source.randint(2, _LONGEST)
+                    return tuple(_general_value(parts[0], source) for _ in range(count))  # type: ignore[return-value]
+                part = source.choice(parts)
+                return _apart(part, next(steps)) if parameter.kind == "integer" else _general_value(part, source)
+
+            walks = (self._walk(choose) for _ in range(_DEAD_ENDS))
+            yield from islice((walk for walk in walks if walk is not None), 1)
+
+    def simplest_instance(self) -> dict[str, Value] | None:
+        """Return the instance of the first words, and of the ends of ranges or what is simple near them."""
+
+        def choose(parameter: Parameter, parts: Ranges) -> Value:
+            if parameter.kind == "word":
+                return parameter.words[0]
+            value = _simple_value(parts[0], integer=parameter.kind == "integer")
+            return (value,) if parameter.kind == "rationals" else value  # type: ignore[return-value]
+
+        return self._walk(choose)
+
+    def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
+        """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
+
+        None where it is no number, or there already.
+        """
+        parameter = next(parameter for parameter in self.parameters if parameter.name == name)
+        value = instance[name]
+        if name in self.given or self.defaulted(parameter) or not isinstance(value, (int, Fraction)):
+            return None
+        parts = self.ranges(parameter, instance)
+        part = next((part for part in parts if value in part), None)
+        if part is None:
+            return None
+        end, is_open = (part.high, part.high_open) if up else (part.low, part.low_open)
+        if end is None or (parameter.kind == "integer" and abs(end) == LARGEST_INTEGER):
+            landed = value + (1 if up else -1) * _FAR * max(1, abs(value))
+        elif parameter.kind == "integer":
+            landed = int(end)
+        else:
+            landed = end + (value - end) / _FAR if is_open else end
+        return None if landed == value else {**instance, name: landed}
+
+    def _walk(self, choose: Callable[[Parameter, Ranges], Value]) -> dict[str, Value] | None:
+        """Return the instance that `choose` makes of each parameter's admissible values; None at a dead end."""
+        drawn: dict[str, Value] = {}
+        for parameter in self.parameters:
+            if parameter.name in self.given:
+                drawn[parameter.name] = self.given[parameter.name]
+            elif self.defaulted(parameter):
+                try:
+                    drawn = self.completed(drawn)
+                except InputError:
+                    return None
+            else:
+                parts = () if parameter.kind == "word" else self.ranges(parameter, drawn)
+                if not parts and parameter.kind != "word":
+                    return None
+                drawn[parameter.name] = choose(parameter, parts)
+            if not self._satisfied(parameter, drawn):
+                return None
+        return drawn
+
 
 def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
     """Return a strategy of one range: its ends, small and simple values near them, and extreme ratios."""
@@ -168,13 +241,11 @@ def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
 
 
 def _integers(admissible: Range) -> st.SearchStrategy[int]:
-    assert admissible.low is not None and admissible.high is not None
-    low, high = int(admissible.low), int(admissible.high)
-    start = max(low, min(high, 0))
-    upward = _steps(high - start, bounded=high < LARGEST_INTEGER).map(lambda step: start + step)
-    if low == start:
+    start, up, down = _room(admissible)
+    upward = _steps(up, bounded=start + up < LARGEST_INTEGER).map(lambda step: start + step)
+    if not down:
         return upward
-    downward = _steps(start - low, bounded=low > -LARGEST_INTEGER).map(lambda step: start - step)
+    downward = _steps(down, bounded=start - down > -LARGEST_INTEGER).map(lambda step: start - step)
     return st.one_of(upward, downward)
 
 
@@ -307,3 +378,40 @@ def _random_value(admissible: Range, source: random.Random, *, integer: bool) ->
     if integer:
         return source.randint(int(low), int(min(high, low + reach)))
     return low + (high - low) * Fraction(source.randint(1, 15), 16)
+
+
+def _general_value(admissible: Range, source: random.Random) -> Fraction:
+    """Return a number of moderate size that is neither an end nor simple."""
+    low, high = admissible.low, admissible.high
+    step = Fraction(source.randint(17, 97), 31)
+    if low is None:
+        return source.choice((-1, 1)) * step if high is None else high - step
+    return low + step if high is None else low + (high - low) * Fraction(source.randint(7, 30), 37)
+
+
+def _apart(admissible: Range, step: int) -> int:
+    """Return the integer that is a step from the one that is nearest to 0, or the last on the way there."""
+    start, up, down = _room(admissible)
+    return start + min(step, up) if up >= down else start - min(step, down)
+
+
+def _simple_value(admissible: Range, *, integer: bool) -> Value:
+    """Return an end, the integer that is nearest to 0, or what is simple beside an end."""
+    low, high = admissible.low, admissible.high
+    if integer:
+        return _room(admissible)[0]
+    if low is not None and not admissible.low_open:
+        return low
+    if high is not None and not admissible.high_open:
+        return high
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _room(admissible: Range) -> tuple[int, int, int]:
+    """Return the integer of a range that is nearest to 0, and how far the range goes up and down from it."""
+    assert admissible.low is not None and admissible.high is not None
+    low, high = int(admissible.low), int(admissible.high)
+    start = max(low, min(high, 0))
+    return start, high - start, start - low

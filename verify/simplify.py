@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations, product
+from typing import Any
 
 from verify.errors import InputError
 from verify.instances import Plan
@@ -11,7 +12,7 @@ from verify.parameters import Value
 from verify.ranges import Range
 
 Instance = dict[str, Value]
-_SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100, 10_000))
+_SHARES, _SMALL_SHARE = tuple(Fraction(1, k) for k in (1, 2, 10, 100)), Fraction(1, 10_000)
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
 _PAIRED = 3
 MOST_TRIALS = 300
@@ -38,26 +39,44 @@ def simplest(
         failed.add(tuple(candidate.values()))
         return False
 
-    while any(improves(candidate) for candidate in _candidates(plan, path[-1])):
-        pass
+    # Small steps once large ones and those of two values have ended, lest they use up the trials.
+    before = 0
+    while len(path) > before:
+        before = len(path)
+        for small in (False, True):
+            while any(improves(candidate) for candidate in _candidates(plan, path[-1], small=small)):
+                pass
     return path
 
 
-def _candidates(plan: Plan, instance: Instance) -> Iterator[Instance]:
+def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Instance]:
     free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
-    choices = {p.name: [v for v in simpler_values(instance[p.name]) if v in p] for p in plan.parameters}
+    simpler = smaller_values if small else simpler_values
+    choices = {p.name: [v for v in simpler(instance[p.name]) if v in p] for p in plan.parameters}
     for name in free:
         for value in choices[name]:
             yield from _completed(plan, instance, {name: value})
+    if small:
+        return
     for one, other in combinations(free, 2):
         for value in choices[one][:_PAIRED]:
             for another in choices[other][:_PAIRED]:
                 yield from _completed(plan, instance, {one: value, other: another})
-        # What is false of a ratio is false of whole numbers in that ratio.
         pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
-        one_by_one = {value.denominator for value in pair.values()}
-        for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}) if len(pair) == 2 else ():
-            yield from _completed(plan, instance, {name: value * whole for name, value in pair.items()})
+        for changes in _same_ratios(pair) if len(pair) == 2 else ():
+            yield from _completed(plan, instance, changes)
+
+
+def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
+    """Yield two numbers in the same ratio, or nearly: what is false of a ratio is false of those as well."""
+    one_by_one = {value.denominator for value in pair.values()}
+    for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
+        yield {name: value * whole for name, value in pair.items()}
+    for one, other in permutations(pair):
+        if pair[one] > 1:
+            ratio = pair[other] / pair[one]
+            for share, sign in product(_SHARES[1:], (1, -1)):
+                yield {one: Fraction(1), other: simplest_between(*sorted((ratio, ratio * (1 + sign * share))))}
 
 
 def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
@@ -140,26 +159,47 @@ def simpler_values(value: Value) -> Iterator[Value]:
     if isinstance(value, tuple):
         for i in range(len(value) if len(value) > 1 else 0):
             yield value[:i] + value[i + 1 :]
-        for i, entry in enumerate(value):
-            yield from ((*value[:i], simpler, *value[i + 1 :]) for simpler in simpler_values(entry))
+        yield from _with_entries(value, simpler_values)
         return
     if isinstance(value, int):
         size = abs(value)
         powers = {10**k for k in range(1, len(str(size)))}
-        found = sorted({*range(min(size, 12)), *powers, *_a_little_less(size), size // 2})
+        found = sorted({*range(min(size, 12)), *powers, size // 2})
         signs = (1,) if value > 0 else (1, -1)
         yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
         return
     seen = {value}
-    nearby = (simplest_between(value - abs(value) * share, value + abs(value) * share) for share in _SHARES)
-    # One less, and one part more: steps that the simplest fraction of an interval does not take.
-    sign, size = (1 if value > 0 else -1), abs(value.numerator)
-    whole = [Fraction(sign * v) for v in _a_little_less(size)] if value.denominator == 1 else []
-    parts = [Fraction(sign, v) for v in _a_little_less(value.denominator) if v] if size == 1 else []
-    for candidate in (*_PLAIN, *nearby, *whole, *parts):
+    for candidate in (*_PLAIN, *(_nearby(value, share) for share in _SHARES)):
         if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
             seen.add(candidate)
             yield candidate
+
+
+def smaller_values(value: Value) -> Iterator[Value]:
+    """Yield values that are a little smaller: one less, or one part more, and steps between these and larger ones."""
+    if isinstance(value, str):
+        return
+    if isinstance(value, tuple):
+        yield from _with_entries(value, smaller_values)
+    elif isinstance(value, int):
+        sign = 1 if value > 0 else -1
+        yield from (sign * v for v in _a_little_less(abs(value)) if 0 <= v < abs(value))
+    else:
+        sign, size = (1 if value > 0 else -1), abs(value.numerator)
+        whole = [Fraction(sign * v) for v in _a_little_less(size)] if value.denominator == 1 else []
+        parts = [Fraction(sign, v) for v in _a_little_less(value.denominator) if v] if size == 1 else []
+        for candidate in dict.fromkeys((*whole, *parts, _nearby(value, _SMALL_SHARE))):
+            if simplicity({"": candidate}) < simplicity({"": value}):
+                yield candidate
+
+
+def _nearby(value: Fraction, share: Fraction) -> Fraction:
+    return simplest_between(value - abs(value) * share, value + abs(value) * share)
+
+
+def _with_entries(value: tuple[Any, ...], others: Callable[[Value], Iterator[Value]]) -> Iterator[Value]:
+    for i, entry in enumerate(value):
+        yield from ((*value[:i], other, *value[i + 1 :]) for other in others(entry))
 
 
 def _a_little_less(size: int) -> list[int]:

@@ -5,13 +5,14 @@ from unittest import mock
 
 import verify.explore
 from verify import load_theorem, theorem_ids
+from verify.explore import MOST_EXAMPLES
 
 
-def needed(theorem, canary, seed, *, guided, most, seconds):
+def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
     """Return how many examples a search needs, or, where it refutes nothing, how many it has tried; and whether.
 
     What is found is not made readable, and where nothing is found no bound's sharpness is asked. An unguided search
-    draws alone: margins are no targets, and the nearest misses are not polished.
+    draws alone: nothing is tried before, margins are no targets, and the nearest misses are not polished.
     """
     with contextlib.ExitStack() as stack:
         for name in ("_simplify", "sharpness", *(() if guided else ("_polish",))):

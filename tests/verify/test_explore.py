@@ -30,6 +30,7 @@ from tests.verify.searched import (
 from verify import Case, Dynamics, Hypothesis, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
 from verify.explore import explore, without
 from verify.language import primitive
+from verify.simplify import simplicity
 
 # What is false, and its simplest witness.
 FALSE = {
@@ -88,8 +89,9 @@ def test_a_claim_that_is_false_at_extreme_ratios_only():
     assert sizes == {"n": 10**5 + 1, "m": 1}
     for left, right in ((x, y), (y, x)):
         ratio = explore(theorem((X, Y), sp.Le(left, 10**5 * right)), {}).counterexample
-        large, small = ratio[left.name], ratio[right.name]
-        assert 1 in (large, small) and 10**5 < large / small < 10**5 + 10
+        assert 10**5 < ratio[left.name] / ratio[right.name] < 10**5 + 10
+        # As simple as 1 and 1/100001, if not more.
+        assert simplicity(ratio) <= simplicity({"x": 1, "y": Fraction(1, 10**5 + 1)})
 
 
 @pytest.mark.parametrize(
@@ -321,3 +323,18 @@ def test_hypotheses_that_nothing_satisfies_are_an_error():
     nothing = theorem((N,), sp.Lt(n, 5), Hypothesis("one", sp.Gt(n, 3)), Hypothesis("two", sp.Lt(n, 3)))
     with pytest.raises(TheoremError, match="no instance was found"):
         explore(nothing, {})
+
+
+def test_what_is_false_nearly_everywhere_falls_at_the_first_instance():
+    # At the simplest instances it holds.
+    identity = theorem((N, M), sp.Eq((n + m) ** 3, n**3 + m**3 + 3 * n * m * (n + m) + (n - 1) * (m - 1) * (n - m)))
+    guided, unguided = ([explore(identity, {}, seed=seed, guided=way) for seed in range(9)] for way in (True, False))
+    assert [result.needed for result in guided] == [1] * 9
+    assert min(result.needed for result in unguided) > 1
+
+
+def test_a_leap_finds_what_is_false_at_a_far_end():
+    bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
+    result = explore(bounded, {"x": 1}, max_examples=5)
+    assert result.needed <= 4 + 2 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
+    assert explore(bounded, {"x": 1}, max_examples=1, guided=False).needed is None

@@ -1,5 +1,6 @@
 """Drawn instances satisfy their relations by construction, ends and extreme ratios included."""
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -264,3 +265,54 @@ def test_an_end_of_many_digits_is_drawn_from():
     end = Fraction(1, 7**6000)
     strategy = values(Range(end, None), integer=False)
     assert find(strategy.map(lambda value: value > 2 * end), bool, settings=settings(database=None))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_general_positions_are_in_scope_and_away_from_what_is_simple(seed):
+    (found,) = plan(THEOREM.statement.parameters, RELATIONS, {}).in_general_position(random.Random(seed))
+    assert in_scope(found) and found["d"] > 1 and found["q"] > 2 and found["T"] > 4 * found["q"] + 1
+    # Neither an end nor a half of it.
+    assert found["eta"] * 20 * found["d"] ** 2 not in (1, Fraction(1, 2)) and found["eta"].denominator > 20
+    free = plan((X, W, N, M), [], {"n": 7}).in_general_position(random.Random(seed))
+    for instance in free:
+        assert instance["n"] == 7 and 3 <= instance["m"] <= 5
+        assert all(Fraction(1, 2) < abs(instance[name]) < 4 for name in "xw")
+
+
+def test_every_word_has_its_turn_in_a_general_position():
+    several = [list(plan((N, WORD), [], {}).in_general_position(random.Random(seed))) for seed in range(9)]
+    assert all(sorted(at["kind"] for at in found) == ["one", "three", "two"] for found in several)
+    assert len({found[0]["kind"] for found in several}) > 1
+    assert len(list(plan((N, WORD), [], {"kind": "two"}).in_general_position(random.Random(0)))) == 1
+
+
+def test_general_positions_and_the_simplest_may_be_dead_ends():
+    # A prime that is no square: no range is empty, and no number in it will do.
+    narrow = plan((X,), [ge(x, 1), le(x, 1)], {})
+    assert list(narrow.in_general_position(random.Random(0))) == [{"x": 1}] == [narrow.simplest_instance()]
+    between = plan((X,), [ge(x**2, 2), le(x**2, 2 + sp.Rational(1, 10**9))], {})
+    for found in (*between.in_general_position(random.Random(0)), between.simplest_instance()):
+        assert found is None or 2 <= found["x"] ** 2 <= 2 + Fraction(1, 10**9)
+
+
+def test_the_simplest_instance_is_at_ends():
+    found = plan(THEOREM.statement.parameters, RELATIONS, {}).simplest_instance()
+    assert in_scope(found) and (found["T"], found["q"], found["d"]) == (9, 2, 1) and found["eta"] == Fraction(1, 20)
+    several = plan((X, W, WHOLE, N, WORD), [], {}).simplest_instance()
+    assert several == {"x": 1, "w": 0, "n": 1, "kind": "one"} or several["kind"] == "one"
+    assert plan((W,), [le(w, -3)], {}).simplest_instance() == {"w": -3}
+    assert plan((X,), [sp.Lt(x, 3, evaluate=False)], {}).simplest_instance() == {"x": Fraction(3, 2)}
+
+
+def test_a_leap_goes_to_an_end_or_far():
+    found = plan((N, M, X), [le(n, 20), sp.Lt(x, 3, evaluate=False)], {"m": 5})
+    at = {"n": 4, "m": 5, "x": Fraction(1)}
+    assert found.leap(at, "n", up=True) == at | {"n": 20} and found.leap(at, "n", up=False) == at | {"n": 1}
+    # Open ends are not reached: sixteen times as near.
+    assert found.leap(at, "x", up=True) == at | {"x": Fraction(23, 8)}
+    assert found.leap(at, "x", up=False) == at | {"x": Fraction(1, 16)}
+    assert found.leap(at, "m", up=True) is None and found.leap(at | {"n": 20}, "n", up=True) is None
+    endless = plan((WHOLE, W, WORD), [], {})
+    here = {"n": 0, "w": Fraction(-3), "kind": "one"}
+    assert endless.leap(here, "n", up=False) == here | {"n": -16}
+    assert endless.leap(here, "w", up=True) == here | {"w": 45} and endless.leap(here, "kind", up=True) is None

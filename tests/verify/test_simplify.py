@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from verify import InputError, Parameter
 from verify.instances import plan
-from verify.simplify import MOST_TRIALS, simpler_values, simplest, simplest_between, simplicity
+from verify.simplify import MOST_TRIALS, simpler_values, simplest, simplest_between, simplicity, smaller_values
 
 x, y = sp.symbols("x y", real=True)
 n, m = sp.symbols("n m", integer=True)
@@ -69,19 +69,28 @@ def test_a_ratio_is_written_in_whole_numbers():
     assert same == {"x": 3, "y": 2}
     same = follow(found, {"x": Fraction(1, 2), "y": Fraction(1, 3)}, lambda at: at["x"] * 2 == at["y"] * 3)
     assert same == {"x": 3, "y": 2}
+    # Neither can become simpler alone.
+    start = {"x": Fraction(83, 31), "y": Fraction(8300592, 31)}
+    same = follow(found, start, lambda at: at["y"] > 10**5 * at["x"])
+    assert same == {"x": 1, "y": 100_001}
 
 
 @given(st.one_of(st.integers(-(10**18), 10**18), st.fractions(-(10**6), 10**6)))
 def test_simpler_values_are_simpler_and_of_the_same_kind(value):
-    found = list(simpler_values(value))
-    assert len(set(found)) == len(found) < 100
-    for other in found:
-        assert simplicity({"": other}) < simplicity({"": value})
-        assert isinstance(other, type(value))
+    for some in (simpler_values, smaller_values):
+        found = list(some(value))
+        assert len(set(found)) == len(found) < 100
+        for other in found:
+            assert simplicity({"": other}) < simplicity({"": value})
+            assert isinstance(other, type(value))
 
 
 def test_a_word_has_nothing_simpler():
-    assert list(simpler_values("one")) == []
+    assert list(simpler_values("one")) == list(smaller_values("one")) == []
+
+
+def test_a_list_has_entries_that_are_a_little_smaller():
+    assert list(smaller_values((Fraction(3, 2), Fraction(3)))) == [(Fraction(3, 2), Fraction(2))]
 
 
 @pytest.mark.parametrize("least", [1, 7, 8, 13, 99, 100, 101, 1234, 99_999, 100_001, 10**9 + 1])
