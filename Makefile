@@ -36,11 +36,12 @@ audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
 
 # Each run leaves a file, and BENCHMARKS.md shows the latest that has a row: ARGS="-k recursion" measures some anew.
+BENCHMARKS := $(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o python_functions='bench_*' -p no:xdist
 bench: $(READY)
 	mkdir -p build/benchmarks
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o python_functions='bench_*' -p no:xdist \
+	OMP_WAIT_POLICY=passive $(BENCHMARKS) \
 		--device $(DEVICE) --benchmark-json build/benchmarks/`date -u +%Y%m%dT%H%M%S`.json $(ARGS)
-	$(BIN)/python -m tests.benchmarks.page build/benchmarks > BENCHMARKS.md.new
+	$(BENCHMARKS) --collect-only --quiet | $(BIN)/python -m tests.benchmarks.page build/benchmarks > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md
 
 findings: $(READY)

@@ -82,6 +82,8 @@ def counted(benchmark, stored):
 
     def run(work, unit, measure, *, reach, note):
         ours, plain = benchmark.pedantic(measure, rounds=1, iterations=1)
+        if benchmark.stats is None:  # --benchmark-disable
+            return None
         ratios = [p / o for o, p in zip(ours, plain, strict=True)]
         row = {"kind": "counted", "work": work, "unit": unit, "ours": list(ours), "plain": list(plain)}
         return stored(**row, ratios=ratios, cost=False, reach=reach, limit=None, note=note(ours, plain))
@@ -100,6 +102,8 @@ def growth(benchmark, stored):
             ]
 
         found = benchmark.pedantic(measure, rounds=1, iterations=1)
+        if benchmark.stats is None:  # --benchmark-disable
+            return None
         lines = [[[float(x), seconds] for x, seconds in line.items()] for line in found]
         file = f"{re.sub('[^a-z0-9]+', '_', work.lower()).strip('_')}.png"
         row = stored(

@@ -1,7 +1,8 @@
-"""BENCHMARKS.md, from what pytest-benchmark wrote: `python -m tests.benchmarks.page FOLDER > BENCHMARKS.md`.
+"""BENCHMARKS.md, from what pytest-benchmark wrote: `python -m tests.benchmarks.page FOLDER < NAMES > BENCHMARKS.md`.
 
 Of several files in the folder the latest that has a row counts, so that a row may be measured anew by itself, and on
-another device.
+another device. The names are those of the benchmarks that there are, as pytest lists them: a row of one that is gone is
+left out, and one without a row says so.
 """
 
 import json
@@ -11,7 +12,18 @@ from pathlib import Path
 
 NOT_MEASURED = "not measured"
 _DEVICES = ("cpu", "cuda")
-_HEAD = ("work", "on", "ours", "the plain way", "ratio, median", "range", "to reach", "reached", "physical limit")
+_HEAD = (
+    "work",
+    "on",
+    "ours",
+    "the plain way",
+    "ratio, median",
+    "range",
+    "to reach",
+    "reached",
+    "physical limit",
+    "measured, commit",
+)
 
 
 def read(folder):
@@ -22,14 +34,22 @@ def read(folder):
 
 
 def rows_of(runs):
-    """Return the rows of some runs, by what is measured and where, the latest of each."""
+    """Return the rows of some runs, by the benchmark and where it ran, the latest of each."""
     found = {}
     for run in runs:
+        commit = run.get("commit_info", {})
+        # What is measured while the tree differs from a commit is of no commit.
+        when = f"{run['datetime'][:10]}, {(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
         for benchmark in run["benchmarks"]:
-            row = benchmark["extra_info"]
-            if "kind" in row:
-                found[row["work"], row["device"]] = row
+            if "kind" in benchmark["extra_info"]:
+                row = benchmark["extra_info"] | {"name": benchmark["fullname"], "measured": when}
+                found[row["name"], row["device"]] = row
     return [*found.values()]
+
+
+def names_of(text):
+    """Return the benchmarks that pytest has listed (--collect-only -q)."""
+    return [line for line in text.splitlines() if "::" in line]
 
 
 def seconds_text(seconds):
@@ -64,6 +84,7 @@ def cells(row):
         f"{'<=' if row['cost'] else '>='} {number_text(row['reach'])}",
         "yes" if is_reached(row) else "no",
         limit,
+        row.get("measured", "now"),
     )
 
 
@@ -115,9 +136,10 @@ def machine_lines(runs):
     return [f"- {text}" for text in found.values()]
 
 
-def page(runs):
-    """Return the page."""
-    rows = rows_of(runs)
+def page(runs, names):
+    """Return the page of the benchmarks of some names."""
+    rows = sorted((row for row in rows_of(runs) if row["name"] in names), key=lambda row: names.index(row["name"]))
+    without = [name for name in names if name not in {row["name"] for row in rows}]
     pairs = [row for row in rows if row["kind"] != "growth"]
     missed = [row for row in pairs if not is_reached(row)]
     notes = [row for row in pairs if is_reached(row) and row["note"]]
@@ -131,6 +153,7 @@ def page(runs):
         "| " + " | ".join(_HEAD) + " |",
         "|" + "---|" * len(_HEAD),
         *("| " + " | ".join(line) + " |" for line in lines_of(pairs)),
+        *(f"| {name.rpartition('::')[2]} | | {NOT_MEASURED} |" + " |" * (len(_HEAD) - 3) for name in without),
         "",
     ]
     for title, some in (("What bounds the ratios that are not reached", missed), ("How it was measured", notes)):
@@ -151,8 +174,11 @@ def page(runs):
 
 
 def main():
-    """Write the page of a folder."""
-    sys.stdout.write(page(read(sys.argv[1])))
+    """Write the page of a folder, of the benchmarks named on standard input."""
+    names = names_of(sys.stdin.read())
+    if not names:
+        sys.exit("no benchmark is named on standard input")
+    sys.stdout.write(page(read(sys.argv[1]), names))
 
 
 if __name__ == "__main__":

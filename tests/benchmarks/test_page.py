@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.benchmarks.page import is_reached, number_text, page, read, rows_of, seconds_text, table
+from tests.benchmarks.page import is_reached, names_of, number_text, page, read, rows_of, seconds_text, table
 
 RATES = {"copy_bytes": 1e10, "float32_operations": 2e11, "float64_operations": 1e11}
 
@@ -18,35 +18,54 @@ def pair_row(work="sums", **more):
 def run(*rows, at="2026-01-01T00:00:00"):
     info = {"node": "a-host", "system": "Linux", "python_version": "3.11.7", "packages": {"numpy": "2.4.6"}}
     info |= {"cpu": {"brand_raw": "A CPU", "count": 2}, "rates": {"cpu": RATES}}
-    return {"datetime": at, "machine_info": info, "benchmarks": [{"extra_info": row} for row in rows]}
+    found = [{"fullname": f"bench_it.py::{row['work']}", "extra_info": row} for row in rows]
+    return {"datetime": at, "machine_info": info, "commit_info": {"id": 40 * "a", "dirty": False}, "benchmarks": found}
+
+
+def page_of(*rows, names=None):
+    runs = [run(*rows)]
+    return page(runs, names or [benchmark["fullname"] for benchmark in runs[0]["benchmarks"]])
 
 
 def test_a_row_has_medians_the_range_and_what_was_to_be_reached():
-    (line,) = [line for line in page([run(pair_row())]).splitlines() if line.startswith("| sums")]
-    assert line == "| sums | cpu | 200 ms | 2 s | 10 | 10–30 | >= 20 | no | – |"
+    (line,) = [line for line in page_of(pair_row()).splitlines() if line.startswith("| sums")]
+    assert line == "| sums | cpu | 200 ms | 2 s | 10 | 10–30 | >= 20 | no | – | 2026-01-01, aaaaaaa |"
+
+
+def test_a_tree_that_differs_from_its_commit_is_marked():
+    changed = run(pair_row()) | {"commit_info": {"id": 40 * "b", "dirty": True}}
+    assert rows_of([changed])[0]["measured"] == "2026-01-01, bbbbbbb+"
+    assert rows_of([changed | {"commit_info": {}}])[0]["measured"] == "2026-01-01, ?"
+
+
+def test_the_names_say_what_is_shown():
+    text = page_of(pair_row(), pair_row("products"), names=["bench_it.py::new[A]", "bench_it.py::products"])
+    assert "| new[A] | | not measured | | | | | | | |" in text and "| products | cpu |" in text and "sums" not in text
+    listed = "bench_it.py::new[A]\nbench_it.py::products\n\n2 tests collected in 1.00s\n"
+    assert names_of(listed) == ["bench_it.py::new[A]", "bench_it.py::products"]
 
 
 def test_a_ratio_that_is_not_reached_says_what_bounds_it():
-    text = page([run(pair_row(note="the disk"), pair_row("products", reach=5, note="twice"))])
+    text = page_of(pair_row(note="the disk"), pair_row("products", reach=5, note="twice"))
     missed, measured = (text.index(title) for title in ("## What bounds", "## How it was measured"))
     assert missed < text.index("- sums: the disk") < measured < text.index("- products: twice")
-    assert "- sums: not known" in page([run(pair_row())])
+    assert "- sums: not known" in page_of(pair_row())
 
 
 def test_a_cost_is_to_be_no_larger():
     assert is_reached(pair_row(cost=True, ratios=[2.0, 2.5, 9.0], reach=2.5))
     assert not is_reached(pair_row(cost=True, ratios=[2.0, 2.6, 9.0], reach=2.5))
-    assert "| ours/plain 2.5 | 2–9 | <= 2.5 | yes |" in page([run(pair_row(cost=True, ratios=[2, 2.5, 9], reach=2.5))])
+    assert "| ours/plain 2.5 | 2–9 | <= 2.5 | yes |" in page_of(pair_row(cost=True, ratios=[2, 2.5, 9], reach=2.5))
 
 
 def test_what_nobody_measured_on_a_device_says_so():
-    text = page([run(pair_row(on_device=True))])
-    assert "| sums | cuda |" + " not measured |" * 7 in text
-    assert page([run(pair_row(on_device=True), pair_row(on_device=True, device="cuda"))]).count("not measured") == 0
+    text = page_of(pair_row(on_device=True))
+    assert "| sums | cuda |" + " not measured |" * 8 in text
+    assert page_of(pair_row(on_device=True), pair_row(on_device=True, device="cuda")).count("not measured") == 0
 
 
 def test_a_limit_is_shown_with_how_far_ours_is_from_it():
-    text = page([run(pair_row(limit={"name": "three reads", "seconds": 0.1}))])
+    text = page_of(pair_row(limit={"name": "three reads", "seconds": 0.1}))
     assert "three reads: 100 ms (ours: 2×)" in text
 
 
@@ -63,19 +82,19 @@ def test_the_latest_of_a_row_counts_and_the_others_stay(tmp_path):
 
 def test_growth_is_shown_with_its_powers():
     row = {"kind": "growth", "work": "Sums", "axis": "n", "slopes": [1.04, 2.0], "file": "sums.png", "note": "So."}
-    text = page([run(row | {"device": "cpu", "lines": [], "on_device": False})])
+    text = page_of(row | {"device": "cpu", "lines": [], "on_device": False})
     assert "Sums: over the upper half of n, ours like the power 1.04 and the plain way like the power 2.00. So." in text
     assert "![Sums](tests/benchmarks/growth/sums.png)" in text
 
 
 def test_the_machine_is_said_once_and_without_its_name():
-    text = page([run(pair_row()), run(pair_row("products"))])
+    text = page([run(pair_row()), run(pair_row("products"))], ["bench_it.py::sums", "bench_it.py::products"])
     assert text.count("A CPU, 2 cores; Linux, Python 3.11.7; numpy 2.4.6") == 1 and "a-host" not in text
     assert "on cpu a copy moves 10 GB/s, a product does 200 (float32) and 100 (float64) GFlop/s" in text
 
 
 def test_counts_have_their_unit():
-    text = page([run(pair_row(kind="counted", unit="examples", ours=[10], plain=[30], ratios=[3.0]))])
+    text = page_of(pair_row(kind="counted", unit="examples", ours=[10], plain=[30], ratios=[3.0]))
     assert "| 10 examples | 30 examples | 3 |" in text
 
 

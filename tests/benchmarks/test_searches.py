@@ -1,0 +1,25 @@
+"""What a search needs is counted, and how much was tried where it finds nothing."""
+
+import pytest
+import sympy as sp
+
+from tests.benchmarks.searches import canaries, needed
+from tests.verify.searched import N, n, theorem
+from verify import Canary
+
+TRUE, FALSE = theorem((N,), sp.Ge(n**2, n)), theorem((N,), sp.Le(n**2, 0, evaluate=False))
+
+
+@pytest.mark.parametrize("guided", [True, False])
+def test_what_fails_at_the_first_instance_needs_one(guided):
+    assert needed(TRUE, Canary("it is 0", FALSE.statement, "claim"), 3, guided=guided) == (1, True)
+
+
+def test_what_is_true_needs_all_there_is():
+    tried, found = needed(FALSE, Canary("it is true", TRUE.statement, "claim"), 3, guided=False, most=20)
+    # Instances that are drawn twice are tried once.
+    assert 10 < tried <= 20 and not found
+
+
+def test_all_theorems_have_canaries():
+    assert len({theorem.id for theorem, _ in canaries()}) > 20
