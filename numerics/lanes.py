@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 LANES = 16
 _INTEGER = ir.IntType(64)
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 
 @_compiled

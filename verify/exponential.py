@@ -1,11 +1,8 @@
 """The exponential of float64 in operations that have vector instructions, for what Numba compiles."""
 
 import math
+from functools import cache
 from typing import Any
-
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
 
 _TO_INTEGER, _PER_LOG2 = 1.5 * 2.0**52, 1.4426950408889634
 """Added to a number below 2^51, the first leaves the nearest integer in the last bits."""
@@ -14,29 +11,36 @@ _HIGH, _LOW = 0.6931471803691238, 1.9082149292705877e-10
 _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.factorial(k) for k in range(2, 14))
 
 
-@intrinsic
-def _bits_of(context: Any, x: Any) -> Any:
-    return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
+@cache
+def compiled_exponential() -> Any:
+    """Return a function of float64, compiled where it is called.
 
-
-@intrinsic
-def _number_of(context: Any, x: Any) -> Any:
-    return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
-
-
-@njit("float64(float64)", cache=True, nogil=True, error_model="numpy")
-def exponential(x: Any) -> Any:
-    """Return exp(x), to two units in the last place; 0 below exp(−708), infinite above exp(709.4).
-
-    x = k log 2 + r with |r| <= log(2)/2, of which the Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made
-    of its bits.
+    exp(x) is to two units in the last place, 0 below exp(−708), infinite above exp(709.4). x = k log 2 + r with
+    |r| <= log(2)/2, of which the Taylor polynomial of order 13 is 1e-17 from exp(r); 2^k is made of its bits.
     """
-    shifted = x * _PER_LOG2 + _TO_INTEGER
-    k = shifted - _TO_INTEGER
-    r = (x - k * _HIGH) - k * _LOW
-    p = _A8 + r * (_A9 + r * (_A10 + r * (_A11 + r * (_A12 + r * _A13))))
-    p = _A2 + r * (_A3 + r * (_A4 + r * (_A5 + r * (_A6 + r * (_A7 + r * p)))))
-    p = 1.0 + (r + r * r * p)
-    found = p * _number_of((_bits_of(shifted) + 1023) << 52)
-    found = 0.0 if x < -708.0 else found
-    return math.inf if x > 709.4 else found
+    from llvmlite import ir
+    from numba import njit, types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def bits_of(context: Any, x: Any) -> Any:
+        return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
+
+    @intrinsic
+    def number_of(context: Any, x: Any) -> Any:
+        return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
+
+    # Said, as it would be the caller's: with sums in any order k would be lost.
+    @njit(nogil=True, error_model="numpy", fastmath={"contract"})
+    def exponential(x: Any) -> Any:
+        shifted = x * _PER_LOG2 + _TO_INTEGER
+        k = shifted - _TO_INTEGER
+        r = (x - k * _HIGH) - k * _LOW
+        p = _A8 + r * (_A9 + r * (_A10 + r * (_A11 + r * (_A12 + r * _A13))))
+        p = _A2 + r * (_A3 + r * (_A4 + r * (_A5 + r * (_A6 + r * (_A7 + r * p)))))
+        p = 1.0 + (r + r * r * p)
+        found = p * number_of((bits_of(shifted) + 1023) << 52)
+        found = 0.0 if x < -708.0 else found
+        return math.inf if x > 709.4 else found
+
+    return exponential

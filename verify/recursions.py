@@ -15,6 +15,7 @@ from verify.compile import Program, compile_program
 from verify.cores import on_all_cores
 from verify.dynamics import Dynamics
 from verify.errors import InputError, TheoremError
+from verify.exponential import compiled_exponential
 
 BLOCK = 256
 """Instances of a block: some twenty numbers of each lie in 48 KiB."""
@@ -203,10 +204,15 @@ def _functions() -> dict[str, Any]:
     """Return the functions that a program calls, compiled by Numba."""
     from numba import njit
 
-    from verify.exponential import exponential
-
     @njit(error_model="numpy")
     def power(base: Any, exponent: Any) -> Any:
         return base**exponent
 
-    return {"exp": exponential, "log": np.log, "sqrt": np.sqrt, "power": power, "raised": power, "abs": np.abs}
+    return {
+        "exp": compiled_exponential(),
+        "log": np.log,
+        "sqrt": np.sqrt,
+        "power": power,
+        "raised": power,
+        "abs": np.abs,
+    }

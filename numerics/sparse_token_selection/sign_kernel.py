@@ -28,7 +28,7 @@ from numerics.philox import gaussians, philox, subset
 from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
 from verify import InputError
 from verify.cores import on_all_cores
-from verify.exponential import exponential
+from verify.exponential import compiled_exponential
 
 _CHUNK = 32
 """Samples whose gradients are summed before those of chunks are: fixed, as sums depend on it."""
@@ -40,6 +40,7 @@ _WORTH_A_THREAD = 2**20
 # Sums as they stand; and with sums in any order. Products are fused with sums; infinities and NaN are kept.
 _exactly = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+_exponential = compiled_exponential()
 
 
 @_exactly
@@ -111,10 +112,10 @@ def _softmax(logits: Any, T: int, query: bool, logit_query: Any) -> Any:
         largest = max(largest, logits[t])
     if query:
         largest = max(largest, logit_query)
-        weight = logits.dtype.type(exponential(logit_query - largest))
+        weight = logits.dtype.type(_exponential(np.float64(logit_query - largest)))
     total = weight
     for t in range(T):
-        logits[t] = exponential(logits[t] - largest)
+        logits[t] = _exponential(np.float64(logits[t] - largest))
         total += logits[t]
     logits[:T] /= total
     logits[T:] = 0
