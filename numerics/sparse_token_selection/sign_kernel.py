@@ -1,4 +1,4 @@
-"""A batch with fresh encodings of random signs, drawn and differentiated in one pass over its bits, on the CPU.
+"""A batch with encodings of random signs, fresh or shared, drawn and differentiated over its bits, on the CPU.
 
 The loss and the gradient are those of `trainer.batch_gradient`, which is what they are tested against, on the batch
 that `SignBatches.drawn` writes out; as there, with (a; b) = W[:, d:] u and p the softmax of the logits aᵀX + bᵀE,
@@ -16,6 +16,7 @@ number of threads.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
 import numba
@@ -62,11 +63,15 @@ def transposed(planes: Any, out: Any) -> None:
 
 
 @_exactly
-def _layout(T: int, q: int, d: int, d_e: int) -> tuple[int, int, int]:
-    """Return a plane's words of 16 bits, the pairs of Gaussians and the blocks of four words that a sample takes."""
-    # One a square of bits, and none of a word of 64 bits is left over.
-    plane, pairs = padded(padded(T) // LANES * padded(d_e) // LANES, 4), -(-d * T // 2)
-    return plane, pairs, -(-(8 * plane + 2 * pairs + 2 * q) // 4)
+def _plane(T: int, d_e: int) -> int:
+    """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
+    return padded(padded(T) // LANES * padded(d_e) // LANES, 4)
+
+
+@_exactly
+def _blocks(plane: int, pairs: int, q: int) -> int:
+    """Return how many blocks of four words a sample takes, for planes of bits, pairs of Gaussians and members."""
+    return -(-(8 * plane + 2 * pairs + 2 * q) // 4)
 
 
 @_compiled
@@ -78,7 +83,8 @@ def draw(
     Parameters
     ----------
     words
-        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each.
+        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each;
+        none, of a plane of 0, where they are shared.
     work, tokens
         (pairs,) and (2 pairs,), of which d T are used.
     members
@@ -198,13 +204,15 @@ def _sample(
 
 @_compiled
 def gradients(
-    key: Any, step: int, first: int, last: int, n: int, T: int, q: int, query: bool, transpose: Any, V: Any,
-    losses: Any, slopes_W: Any, slopes_V: Any,
+    key: Any, step: int, first: int, last: int, n: int, T: int, q: int, query: bool, shared: Any, transpose: Any,
+    V: Any, losses: Any, slopes_W: Any, slopes_V: Any,
 ) -> None:  # fmt: skip
     """Write each sample's loss (n,) and, for the chunks from `first` to `last`, the sums of gradients over a chunk.
 
     Parameters
     ----------
+    shared
+        Planes of bits (16, plane) of uint16 that all samples share; (16, 0) where each has its own.
     transpose
         That of W[:, d:], (d_e, D padded).
     slopes_W, slopes_V
@@ -212,9 +220,12 @@ def gradients(
     """
     (d_e, wide), dtype = transpose.shape, transpose.dtype
     d, across, lanes, size = V.shape[1] - d_e, padded(d_e), padded(T), dtype.type(1 / np.sqrt(d_e))
-    plane, pairs, blocks = _layout(T, q, d, d_e)
-    words = np.empty((_CHUNK, 4, blocks), np.uint32)
-    turned, work = np.empty((16, plane // 4), np.uint64), np.empty(pairs)
+    plane, pairs, fresh = _plane(T, d_e), -(-d * T // 2), shared.shape[1] == 0
+    drawn = plane if fresh else 0
+    words = np.empty((_CHUNK, 4, _blocks(drawn, pairs, q)), np.uint32)
+    bits, turned, work = shared.reshape(-1), np.empty((16, plane // 4), np.uint64), np.empty(pairs)
+    if not fresh:
+        transposed(bits.view(np.uint64).reshape(turned.shape), turned)
     tokens, members = np.empty((_CHUNK, 2 * pairs), dtype), np.empty((_CHUNK, q), np.int64)
     # What is beyond the sizes is not used; it is a number all the same.
     selected, keys = np.zeros((_CHUNK, slopes_W.shape[2]), dtype), np.zeros((_CHUNK, wide), dtype)
@@ -226,15 +237,17 @@ def gradients(
         start = chunk * _CHUNK
         m = min(_CHUNK, n - start)
         for i in range(m):
-            draw(key, step, start + i, T, plane, words[i], work, tokens[i], members[i])
-            bits = words[i].reshape(-1)[: 8 * plane]
-            _selected(bits.view(np.uint16), plane, members[i], size, selected[i, :across])
+            draw(key, step, start + i, T, drawn, words[i], work, tokens[i], members[i])
+            if fresh:
+                bits = words[i].reshape(-1).view(np.uint16)
+            _selected(bits, plane, members[i], size, selected[i, :across])
         product(selected, selected.shape[1], 1, transpose, keys)
         for i in range(m):
-            bits = words[i].reshape(-1)[: 8 * plane]
-            transposed(bits.view(np.uint64).reshape(turned.shape), turned)
+            if fresh:
+                bits = words[i].reshape(-1).view(np.uint16)
+                transposed(bits[: 16 * plane].view(np.uint64).reshape(turned.shape), turned)
             losses[start + i] = _sample(
-                bits.view(np.uint16), turned.reshape(-1).view(np.uint16), plane, tokens[i, : d * T].reshape(d, T),
+                bits, turned.reshape(-1).view(np.uint16), plane, tokens[i, : d * T].reshape(d, T),
                 members[i], selected[i, :across], d_e, keys[i], V, size, query, p, slopes, twice, entry, residuals[i],
                 means[i], changes[i],
             )  # fmt: skip
@@ -252,17 +265,19 @@ class Sizes(NamedTuple):
     d_e: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SignBatches:
     """The batches of a key: step by step, whatever is asked for first.
 
-    Raises InputError for sizes below 1, a subset of more than T tokens, a key that is no word of 64 bits, and numbers
-    other than float32 and float64.
+    `encodings`, (d_e, T), are shared by all samples; without them each has its own. Raises InputError for sizes below
+    1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than float32 and float64, and
+    encodings whose entries are not ±1/√d_e.
     """
 
     sizes: Sizes
     key: int
     dtype: torch.dtype
+    encodings: Tensor | None = None
 
     def __post_init__(self) -> None:
         for name, size in self.sizes._asdict().items():
@@ -273,43 +288,61 @@ class SignBatches:
             raise InputError("key", self.key, "must be an integer from 0 to 2^64 - 1")
         if self.dtype not in (torch.float32, torch.float64):
             raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
+        if self.encodings is not None:
+            _fitting("encodings", self.encodings, (self.sizes.d_e, self.sizes.T), self.dtype)
+            if not torch.allclose(self.encodings.abs() * math.sqrt(self.sizes.d_e), torch.ones((), dtype=self.dtype)):
+                raise InputError("encodings", "", "must have entries 1/sqrt(d_e) and -1/sqrt(d_e)")
+
+    @cached_property
+    def _shared(self) -> np.ndarray:
+        """The planes of the shared encodings' bits."""
+        _, T, _, _, d_e = self.sizes
+        if self.encodings is None:
+            return np.empty((16, 0), np.uint16)
+        bits = np.zeros((padded(d_e), padded(T)), np.uint16)
+        bits[:d_e, :T] = self.encodings.numpy() > 0
+        squares = bits.reshape(padded(d_e) // LANES, LANES, padded(T) // LANES, LANES)
+        words = (squares << np.arange(LANES, dtype=np.uint16)[:, None, None]).sum(axis=1, dtype=np.uint16)
+        planes = np.zeros((16, _plane(T, d_e)), np.uint16)
+        planes[:, : words[..., 0].size] = words.transpose(2, 1, 0).reshape(LANES, -1)
+        return planes
 
     @property
     def _chunks(self) -> int:
         return -(-self.sizes.n // _CHUNK)
 
     def drawn(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the encodings (n, d_e, T), the tokens (n, d, T) and the members (n, q) of a step's batch."""
+        """Return a step's encodings, shared or (n, d_e, T), its tokens (n, d, T) and its members (n, q)."""
         _counted(step)
         n, T, q, d, d_e = self.sizes
-        plane, pairs, blocks = _layout(T, q, d, d_e)
-        squares = padded(T) // LANES, padded(d_e) // LANES
+        plane, pairs = 0 if self.encodings is not None else _plane(T, d_e), -(-d * T // 2)
         dtype = {torch.float32: np.float32, torch.float64: np.float64}[self.dtype]
-        encodings, tokens, members = (
-            np.empty((n, d_e, T), dtype),
-            np.empty((n, d, T), dtype),
-            np.empty((n, q), np.int64),
-        )
-        words, work = np.empty((4, blocks), np.uint32), np.empty(pairs)
-        drawn = np.empty(2 * pairs, dtype)
+        bits, tokens = np.empty((n, 16 * plane), np.uint16), np.empty((n, d, T), dtype)
+        members, row = np.empty((n, q), np.int64), np.empty(2 * pairs, dtype)
+        words, work = np.empty((4, _blocks(plane, pairs, q)), np.uint32), np.empty(pairs)
         for sample in range(n):
-            draw(np.uint64(self.key), step, sample, T, plane, words, work, drawn, members[sample])
-            tokens[sample] = drawn[: d * T].reshape(d, T)
-            planes = words.reshape(-1)[: 8 * plane].view(np.uint16).reshape(16, plane)[:, : math.prod(squares)]
-            bits = planes.reshape(16, *squares, 1) >> np.arange(16, dtype=np.uint16) & 1
-            # A plane is a token of its square; its word's bits are the dimensions.
-            by_dimension = bits.transpose(2, 3, 1, 0).reshape(padded(d_e), padded(T))
-            encodings[sample] = (2.0 * by_dimension[:d_e, :T] - 1) * dtype(1 / np.sqrt(d_e))
-        return torch.from_numpy(encodings), torch.from_numpy(tokens), torch.from_numpy(members)
+            draw(np.uint64(self.key), step, sample, T, plane, words, work, row, members[sample])
+            tokens[sample] = row[: d * T].reshape(d, T)
+            bits[sample] = words.reshape(-1)[: 8 * plane].view(np.uint16)
+        encodings = self.encodings if self.encodings is not None else self._spelled_out(bits.reshape(n, 16, plane))
+        return encodings, torch.from_numpy(tokens), torch.from_numpy(members)
+
+    def _spelled_out(self, planes: np.ndarray) -> Tensor:
+        """Return the encodings (n, d_e, T) of planes of bits (n, 16, plane)."""
+        n, T, _, _, d_e = self.sizes
+        squares = padded(T) // LANES, padded(d_e) // LANES
+        # A plane is a token of its square; its word's bits are the dimensions.
+        words = planes[:, :, : math.prod(squares)].reshape(n, LANES, *squares, 1)
+        bits = (words >> np.arange(LANES, dtype=np.uint16) & 1).transpose(0, 3, 4, 2, 1)
+        signs = 2.0 * bits.reshape(n, padded(d_e), padded(T))[:, :d_e, :T] - 1
+        return torch.from_numpy(signs).to(self.dtype) / math.sqrt(d_e)
 
     def gradient(self, W: Tensor, V: Tensor, step: int, attend: Attend) -> Gradient:
         """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V."""
         _counted(step)
         n, T, q, d, d_e = self.sizes
         for name, matrix, shape in (("W", W, (d + d_e, d + d_e)), ("V", V, (d, d + d_e))):
-            if matrix.shape != shape or matrix.dtype != self.dtype or matrix.device.type != "cpu":
-                found = tuple(matrix.shape), matrix.dtype, matrix.device.type
-                raise InputError(name, found, f"must be of shape {shape} and {self.dtype}, on the CPU")
+            _fitting(name, matrix, shape, self.dtype)
         if attend not in get_args(Attend):
             raise InputError("attend", attend, f"must be one of {', '.join(get_args(Attend))}")
         D, wide = d + d_e, padded(d + padded(d_e), _WIDE)
@@ -319,7 +352,7 @@ class SignBatches:
         losses = np.empty(n, values.dtype)
         slopes_W = np.empty((self._chunks, padded(D, 4), padded(d_e, _WIDE)), values.dtype)
         slopes_V = np.empty((self._chunks, padded(d, 4), wide), values.dtype)
-        given = n, T, q, attend == "tokens_and_query", transpose, values, losses, slopes_W, slopes_V
+        given = n, T, q, attend == "tokens_and_query", self._shared, transpose, values, losses, slopes_W, slopes_V
         on_all_cores(
             self._chunks,
             lambda chunk: gradients(np.uint64(self.key), step, chunk, chunk + 1, *given),
@@ -327,6 +360,13 @@ class SignBatches:
         )
         loss, *slopes = (torch.from_numpy(sums.sum(axis=0) / n) for sums in (losses[:, None], slopes_W, slopes_V))
         return Gradient(loss[0], slopes[0][:D, :d_e], slopes[1][:d, :D])
+
+
+def _fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    """Raise InputError for what is not of a shape and a type of numbers, or not on the CPU."""
+    if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != "cpu":
+        found = tuple(matrix.shape), matrix.dtype, matrix.device.type
+        raise InputError(name, found, f"must be of shape {shape} and {dtype}, on the CPU")
 
 
 def _counted(step: int) -> None:

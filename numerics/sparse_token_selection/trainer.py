@@ -7,7 +7,7 @@ W[:, d:] u, p the softmax of aᵀX + bᵀE, g = V Z and r = g p − target, a sa
     dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ,    l = p ∘ (gᵀr − (g p)ᵀr).
 
 The encodings, which are the most numbers, are passed through twice. Attended to, the query adds the token (0; u).
-Fresh signs on the CPU never become numbers: there `sign_kernel` draws a batch and takes its gradient.
+Signs on the CPU, fresh ones or shared, stay bits: there `sign_kernel` draws a batch and takes its gradient.
 """
 
 import math
@@ -184,16 +184,16 @@ class Training:
         self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []
         self._fused: SignBatches | None = None
         self._draw: Callable[[], Tensor]
-        if plan.encoding == "stochastic" and torch.device(device).type == "cpu":
+        shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, plan.T, device)
+        if plan.encoding != "one_hot" and torch.device(device).type == "cpu":
             from numerics.sparse_token_selection import sign_kernel
 
             sizes = sign_kernel.Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
-            self._fused = sign_kernel.SignBatches(sizes, key_for(seed, "training batches"), plan.precision)
-        elif plan.encoding == "stochastic":
+            self._fused = sign_kernel.SignBatches(sizes, key_for(seed, "training batches"), plan.precision, shared)
+        elif shared is None:
             source = SignEncodings(plan.d_e, plan.precision, device)
             self._draw = lambda: source(plan.batch_size, plan.T, self.generator)
         else:
-            shared = shared_encodings(plan, seed, plan.T, device)
             self._draw = lambda: shared
         if left is not None:
             # Steps are taken in place: on copies.

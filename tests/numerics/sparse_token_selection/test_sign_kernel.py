@@ -11,7 +11,7 @@ from scipy import stats
 
 from numerics.sparse_token_selection import reference, sign_kernel
 from numerics.sparse_token_selection.sign_kernel import SignBatches, Sizes, transposed
-from numerics.sparse_token_selection.trainer import Training
+from numerics.sparse_token_selection.trainer import Training, fixed_encodings
 from tests.numerics.sparse_token_selection.test_trainer import PLAN
 from verify import InputError, cores
 
@@ -27,8 +27,9 @@ SIZES = [
 ]
 
 
-def batches(*sizes, dtype=torch.float64, key=KEY):
-    return SignBatches(Sizes(*sizes), key, dtype)
+def batches(*sizes, dtype=torch.float64, key=KEY, shared=False):
+    sizes = Sizes(*sizes)
+    return SignBatches(sizes, key, dtype, fixed_encodings(7, sizes.T, sizes.d_e, dtype, "cpu") if shared else None)
 
 
 def matrices(sizes, dtype=torch.float64):
@@ -42,17 +43,19 @@ def matrices(sizes, dtype=torch.float64):
 
 def by_autograd(W, V, drawn, attend):
     encodings, tokens, members = drawn
+    encodings = encodings.expand(len(tokens), -1, -1)
     subsets = torch.zeros(len(tokens), tokens.shape[2], dtype=tokens.dtype).scatter_(1, members, 1.0)
     leaves = W.clone().requires_grad_(), V.clone().requires_grad_()
     loss = reference.loss(*leaves, encodings, tokens, subsets, attend=attend).mean()
     return loss.detach(), *torch.autograd.grad(loss, leaves)
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype):
-    source = batches(*sizes, dtype=dtype)
+def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, shared):
+    source = batches(*sizes, dtype=dtype, shared=shared)
     W, V = matrices(sizes, dtype)
     found = source.gradient(W, V, 5, attend)
     drawn = [part.double() if part.is_floating_point() else part for part in source.drawn(5)]
@@ -153,9 +156,12 @@ def test_subsets_are_uniform(T, q):
     assert np.abs(counts - n * share).max() <= 6 * math.sqrt(n * share * (1 - share))
 
 
-def test_a_training_is_served_where_signs_are_fresh_and_on_the_cpu():
+def test_a_training_is_served_where_encodings_are_signs_and_on_the_cpu():
     assert Training(PLAN, 5, "cpu")._fused is not None
-    assert Training(replace(PLAN, encoding="fixed"), 5, "cpu")._fused is None
+    fixed = Training(replace(PLAN, encoding="fixed"), 5, "cpu")
+    assert fixed._fused is not None and fixed.batch().encodings.shape == (PLAN.d_e, PLAN.T)
+    one_hot = Training(replace(PLAN, encoding="one_hot", d_e=PLAN.T), 5, "cpu")
+    assert one_hot._fused is None
 
 
 @pytest.mark.parametrize("name", ["n", "T", "q", "d", "d_e"])
@@ -177,6 +183,10 @@ def test_what_does_not_fit_is_refused():
     for key in (-1, 2**64, 1.5):
         with pytest.raises(InputError, match=r"key = .*: must be an integer from 0 to 2\^64 - 1"):
             SignBatches(sizes, key, torch.float64)
+    with pytest.raises(InputError, match=r"encodings = .*: must be of shape \(6, 5\) and torch.float64, on the CPU"):
+        SignBatches(sizes, KEY, torch.float64, torch.ones(5, 6))
+    with pytest.raises(InputError, match=r"encodings: must have entries 1/sqrt\(d_e\) and -1/sqrt\(d_e\)"):
+        SignBatches(sizes, KEY, torch.float64, torch.ones(6, 5, dtype=torch.float64))
     with pytest.raises(InputError, match=r"dtype = torch.bfloat16: must be torch.float32 or torch.float64"):
         SignBatches(sizes, KEY, torch.bfloat16)
     for step in (-1, 2**63, 0.5):
