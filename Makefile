@@ -41,7 +41,8 @@ bench: $(READY)
 	mkdir -p build/benchmarks
 	OMP_WAIT_POLICY=passive $(BENCHMARKS) \
 		--device $(DEVICE) --benchmark-json build/benchmarks/`date -u +%Y%m%dT%H%M%S`.json $(ARGS)
-	$(BENCHMARKS) --collect-only --quiet | $(BIN)/python -m tests.benchmarks.page build/benchmarks > BENCHMARKS.md.new
+	$(BENCHMARKS) --collect-only --quiet > build/benchmarks/names
+	$(BIN)/python -m tests.benchmarks.page build/benchmarks < build/benchmarks/names > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md
 
 findings: $(READY)

@@ -2,24 +2,22 @@
 
 LLVM's vectors are used as they are, so that a machine with masks (AVX-512) adds sixteen numbers of float32, each with
 its sign, by one instruction, and others by what LLVM makes of it. Arrays are contiguous and padded; nothing is looked
-at, as these functions are for kernels that know their sizes.
-
-Numba keeps a compiled function until its own file changes: after a change here, remove what is kept of the kernels.
+at, as these functions are for kernels that know their sizes. A machine has its words' lowest bits first.
 """
 
 from typing import Any
 
-import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from numerics.compiled import compiled
+
 LANES = 16
 _INTEGER = ir.IntType(64)
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 
-@_compiled
+@compiled
 def padded(count: int, to: int = LANES) -> int:
     """Return the least multiple that is not below a count."""
     return -(-count // to) * to
@@ -99,7 +97,7 @@ def _masked(groups: int, sums: int) -> Any:
 _four, _single = _masked(4, 2), _masked(1, 4)
 
 
-@_compiled
+@compiled
 def signed_sums(bits: Any, plane: int, along: int, across: int, twice: Any, out: Any) -> None:
     """Write Σ_k ±v_k for each of `out`'s lanes: + where the lane's bit of k is set.
 
@@ -158,7 +156,7 @@ def _tile(
     return types.void(a, types.intp, *places, b, *places, types.intp, out, *places), code
 
 
-@_compiled
+@compiled
 def product(a: Any, a_row: int, a_along: int, b: Any, out: Any) -> None:
     """Write `out`[r, c] = Σ_k a_rk b[k, c], (4 r, 32 c): a_rk is at r a_row + k a_along, b is (count, 32 c)."""
     count, width = b.shape

@@ -6,14 +6,12 @@ Words depend on a key and on a counter alone, so that samples can be drawn in an
 
 from typing import Any
 
-import numba
 import numpy as np
 
-# Sums as they stand; products are fused with sums.
-_exactly = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+from numerics.compiled import exactly
 
 
-@_exactly
+@exactly
 def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
     """Fill `out`, (4, blocks) of uint32, whose columns are the words of a key at the counters (block, sample, step).
 
@@ -32,7 +30,7 @@ def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
         out[0, block], out[1, block], out[2, block], out[3, block] = c0, c1, c2, c3
 
 
-@_exactly
+@exactly
 def gaussians(words: Any, work: Any, out: Any) -> None:
     """Turn words (2m,) of uint32 into independent N(0, 1), `out` (2m,); `work` is (m,) of float64.
 
@@ -93,7 +91,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
         out[i], out[m + i] = radius * first, radius * second
 
 
-@_exactly
+@exactly
 def subset(words: Any, T: int, out: Any) -> None:
     """Turn words (2q,) of uint32 into a uniformly random subset of [T], `out` (q,), by Floyd's algorithm."""
     q = len(out)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import chain, islice, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,8 @@ _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
-_LEAPS = 12
-"""How many instances the leaps from each clause's nearest miss may try."""
+_LEAPS, _STEPS = 12, 30
+"""How many instances the leaps from each clause's nearest miss, and the steps after them, may try before any draw."""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
@@ -231,15 +231,16 @@ def explore(
     drop
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
-        The effort: instances drawn, and wall-clock time. Beside these no more than 12 leap from the nearest
-        miss of each clause before, and as many as are drawn, but no more than 300, polish it afterwards. A
-        search repeats itself, unless the time ended it or left something undecided.
+        The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
+        up to 12 leaps and 30 steps from the nearest miss of each clause, and what is drawn. As many again at
+        most, and no more than 300, polish the nearest miss of each clause, and as many make it simple. A search
+        repeats itself, unless the time ended it or left something undecided.
     seed
         Seed of the draws.
     database
         Where what was found is kept and replayed from; `None` for nowhere.
     guided
-        Whether instances in general position come first and margins steer (to measure what that is worth).
+        Whether anything is done beside drawing, and margins steer the draws (to measure what that is worth).
     progress
         Called with the number of instances tried.
 
@@ -270,9 +271,9 @@ def explore(
         replayed = state.found is not None
         if state.found is None and guided:
             _begin(state, max_examples, seed)
-        if state.found is None:
-            _draw(state, max_examples, seed)
-        if state.found is None:
+        if state.found is None and (left := max_examples - len(state.tried)) > 0:
+            _draw(state, left, seed)
+        if state.found is None and guided:
             _polish(state, min(max_examples, _POLISHED))
         if state.found is None and not drop:
             bounds = sharpness(theorem, state.plan, {label: at for label, (_, at) in state.nearest.items()})
@@ -359,12 +360,13 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
 def _begin(state: _Search, max_examples: int, seed: int) -> None:
     """Try what is most telling: instances in general position, where what is false is seldom true, and the simplest.
 
-    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps.
+    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
     """
-    general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
-    simplest_of_all = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
-    if any(_refuted(state, instance) for instance in islice(chain(general, simplest_of_all), max_examples)):
-        return
+    tried = [*state.plan.in_general_position(random.Random(f"{seed} in general position"))]
+    simple = state.plan.simplest_instance()
+    for instance in (*tried, *([simple] if simple else []))[:max_examples]:
+        if _refuted(state, instance):
+            return
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
         most = min(max_examples, len(state.tried) + _LEAPS)
         for name, up in product(state.nearest[label][1], (True, False)):
@@ -374,6 +376,9 @@ def _begin(state: _Search, max_examples: int, seed: int) -> None:
                 landed = state.plan.leap(start, name, up=up)
                 if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
                     return
+        _descend(state, label, min(max_examples, len(state.tried) + _STEPS))
+        if state.found is not None:
+            return
 
 
 def _refuted(state: _Search, instance: Instance) -> bool:
@@ -426,17 +431,9 @@ def _bounded(margin: float) -> float:
 def _polish(state: _Search, most: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
-        last = len(state.tried) + most
-        for share in _SHARES:
-            improved = True
-            while improved and len(state.tried) < last:
-                before, start = state.nearest[label]
-                for neighbour in _neighbours(start, share, set(state.plan.given)):
-                    if len(state.tried) >= last:
-                        break
-                    if state.plan.admits(neighbour) and _refuted(state, neighbour):
-                        return
-                improved = state.nearest[label][0] < before
+        _descend(state, label, len(state.tried) + most)
+        if state.found is not None:
+            return
         # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
         least, start = state.nearest[label]
         result = state.confirm(label, start, _NEAREST_SECONDS)
@@ -449,6 +446,18 @@ def _polish(state: _Search, most: int) -> None:
             state.found, state.needed = (near, result), len(state.tried)
             return
         state.nearest[label] = state.margins(near)[label], near
+
+
+def _descend(state: _Search, label: str, last: int) -> None:
+    """Descend from the nearest miss of a clause until so many instances have been tried in all."""
+    for share in _SHARES:
+        improved = True
+        while improved and len(state.tried) < last:
+            before, start = state.nearest[label]
+            for neighbour in _neighbours(start, share, set(state.plan.given)):
+                if len(state.tried) >= last or (state.plan.admits(neighbour) and _refuted(state, neighbour)):
+                    return
+            improved = state.nearest[label][0] < before
 
 
 def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:

@@ -108,14 +108,15 @@ class Plan:
                 if name in self.given:
                     drawn[name] = self.given[name]
                 elif self.defaulted(parameter):
-                    try:
-                        drawn = self.completed(drawn)
-                    except InputError:
+                    filled = self._filled(drawn)
+                    if filled is None or not self._satisfied(parameter, filled):
                         reject()
-                    if not self._satisfied(parameter, drawn):
-                        reject()
+                    drawn = filled
                 elif parameter.kind == "word":
                     drawn[name] = draw(st.sampled_from(parameter.words))
+                    if not self._satisfied(parameter, drawn):
+                        # What is given, or a word before, leaves it no place.
+                        reject()
                 elif parameter.kind == "rationals":
                     (entries,) = self.ranges(parameter, drawn)
                     entry = values(entries, integer=False)
@@ -139,7 +140,7 @@ class Plan:
         words = {p.name: source.sample(p.words, len(p.words)) for p in self.parameters if p.kind == "word"}
         longest = max((len(some) for name, some in words.items() if name not in self.given), default=1)
         for turn in range(longest):
-            # Integers differ from each other, if they are three or fewer.
+            # Steps of their own, so that few integers are the same.
             steps = cycle(source.sample((2, 3, 4), 3))
 
             def choose(parameter: Parameter, parts: Ranges, turn: int = turn, steps: Iterator[int] = steps) -> Value:
@@ -168,24 +169,36 @@ class Plan:
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
 
-        None where it is no number, or there already.
+        The range is that which the parameters before leave it; those after stay, but for defaults. None where it is no
+        number, or there already.
         """
         parameter = next(parameter for parameter in self.parameters if parameter.name == name)
         value = instance[name]
         if name in self.given or self.defaulted(parameter) or not isinstance(value, (int, Fraction)):
             return None
-        parts = self.ranges(parameter, instance)
-        part = next((part for part in parts if value in part), None)
+        part = next((part for part in self.ranges(parameter, instance) if value in part), None)
         if part is None:
             return None
         end, is_open = (part.high, part.high_open) if up else (part.low, part.low_open)
-        if end is None or (parameter.kind == "integer" and abs(end) == LARGEST_INTEGER):
-            landed = value + (1 if up else -1) * _FAR * max(1, abs(value))
-        elif parameter.kind == "integer":
-            landed = int(end)
-        else:
+        landed: Value = value + (1 if up else -1) * _FAR * max(1, abs(value))
+        if parameter.kind == "integer":
+            assert part.low is not None and part.high is not None
+            bounded = end is not None and abs(end) < LARGEST_INTEGER
+            landed = int(end) if bounded else max(int(part.low), min(int(part.high), int(landed)))  # type: ignore[arg-type]
+        elif end is not None:
             landed = end + (value - end) / _FAR if is_open else end
-        return None if landed == value else {**instance, name: landed}
+        if landed == value:
+            return None
+        moved = {p.name: instance[p.name] for p in self.parameters if not self.defaulted(p)} | {name: landed}
+        filled = self._filled(moved)
+        return None if filled is None else {each: filled[each] for each in instance}
+
+    def _filled(self, drawn: Mapping[str, Value]) -> dict[str, Value] | None:
+        """Return an instance with the defaults of what it lacks; None where these are not defined."""
+        try:
+            return self.completed(drawn)
+        except InputError:
+            return None
 
     def _walk(self, choose: Callable[[Parameter, Ranges], Value]) -> dict[str, Value] | None:
         """Return the instance that `choose` makes of each parameter's admissible values; None at a dead end."""
@@ -194,10 +207,10 @@ class Plan:
             if parameter.name in self.given:
                 drawn[parameter.name] = self.given[parameter.name]
             elif self.defaulted(parameter):
-                try:
-                    drawn = self.completed(drawn)
-                except InputError:
+                filled = self._filled(drawn)
+                if filled is None:
                     return None
+                drawn = filled
             else:
                 parts = () if parameter.kind == "word" else self.ranges(parameter, drawn)
                 if not parts and parameter.kind != "word":

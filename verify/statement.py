@@ -257,7 +257,8 @@ class Statement:
                 value = (
                     Fraction(scan_values((expression,), found)[0]) if scan else evaluate_rising(expression, found)[0]
                 )
-            except (UndefinedError, UndecidedError) as error:
+            except (UndefinedError, UndecidedError, ArithmeticError, ValueError, TypeError) as error:
+                # In float64 what is not defined divides by 0, is infinite, or complex.
                 raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
             if not isinstance(value, Fraction):
                 raise InputError(

@@ -17,11 +17,11 @@ Prompts are taken in blocks that stay in cache, the prompts last; sums over bloc
 
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
+from numerics.compiled import compiled
 from numerics.preconditioned_descent.reduced import Prompts
 from verify import InputError
 from verify.cores import on_all_cores
@@ -31,11 +31,8 @@ _BLOCK = 64
 _CHUNK = 16
 """Blocks that a thread takes at a time: fixed, as sums depend on it."""
 
-# Sums in any order, and fused with products; infinities and NaN are kept.
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
-
-@_compiled
+@compiled
 def _dots(
     d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
@@ -66,7 +63,7 @@ def _dots(
             out[oi + p] += sign * (u[um + p] * v[vm + p])
 
 
-@_compiled
+@compiled
 def _mixed(
     d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
@@ -95,7 +92,7 @@ def _mixed(
             out[oi + p] += number * v[vm + p]
 
 
-@_compiled
+@compiled
 def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
     """Return Σ_k u_k v_k summed over prompts."""
     ui, us, vi, vs = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs)
@@ -114,7 +111,7 @@ def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
     return total
 
 
-@_compiled
+@compiled
 def _forward(
     L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
     T: Any, r: Any,
@@ -163,7 +160,7 @@ def _forward(
                     S[mirror : mirror + P] = S[there : there + P]
 
 
-@_compiled
+@compiled
 def _backward(
     L: int, d: int, moving: bool, A: Any, B: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any, T: Any,
     r: Any, bar_S: Any, bar_M: Any, bar_C: Any, twice: Any, bar_h: Any, bar_x: Any, bar_g: Any, bar_k: Any,
@@ -237,7 +234,7 @@ def _backward(
                 bar_x[p] -= r[p % P] * g[v + p]
 
 
-@_compiled
+@compiled
 def gradients(
     A: Any, B: Any, moving: bool, second_moment: Any, weights: Any, query: Any, first: int, last: int,
     slopes_A: Any, slopes_B: Any,

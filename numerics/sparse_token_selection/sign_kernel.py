@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
+from numerics.compiled import compiled, exactly
 from numerics.lanes import LANES, padded, product, signed_sums
 from numerics.philox import gaussians, philox, subset
 from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
@@ -38,13 +38,10 @@ _WIDE = 2 * LANES
 _WORTH_A_THREAD = 2**20
 """Entries of encodings in a batch from which on threads are worth their start."""
 
-# Sums as they stand; and with sums in any order. Products are fused with sums; infinities and NaN are kept.
-_exactly = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 _exponential = compiled_exponential()
 
 
-@_exactly
+@exactly
 def transposed(planes: Any, out: Any) -> None:
     """Transpose squares of sixteen by sixteen bits; planes (16, m) of uint64, each four words of 16 bits."""
     # Four times in a word: the lower half of sixteen bits, of eight, of four, of two.
@@ -62,19 +59,19 @@ def transposed(planes: Any, out: Any) -> None:
                 lower[k] ^= exchanged
 
 
-@_exactly
+@exactly
 def _plane(T: int, d_e: int) -> int:
     """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
     return padded(padded(T) // LANES * padded(d_e) // LANES, 4)
 
 
-@_exactly
+@exactly
 def _blocks(plane: int, pairs: int, q: int) -> int:
     """Return how many blocks of four words a sample takes, for planes of bits, pairs of Gaussians and members."""
     return -(-(8 * plane + 2 * pairs + 2 * q) // 4)
 
 
-@_compiled
+@compiled
 def draw(
     key: Any, step: Any, sample: Any, T: int, plane: int, words: Any, work: Any, tokens: Any, members: Any
 ) -> None:
@@ -97,7 +94,7 @@ def draw(
     subset(row[signs + normals : signs + normals + 2 * q], T, members)
 
 
-@_compiled
+@compiled
 def _selected(bits: Any, plane: int, members: Any, size: Any, out: Any) -> None:
     """Write u, padded."""
     across = len(out) // LANES
@@ -110,7 +107,7 @@ def _selected(bits: Any, plane: int, members: Any, size: Any, out: Any) -> None:
                 out[LANES * k + j] += size if word >> np.int32(j) & np.int32(1) else -size
 
 
-@_compiled
+@compiled
 def _softmax(logits: Any, T: int, query: bool, logit_query: Any) -> Any:
     """Turn the first T logits into weights, with the query's; return the query's weight. Other weights are 0."""
     largest, weight = logits[0], logits.dtype.type(0)
@@ -128,11 +125,14 @@ def _softmax(logits: Any, T: int, query: bool, logit_query: Any) -> Any:
     return weight / total
 
 
-@_compiled
+@compiled
 def _averages(
-    X: Any, bits: Any, plane: int, p: Any, twice: Any, p_query: Any, u: Any, size: Any, out: Any
+    X: Any, bits: Any, plane: int, p: Any, twice: Any, p_query: Any, u: Any, double: Any, out: Any
 ) -> None:  # fmt: skip
-    """Write Z p, with the query's column where its weight is not 0, to d and then d_e padded; `twice` is memory."""
+    """Write Z p, with the query's column where its weight is not 0, d and d_e padded.
+
+    `double` is 2/√d_e, `twice` memory.
+    """
     d, T = X.shape
     across = len(u) // LANES
     for k in range(d):
@@ -141,19 +141,22 @@ def _averages(
             total += p[t] * X[k, t]
         out[k] = total
     for t in range(len(p)):
-        twice[t] = 2 * size * p[t]
+        twice[t] = double * p[t]
     encoded = out[d : d + len(u)]
     signed_sums(bits, plane, across, 1, twice, encoded)
     for j in range(len(u)):
         encoded[j] += p_query * u[j]
 
 
-@_compiled
+@compiled
 def _sample(
-    bits: Any, turned: Any, plane: int, X: Any, members: Any, u: Any, d_e: int, key: Any, V: Any, size: Any,
+    bits: Any, turned: Any, plane: int, X: Any, members: Any, u: Any, d_e: int, key: Any, V: Any, double: Any,
     query: bool, p: Any, slopes: Any, twice: Any, entry: Any, r: Any, mean: Any, change: Any,
 ) -> Any:  # fmt: skip
-    """Write a sample's r, Z p and Z l, and return its loss; p, slopes, `twice` and `entry` are memory, padded."""
+    """Write a sample's r, Z p and Z l, and return its loss.
+
+    `double` is 2/√d_e; p, slopes, `twice` and `entry` are memory.
+    """
     (d, T), across, zero = X.shape, len(u) // LANES, X.dtype.type(0)
     logit_query = zero
     entry[d_e:] = 0
@@ -161,20 +164,20 @@ def _sample(
     encoded = key[d:]
     for j in range(d_e):
         logit_query += u[j] * encoded[j]
-        entry[j] = 2 * size * encoded[j]
+        entry[j] = double * encoded[j]
     signed_sums(turned, plane, 1, across, entry, p)
     for k in range(d):
         for t in range(T):
             p[t] += key[k] * X[k, t]
     p_query = _softmax(p, T, query, logit_query)
-    _averages(X, bits, plane, p, twice, p_query, u, size, mean)
+    _averages(X, bits, plane, p, twice, p_query, u, double, mean)
     for k in range(d):
         total, value = zero, zero
         for place in members:
             total += X[k, place]
         for j in range(d + d_e):
             value += V[k, j] * mean[j]
-        r[k] = value - total / len(members)
+        r[k] = value - total / X.dtype.type(len(members))
     loss, slope_query = zero, zero
     entry[:] = 0
     for k in range(d):
@@ -184,7 +187,7 @@ def _sample(
             entry[j] += r[k] * encoded[j]
     for j in range(d_e):
         slope_query += u[j] * entry[j]
-        entry[j] *= 2 * size
+        entry[j] *= double
     signed_sums(turned, plane, 1, across, entry, slopes)
     for k in range(d):
         along = zero
@@ -198,16 +201,16 @@ def _sample(
     for t in range(T):
         slopes[t] = p[t] * (slopes[t] - center)
     slopes[T:] = 0
-    _averages(X, bits, plane, slopes, twice, p_query * (slope_query - center), u, size, change)
+    _averages(X, bits, plane, slopes, twice, p_query * (slope_query - center), u, double, change)
     return loss / 2
 
 
-@_compiled
+@compiled
 def gradients(
-    key: Any, step: int, first: int, last: int, n: int, T: int, q: int, query: bool, shared: Any, transpose: Any,
+    key: Any, step: int, chunk: int, n: int, T: int, q: int, query: bool, shared: Any, transpose: Any,
     V: Any, losses: Any, slopes_W: Any, slopes_V: Any,
 ) -> None:  # fmt: skip
-    """Write each sample's loss (n,) and, for the chunks from `first` to `last`, the sums of gradients over a chunk.
+    """Write the loss of each of a chunk's samples and the sums of their gradients.
 
     Parameters
     ----------
@@ -215,8 +218,8 @@ def gradients(
         Planes of bits (16, plane) of uint16 that all samples share; (16, 0) where each has its own.
     transpose
         That of W[:, d:], (d_e, D padded).
-    slopes_W, slopes_V
-        (chunks, D padded to 4, d_e padded) and (chunks, d padded to 4, D padded).
+    losses, slopes_W, slopes_V
+        (n,), (chunks, D padded to 4, d_e padded) and (chunks, d padded to 4, D padded).
     """
     (d_e, wide), dtype = transpose.shape, transpose.dtype
     d, across, lanes, size = V.shape[1] - d_e, padded(d_e), padded(T), dtype.type(1 / np.sqrt(d_e))
@@ -233,26 +236,25 @@ def gradients(
     residuals = np.zeros((_CHUNK, slopes_V.shape[1]), dtype)
     p, slopes, twice = np.empty(lanes, dtype), np.empty(lanes, dtype), np.empty(lanes, dtype)
     entry = np.empty(across, dtype)
-    for chunk in range(first, last):
-        start = chunk * _CHUNK
-        m = min(_CHUNK, n - start)
-        for i in range(m):
-            draw(key, step, start + i, T, drawn, words[i], work, tokens[i], members[i])
-            if fresh:
-                bits = words[i].reshape(-1).view(np.uint16)
-            _selected(bits, plane, members[i], size, selected[i, :across])
-        product(selected, selected.shape[1], 1, transpose, keys)
-        for i in range(m):
-            if fresh:
-                bits = words[i].reshape(-1).view(np.uint16)
-                transposed(bits[: 16 * plane].view(np.uint64).reshape(turned.shape), turned)
-            losses[start + i] = _sample(
-                bits, turned.reshape(-1).view(np.uint16), plane, tokens[i, : d * T].reshape(d, T),
-                members[i], selected[i, :across], d_e, keys[i], V, size, query, p, slopes, twice, entry, residuals[i],
-                means[i], changes[i],
-            )  # fmt: skip
-        product(changes, 1, wide, selected[:m], slopes_W[chunk])
-        product(residuals, 1, residuals.shape[1], means[:m], slopes_V[chunk])
+    start = chunk * _CHUNK
+    m = min(_CHUNK, n - start)
+    for i in range(m):
+        draw(key, step, start + i, T, drawn, words[i], work, tokens[i], members[i])
+        if fresh:
+            bits = words[i].reshape(-1).view(np.uint16)
+        _selected(bits, plane, members[i], size, selected[i, :across])
+    product(selected, selected.shape[1], 1, transpose, keys)
+    for i in range(m):
+        if fresh:
+            bits = words[i].reshape(-1).view(np.uint16)
+            transposed(bits[: 16 * plane].view(np.uint64).reshape(turned.shape), turned)
+        losses[start + i] = _sample(
+            bits, turned.reshape(-1).view(np.uint16), plane, tokens[i, : d * T].reshape(d, T),
+            members[i], selected[i, :across], d_e, keys[i], V, size + size, query, p, slopes, twice, entry,
+            residuals[i], means[i], changes[i],
+        )  # fmt: skip
+    product(changes, 1, wide, selected[:m], slopes_W[chunk])
+    product(residuals, 1, residuals.shape[1], means[:m], slopes_V[chunk])
 
 
 class Sizes(NamedTuple):
@@ -355,7 +357,7 @@ class SignBatches:
         given = n, T, q, attend == "tokens_and_query", self._shared, transpose, values, losses, slopes_W, slopes_V
         on_all_cores(
             self._chunks,
-            lambda chunk: gradients(np.uint64(self.key), step, chunk, chunk + 1, *given),
+            lambda chunk: gradients(np.uint64(self.key), step, chunk, *given),
             alone=n * T * d_e < _WORTH_A_THREAD,
         )
         loss, *slopes = (torch.from_numpy(sums.sum(axis=0) / n) for sums in (losses[:, None], slopes_W, slopes_V))

@@ -15,7 +15,7 @@ def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
     draws alone: nothing is tried before, margins are no targets, and the nearest misses are not polished.
     """
     with contextlib.ExitStack() as stack:
-        for name in ("_simplify", "sharpness", *(() if guided else ("_polish",))):
+        for name in ("_simplify", "sharpness"):
             stack.enter_context(mock.patch.object(verify.explore, name, return_value=()))
         result = verify.explore.explore(
             theorem.variant(canary.statement), {}, max_examples=most, seconds=seconds, seed=seed, guided=guided

@@ -2,13 +2,14 @@
 
 import random
 from fractions import Fraction
+from functools import partial
 
 import pytest
 import sympy as sp
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from verify import Parameter, TheoremError, load_theorem
+from verify import Case, Inequality, Parameter, Statement, TheoremError, load_theorem
 from verify.instances import plan, values
 from verify.parameters import LARGEST_INTEGER
 from verify.ranges import Range
@@ -55,6 +56,13 @@ def drawn(strategy, count=200):
 
     collect()
     return seen
+
+
+def defaulted(default, relations, first=W):
+    """A plan of a parameter and of z, which has a default."""
+    parameters = (first, Parameter("z", "rational", "", default=default))
+    statement = Statement(parameters, (Inequality("claim", le(0, sp.Symbol(first.name) ** 2)),))
+    return plan(parameters, relations, {}, completed=partial(statement.completed, scan=True))
 
 
 @pytest.mark.parametrize(
@@ -287,19 +295,25 @@ def test_every_word_has_its_turn_in_a_general_position():
 
 
 def test_general_positions_and_the_simplest_may_be_dead_ends():
-    # A prime that is no square: no range is empty, and no number in it will do.
-    narrow = plan((X,), [ge(x, 1), le(x, 1)], {})
-    assert list(narrow.in_general_position(random.Random(0))) == [{"x": 1}] == [narrow.simplest_instance()]
-    between = plan((X,), [ge(x**2, 2), le(x**2, 2 + sp.Rational(1, 10**9))], {})
-    for found in (*between.in_general_position(random.Random(0)), between.simplest_instance()):
-        assert found is None or 2 <= found["x"] ** 2 <= 2 + Fraction(1, 10**9)
+    # No word is left whatever is given, and no default is defined.
+    asked = Case(sp.Symbol("kind"), 2, 3, 5)
+    for found in (
+        plan((WORD, N), [ge(n, asked)], {"n": 1}),
+        defaulted(1 / w, [le(w, 0), ge(w, 0)]),
+    ):
+        assert list(found.in_general_position(random.Random(0))) == [] and found.simplest_instance() is None
+
+
+def test_a_word_that_what_is_given_leaves_no_place_is_not_drawn():
+    found = plan((WORD, N), [ge(n, Case(sp.Symbol("kind"), 2, 3, 5))], {"n": 3})
+    assert {at["kind"] for at in drawn(found.instances())} == {"one", "two"}
+    assert [at["kind"] for at in found.in_general_position(random.Random(0))] in (["one", "two"], ["two", "one"])
 
 
 def test_the_simplest_instance_is_at_ends():
     found = plan(THEOREM.statement.parameters, RELATIONS, {}).simplest_instance()
     assert in_scope(found) and (found["T"], found["q"], found["d"]) == (9, 2, 1) and found["eta"] == Fraction(1, 20)
-    several = plan((X, W, WHOLE, N, WORD), [], {}).simplest_instance()
-    assert several == {"x": 1, "w": 0, "n": 1, "kind": "one"} or several["kind"] == "one"
+    assert plan((X, W, WHOLE, WORD), [], {}).simplest_instance() == {"x": 1, "w": 0, "n": 0, "kind": "one"}
     assert plan((W,), [le(w, -3)], {}).simplest_instance() == {"w": -3}
     assert plan((X,), [sp.Lt(x, 3, evaluate=False)], {}).simplest_instance() == {"x": Fraction(3, 2)}
 
@@ -316,3 +330,11 @@ def test_a_leap_goes_to_an_end_or_far():
     here = {"n": 0, "w": Fraction(-3), "kind": "one"}
     assert endless.leap(here, "n", up=False) == here | {"n": -16}
     assert endless.leap(here, "w", up=True) == here | {"w": 45} and endless.leap(here, "kind", up=True) is None
+    # The largest integers that are drawn are not left.
+    assert endless.leap(here | {"n": LARGEST_INTEGER - 1}, "n", up=True)["n"] == LARGEST_INTEGER
+
+
+def test_a_leap_takes_defaults_along():
+    found = defaulted(n + 1, [le(n, 50)], Parameter("n", "integer", "", minimum=1))
+    assert found.leap({"n": 3, "z": Fraction(4)}, "n", up=True) == {"n": 50, "z": 51}
+    assert found.leap({"n": 3, "z": Fraction(4)}, "z", up=True) is None

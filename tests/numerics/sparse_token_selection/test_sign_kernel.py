@@ -50,6 +50,15 @@ def by_autograd(W, V, drawn, attend):
     return loss.detach(), *torch.autograd.grad(loss, leaves)
 
 
+CLOSE = {torch.float64: 1e-12, torch.float32: 1e-5}
+"""Some hundred roundings that partly cancel, of sums whose terms are larger than they are."""
+
+
+def relative(found, expected):
+    """The norm of the difference, relative to that of what is expected."""
+    return ((found - expected).norm() / expected.norm()).item()
+
+
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
@@ -61,15 +70,13 @@ def test_gradients_are_the_references_on_the_same_draw(sizes, attend, dtype, sha
     drawn = [part.double() if part.is_floating_point() else part for part in source.drawn(5)]
     loss, slope_W, slope_V = by_autograd(W.double(), V.double(), drawn, attend)
     assert all(each.dtype == dtype for each in found)
-    # Two sums of d + d_e terms and one of T, each with a rounding a term at the most, one after the other: relative to
-    # the largest entry of the result, before which numbers are of size 1.
-    close = {"rtol": 0, "atol": 4 * (2 * len(W) + sizes.T) * torch.finfo(dtype).eps, "check_dtype": False}
-    torch.testing.assert_close(found.loss, loss, **close)
-    torch.testing.assert_close(found.W, slope_W[:, sizes.d :], **close)
-    torch.testing.assert_close(found.V, slope_V, **close)
+    assert relative(found.loss, loss) < CLOSE[dtype]
     # With one token that is all there is, nothing is learned about where to look.
-    assert (sizes.T == 1 and attend == "tokens") == (not slope_W.any())
-    assert slope_V.abs().max() > 100 * close["atol"]
+    if sizes.T == 1 and attend == "tokens":
+        assert not slope_W.any() and found.W.abs().max() < CLOSE[dtype]
+    else:
+        assert relative(found.W, slope_W[:, sizes.d :]) < CLOSE[dtype]
+    assert relative(found.V, slope_V) < CLOSE[dtype]
 
 
 def test_a_wrong_gradient_would_be_seen():
@@ -78,7 +85,7 @@ def test_a_wrong_gradient_would_be_seen():
     found = batches(*sizes).gradient(W, V, 5, "tokens")
     for step, attend in ((6, "tokens"), (5, "tokens_and_query")):
         _, slope_W, slope_V = by_autograd(W, V, batches(*sizes).drawn(step), attend)
-        assert (found.W - slope_W[:, sizes.d :]).abs().max() > 1e-4 and (found.V - slope_V).abs().max() > 1e-3
+        assert min(relative(found.W, slope_W[:, sizes.d :]), relative(found.V, slope_V)) > 1000 * max(CLOSE.values())
 
 
 def test_results_do_not_depend_on_threads_nor_on_what_was_asked_for_before(monkeypatch):

@@ -1,0 +1,58 @@
+"""Numba's decorators for kernels, whose code is kept on the disk until a source that may be part of it changes.
+
+Numba itself looks at a function's own file alone, and kernels are made of functions of several.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config
+
+import verify.exponential
+
+_ROOT = Path(__file__).parent
+
+
+def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
+    """Return the folder, inside of another one, for what is compiled from sources as they are now."""
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        content = source.read_bytes()
+        digest.update(f"{source.name} {len(content)}\n".encode() + content)
+    return folder / f"kernels-{digest.hexdigest()[:16]}"
+
+
+def forget_others(found: Path) -> None:
+    """Remove what was compiled from sources as they were before."""
+    for other in found.parent.glob("kernels-*"):
+        if other != found:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+_SOURCES = [*_ROOT.rglob("*.py"), Path(verify.exponential.__file__)]
+_FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), _SOURCES)
+if not config.CACHE_DIR:
+    # Another folder may be that of several versions of us.
+    forget_others(_FOLDER)
+
+
+def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
+    def decorate(function: Callable[..., Any]) -> Any:
+        # Where a function's code is kept is settled when it is decorated.
+        before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
+        try:
+            return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return decorate
+
+
+exactly = _kernel({"contract"})
+"""Sums as they stand; products are fused with sums."""
+compiled = _kernel({"reassoc", "contract", "nsz"})
+"""Sums in any order, and fused with products; infinities and NaN are kept."""

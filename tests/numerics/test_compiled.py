@@ -1,0 +1,35 @@
+"""Compiled code is kept as long as none of the sources that it may be made of has changed."""
+
+from pathlib import Path
+
+from numba.core import config
+
+from numerics.compiled import compiled, forget_others, kept_in
+from numerics.lanes import signed_sums
+
+
+def test_a_change_in_any_source_has_a_folder_of_its_own(tmp_path):
+    sources = [tmp_path / name for name in ("a.py", "b.py")]
+    for source in sources:
+        source.write_text("x = 1")
+    before = kept_in(tmp_path, sources)
+    before.mkdir()
+    assert kept_in(tmp_path, reversed(sources)) == before
+    forget_others(before)
+    assert before.exists()
+    sources[1].write_text("x = 2")
+    after = kept_in(tmp_path, sources)
+    forget_others(after)
+    assert after != before and not before.exists() and sources[1].exists()
+
+
+def test_kernels_are_kept_there_and_what_others_set_stays():
+    before = config.CACHE_DIR
+
+    @compiled
+    def twice(x):
+        return x + x
+
+    assert twice(2.0) == 4.0 and config.CACHE_DIR == before
+    for kernel in (twice, signed_sums):
+        assert Path(kernel.stats.cache_path).parent.name.startswith("kernels-")
