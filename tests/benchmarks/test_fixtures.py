@@ -48,6 +48,8 @@ def measured(pytester, monkeypatch, tmp_path):
     monkeypatch.setattr("tests.benchmarks.conftest.rates", lambda device: rates)
     monkeypatch.setattr("tests.benchmarks.conftest.GROWTH", tmp_path / "growth")
     monkeypatch.setattr("tests.benchmarks.timing.time", Clock())
+    # pytest-benchmark does nothing where it meets another's workers.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     pytester.makepyfile(bench_it=BENCHMARKS)
 
     def run(*options):
