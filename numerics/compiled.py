@@ -3,8 +3,11 @@
 Numba itself looks at a function's own file alone, and kernels are made of functions of several.
 """
 
+import contextlib
 import hashlib
+import os
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -26,15 +29,23 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
     return folder / f"kernels-{digest.hexdigest()[:16]}"
 
 
-def forget_others(found: Path) -> None:
-    """Remove what was compiled from sources as they were before."""
+def forget_others(found: Path, *, after: float = 86400.0) -> None:
+    """Remove what was compiled from other sources, if nothing was written there for so many seconds.
+
+    A process that still runs may keep more in a folder.
+    """
     for other in found.parent.glob("kernels-*"):
-        if other != found:
-            shutil.rmtree(other, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            if other != found and time.time() - other.stat().st_mtime > after:
+                shutil.rmtree(other)
 
 
-_SOURCES = [*_ROOT.rglob("*.py"), Path(verify.exponential.__file__)]
-_FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), _SOURCES)
+SOURCES = (*_ROOT.rglob("*.py"), Path(verify.exponential.__file__))
+_FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)
+with contextlib.suppress(OSError):
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+_KEPT = os.access(_FOLDER, os.W_OK)
+"""Where nothing can be kept, kernels are compiled anew: elsewhere Numba would look at a function's own file alone."""
 if not config.CACHE_DIR:
     # Another folder may be that of several versions of us.
     forget_others(_FOLDER)
@@ -45,7 +56,7 @@ def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
         # Where a function's code is kept is settled when it is decorated.
         before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
         try:
-            return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+            return numba.njit(cache=_KEPT, nogil=True, error_model="numpy", fastmath=fastmath)(function)
         finally:
             config.CACHE_DIR = before
 

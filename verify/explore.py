@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,11 @@ _CONFIRMED_TRIALS = 60
 _ROUNDED = 1.0
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
-_LEAPS, _STEPS = 12, 30
-"""How many instances the leaps from each clause's nearest miss, and the steps after them, may try before any draw."""
+_LEAPS, _STEPS, _FIRST = 12, 30, 50
+"""How many instances the leaps from each clause's nearest miss, and the steps after them, may try before any draw.
+
+In all no more than a quarter of what may be tried, or `_FIRST` where that is more and half of it at most.
+"""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
@@ -232,15 +235,17 @@ def explore(
         Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
     max_examples, seconds
         The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
-        up to 12 leaps and 30 steps from the nearest miss of each clause, and what is drawn. As many again at
-        most, and no more than 300, polish the nearest miss of each clause, and as many make it simple. A search
-        repeats itself, unless the time ended it or left something undecided.
+        up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50
+        and no more than half, and what is drawn. As many again at most, and no more than 300, polish the
+        nearest miss of each clause, and as many make that one simple. A search repeats itself, unless the time
+        ended it or left something undecided.
     seed
         Seed of the draws.
     database
         Where what was found is kept and replayed from; `None` for nowhere.
     guided
-        Whether anything is done beside drawing, and margins steer the draws (to measure what that is worth).
+        Whether instances are tried before and after the draws, and margins steer these (to measure what that is
+        worth).
     progress
         Called with the number of instances tried.
 
@@ -270,7 +275,7 @@ def explore(
         _replay(state, database, key)
         replayed = state.found is not None
         if state.found is None and guided:
-            _begin(state, max_examples, seed)
+            _begin(state, max(max_examples // 4, min(_FIRST, (max_examples + 1) // 2)), seed)
         if state.found is None and (left := max_examples - len(state.tried)) > 0:
             _draw(state, left, seed)
         if state.found is None and guided:
@@ -357,26 +362,28 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
             return
 
 
-def _begin(state: _Search, max_examples: int, seed: int) -> None:
+def _begin(state: _Search, most: int, seed: int) -> None:
     """Try what is most telling: instances in general position, where what is false is seldom true, and the simplest.
 
     Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
     """
-    tried = [*state.plan.in_general_position(random.Random(f"{seed} in general position"))]
-    simple = state.plan.simplest_instance()
-    for instance in (*tried, *([simple] if simple else []))[:max_examples]:
+    general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
+    simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
+    for instance in islice(chain(general, simple), most):
         if _refuted(state, instance):
             return
+    # Where evaluations are slow, most of the time is for the draws as well.
+    ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
-        most = min(max_examples, len(state.tried) + _LEAPS)
+        last = min(most, len(state.tried) + _LEAPS)
         for name, up in product(state.nearest[label][1], (True, False)):
             before = math.inf
-            while state.nearest[label][0] < before and len(state.tried) < most:
+            while state.nearest[label][0] < before and len(state.tried) < last and time.monotonic() < ends:
                 before, start = state.nearest[label]
                 landed = state.plan.leap(start, name, up=up)
                 if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
                     return
-        _descend(state, label, min(max_examples, len(state.tried) + _STEPS))
+        _descend(state, label, min(most, len(state.tried) + _STEPS), ends)
         if state.found is not None:
             return
 
@@ -448,11 +455,14 @@ def _polish(state: _Search, most: int) -> None:
         state.nearest[label] = state.margins(near)[label], near
 
 
-def _descend(state: _Search, label: str, last: int) -> None:
-    """Descend from the nearest miss of a clause until so many instances have been tried in all."""
+def _descend(state: _Search, label: str, last: int, ends: float = math.inf) -> None:
+    """Descend from the nearest miss of a clause until so many instances have been tried in all, or the time is over.
+
+    What has a default is moved as well: it may have other values.
+    """
     for share in _SHARES:
         improved = True
-        while improved and len(state.tried) < last:
+        while improved and len(state.tried) < last and time.monotonic() < ends:
             before, start = state.nearest[label]
             for neighbour in _neighbours(start, share, set(state.plan.given)):
                 if len(state.tried) >= last or (state.plan.admits(neighbour) and _refuted(state, neighbour)):

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, islice, permutations
 from typing import Any
 
@@ -113,10 +113,11 @@ class Plan:
                         reject()
                     drawn = filled
                 elif parameter.kind == "word":
-                    drawn[name] = draw(st.sampled_from(parameter.words))
-                    if not self._satisfied(parameter, drawn):
-                        # What is given, or a word before, leaves it no place.
+                    words = self._words(parameter, drawn)
+                    if not words:
+                        # What is given, or a word before, leaves none.
                         reject()
+                    drawn[name] = draw(st.sampled_from(words))
                 elif parameter.kind == "rationals":
                     (entries,) = self.ranges(parameter, drawn)
                     entry = values(entries, integer=False)
@@ -137,34 +138,19 @@ class Plan:
 
     def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
         """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
-        words = {p.name: source.sample(p.words, len(p.words)) for p in self.parameters if p.kind == "word"}
-        longest = max((len(some) for name, some in words.items() if name not in self.given), default=1)
-        for turn in range(longest):
+        free = [p for p in self.parameters if p.kind == "word" and p.name not in self.given]
+        longest = max((len(parameter.words) for parameter in free), default=1)
+        first = source.randrange(longest)
+        for turn in range(first, first + longest):
             # Steps of their own, so that few integers are the same.
             steps = cycle(source.sample((2, 3, 4), 3))
-
-            def choose(parameter: Parameter, parts: Ranges, turn: int = turn, steps: Iterator[int] = steps) -> Value:
-                if parameter.kind == "word":
-                    return words[parameter.name][turn % len(parameter.words)]
-                if parameter.kind == "rationals":
-                    count = source.randint(2, _LONGEST)
-                    return tuple(_general_value(parts[0], source) for _ in range(count))  # type: ignore[return-value]
-                part = source.choice(parts)
-                return _apart(part, next(steps)) if parameter.kind == "integer" else _general_value(part, source)
-
-            walks = (self._walk(choose) for _ in range(_DEAD_ENDS))
+            number = partial(_in_general, source=source, steps=steps)
+            walks = (self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(_DEAD_ENDS))
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
         """Return the instance of the first words, and of the ends of ranges or what is simple near them."""
-
-        def choose(parameter: Parameter, parts: Ranges) -> Value:
-            if parameter.kind == "word":
-                return parameter.words[0]
-            value = _simple_value(parts[0], integer=parameter.kind == "integer")
-            return (value,) if parameter.kind == "rationals" else value  # type: ignore[return-value]
-
-        return self._walk(choose)
+        return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
         """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
@@ -200,8 +186,10 @@ class Plan:
         except InputError:
             return None
 
-    def _walk(self, choose: Callable[[Parameter, Ranges], Value]) -> dict[str, Value] | None:
-        """Return the instance that `choose` makes of each parameter's admissible values; None at a dead end."""
+    def _walk(
+        self, word: Callable[[Sequence[str]], str], number: Callable[[Parameter, Ranges], Value]
+    ) -> dict[str, Value] | None:
+        """Return the instance that is made of each parameter's admissible values, one by one; None at a dead end."""
         drawn: dict[str, Value] = {}
         for parameter in self.parameters:
             if parameter.name in self.given:
@@ -212,13 +200,19 @@ class Plan:
                     return None
                 drawn = filled
             else:
-                parts = () if parameter.kind == "word" else self.ranges(parameter, drawn)
-                if not parts and parameter.kind != "word":
+                admissible = (
+                    self._words(parameter, drawn) if parameter.kind == "word" else self.ranges(parameter, drawn)
+                )
+                if not admissible:
                     return None
-                drawn[parameter.name] = choose(parameter, parts)
+                drawn[parameter.name] = word(admissible) if parameter.kind == "word" else number(parameter, admissible)  # type: ignore[arg-type]
             if not self._satisfied(parameter, drawn):
                 return None
         return drawn
+
+    def _words(self, parameter: Parameter, drawn: Mapping[str, Value]) -> list[str]:
+        """Return the words that what was drawn before, or is given, leaves."""
+        return [word for word in parameter.words if self._satisfied(parameter, {**drawn, parameter.name: word})]
 
 
 def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
@@ -391,6 +385,20 @@ def _random_value(admissible: Range, source: random.Random, *, integer: bool) ->
     if integer:
         return source.randint(int(low), int(min(high, low + reach)))
     return low + (high - low) * Fraction(source.randint(1, 15), 16)
+
+
+def _in_general(parameter: Parameter, parts: Ranges, source: random.Random, steps: Iterator[int]) -> Value:
+    """Return a parameter's value in general position."""
+    if parameter.kind == "rationals":
+        return tuple(_general_value(parts[0], source) for _ in range(source.randint(2, _LONGEST)))
+    part = source.choice(parts)
+    return _apart(part, next(steps)) if parameter.kind == "integer" else _general_value(part, source)
+
+
+def _simplest(parameter: Parameter, parts: Ranges) -> Value:
+    """Return a parameter's simplest value."""
+    value = _simple_value(parts[0], integer=parameter.kind == "integer")
+    return (value,) if parameter.kind == "rationals" else value  # type: ignore[return-value]
 
 
 def _general_value(admissible: Range, source: random.Random) -> Fraction:

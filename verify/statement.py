@@ -243,7 +243,7 @@ class Statement:
 
         A default that needs what is not there is left out. Raises InputError where one has no value.
         """
-        from verify.evaluation import evaluate_rising, scan_values
+        from verify.evaluation import evaluate_rising
 
         words = {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
         found = dict(instance)
@@ -254,11 +254,8 @@ class Statement:
                 continue
             expression = decided(sp.sympify(parameter.default), words, found)
             try:
-                value = (
-                    Fraction(scan_values((expression,), found)[0]) if scan else evaluate_rising(expression, found)[0]
-                )
-            except (UndefinedError, UndecidedError, ArithmeticError, ValueError, TypeError) as error:
-                # In float64 what is not defined divides by 0, is infinite, or complex.
+                value = self._scanned(expression, found) if scan else evaluate_rising(expression, found)[0]
+            except (UndefinedError, UndecidedError) as error:
                 raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
             if not isinstance(value, Fraction):
                 raise InputError(
@@ -266,6 +263,16 @@ class Statement:
                 )
             found[parameter.name] = parameter.parse(value)
         return {parameter.name: found[parameter.name] for parameter in self.parameters if parameter.name in found}
+
+    @staticmethod
+    def _scanned(expression: sp.Expr, values: Mapping[str, Any]) -> Fraction:
+        """Return a value in float64. Raises UndefinedError where it divides by 0, is infinite, or complex."""
+        from verify.evaluation import scan_values
+
+        try:
+            return Fraction(scan_values((expression,), values)[0])
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise UndefinedError(str(error)) from None
 
     def at(self, instance: Mapping[str, Any]) -> "Statement":
         """Return the statement with every Case decided by the instance's words."""

@@ -292,7 +292,8 @@ class SignBatches:
             raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
         if self.encodings is not None:
             _fitting("encodings", self.encodings, (self.sizes.d_e, self.sizes.T), self.dtype)
-            if not torch.allclose(self.encodings.abs() * math.sqrt(self.sizes.d_e), torch.ones((), dtype=self.dtype)):
+            size, rounding = 1 / math.sqrt(self.sizes.d_e), torch.finfo(self.dtype).eps
+            if not bool(((self.encodings.abs() - size).abs() <= 2 * rounding * size).all()):
                 raise InputError("encodings", "", "must have entries 1/sqrt(d_e) and -1/sqrt(d_e)")
 
     @cached_property

@@ -1,5 +1,6 @@
 """The search finds what is false, with the witness that is expected, and nothing in what is true."""
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -28,7 +29,7 @@ from tests.verify.searched import (
     y,
     z,
 )
-from verify import Case, Dynamics, Hypothesis, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
+from verify import Case, Dynamics, Hypothesis, Inequality, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
 from verify.explore import explore, scan, without
 from verify.simplify import simplicity
 
@@ -335,10 +336,10 @@ def test_what_is_false_nearly_everywhere_falls_at_the_first_instance():
 
 def test_a_leap_finds_what_is_false_at_a_far_end():
     bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
-    result = explore(bounded, {"x": 1}, max_examples=10)
+    result = explore(bounded, {"x": 1}, max_examples=20)
     # In general position at most 5, the simplest, and leaps to 17 times as much.
     assert result.needed <= 8 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
-    assert explore(bounded, {"x": 1}, max_examples=5).needed is None
+    assert explore(bounded, {"x": 1}, max_examples=1).needed is None
 
 
 def test_no_more_instances_are_tried_than_are_allowed():
@@ -350,3 +351,35 @@ def test_no_more_instances_are_tried_than_are_allowed():
             explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most, guided=False).examples
             <= most
         )
+
+
+def test_most_instances_are_drawn_however_many_clauses_there_are(monkeypatch):
+    clauses = tuple(Inequality(f"claim_{i}", sp.Ge(n * m + i, i, evaluate=False)) for i in range(40))
+    many = theorem((N, M), sp.Ge(n, 0, evaluate=False))
+    many = replace(many, statement=replace(many.statement, clauses=clauses))
+    left = []
+    monkeypatch.setattr("verify.explore._draw", lambda state, most, seed: left.append((most, len(state.tried))))
+    for most, before in ((1000, 250), (120, 50), (20, 10), (2, 1)):
+        explore(many, {}, max_examples=most)
+        drawn, tried = left.pop()
+        assert drawn + tried == most and tried <= before
+
+
+def test_draws_have_most_of_the_time(monkeypatch):
+    class Clock:
+        now = time.monotonic()
+
+        def monotonic(self):
+            return self.now
+
+    clock, left = Clock(), []
+
+    def slow(clause, statement, instance):
+        clock.now += 0.1
+        return scan(clause, statement, instance)
+
+    monkeypatch.setattr("verify.explore.time", clock)
+    monkeypatch.setattr("verify.explore.scan", slow)
+    monkeypatch.setattr("verify.explore._draw", lambda state, most, seed: left.append(state.deadline - clock.now))
+    explore(theorem((N, M), sp.Ge(n * m, 1, evaluate=False)), {}, seconds=4)
+    assert 2.5 < left[0] < 3.5
