@@ -44,6 +44,7 @@ bench: $(READY)
 	$(BENCHMARKS) --collect-only --quiet > build/benchmarks/names
 	$(BIN)/python -m tests.benchmarks.page build/benchmarks < build/benchmarks/names > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md
+	cp build/benchmarks/growth/*.png tests/benchmarks/growth/
 
 findings: $(READY)
 	$(BIN)/python -m verify.findings > FINDINGS.md.new

@@ -17,7 +17,8 @@ from tests.benchmarks.limits import rates
 from tests.benchmarks.page import table
 from tests.benchmarks.timing import median_seconds, on_the_best_threads
 
-GROWTH = Path(__file__).parent / "growth"
+GROWTH = Path("build/benchmarks/growth")
+"""Plots are copied from there when the page is written: what is measured is measured on a tree that stays as it was."""
 ROWS = pytest.StashKey[list]()
 PACKAGES = ("numpy", "scipy", "sympy", "python-flint", "torch", "numba", "hypothesis")
 
@@ -136,7 +137,7 @@ def _plot(row, path):
     axes.set_title(row["work"], fontsize="small", wrap=True)
     axes.grid(visible=True, linewidth=0.3)
     axes.legend(fontsize="small")
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Software": None})
 
 
