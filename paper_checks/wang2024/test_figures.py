@@ -26,8 +26,9 @@ EXPECTED = {
         figures.figure2_fixed_stays_above_a_constant: VERIFIED,
         figures.figure4_length_to_zero: REFUTED,
         figures.figure4_fixed_ends_above: VERIFIED,
-        # Fixed encodings are not known to have settled, and 20 draws do not decide the order of their ends.
-        figures.figure4_both_converge: INCONCLUSIVE,
+        # Of seeds 0 to 3, the first one's fixed encodings have settled at the last, the others' are not known to have.
+        figures.figure4_both_converge: (VERIFIED, INCONCLUSIVE),
+        # 20 draws of fixed encodings do not decide the order of their ends.
         figures.figure4_stochastic_is_quicker: INCONCLUSIVE,
         figures.figure4_fixed_is_worse_with_q: INCONCLUSIVE,
     },
