@@ -22,9 +22,10 @@ from verify.conditions import check_domain, evaluate_hypothesis
 from verify.draws import own_draws
 from verify.dynamics import Progress
 from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
+from verify.explored import ExploreResult
 from verify.instances import Plan, plan
 from verify.language import enclosed_applications
-from verify.outcomes import ClauseResult, Outcome, json_number, json_numbers
+from verify.outcomes import ClauseResult, Outcome, json_number
 from verify.parameters import Value, parse_instance
 from verify.sharpness import Sharpness, sharpness
 from verify.simplify import Instance, simplest
@@ -48,69 +49,6 @@ _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
 """The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
-
-
-@dataclass(frozen=True)
-class ExploreResult:
-    """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
-
-    A counterexample is always confirmed in exact or ball arithmetic. `smallest_margin` is the
-    smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
-    met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
-    clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
-    bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
-    was kept from an earlier search with the same seed.
-    """
-
-    theorem: str
-    statement_digest: str
-    dropped: tuple[str, ...]
-    counterexample: Instance | None
-    clause: ClauseResult | None
-    smallest_margin: float | None
-    nearest: Instance | None
-    examples: int
-    needed: int | None
-    undecided: int
-    sharpness: tuple[Sharpness, ...]
-    stopped: str
-    replayed: bool
-    seconds: float
-    seed: int
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
-        return self.stopped == "interrupted"
-
-    @property
-    def exit_code(self) -> int:
-        """1 for a counterexample, 0 for none."""
-        return Outcome.VERIFIED.exit_code if self.counterexample is None else Outcome.REFUTED.exit_code
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object of `verify explore --json`, without `schema` and `version`."""
-        found = self.counterexample
-        return {
-            "theorem": self.theorem,
-            "statement_digest": self.statement_digest,
-            "dropped": list(self.dropped),
-            "counterexample": None if found is None else json_numbers(found),
-            "clause": self.clause.label if self.clause else None,
-            "certified": self.clause is not None,
-            "witness": json_numbers(self.clause.witness) if self.clause else None,
-            "detail": self.clause.detail if self.clause else "no counterexample found",
-            "smallest_margin": self.smallest_margin,
-            "nearest": None if self.nearest is None else json_numbers(self.nearest),
-            "sharpness": [bound.to_json() for bound in self.sharpness],
-            "examples": self.examples,
-            "needed": self.needed,
-            "undecided": self.undecided,
-            "stopped": self.stopped,
-            "replayed": self.replayed,
-            "seconds": round(self.seconds, 3),
-            "seed": self.seed,
-        }
 
 
 class _StopSearchError(KeyboardInterrupt):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from verify.comparisons import Comparison, ComparisonResult
-    from verify.explore import ExploreResult
+    from verify.explored import ExploreResult
     from verify.findings import Finding, Reproduction
     from verify.mutation import Tried
     from verify.outcomes import CheckResult, Outcome

@@ -11,7 +11,7 @@ from verify.theorem import Theorem
 if TYPE_CHECKING:
     from verify.conditions import ConditionsResult
     from verify.experiments import ExperimentResult
-    from verify.explore import ExploreResult
+    from verify.explored import ExploreResult
     from verify.grids import Axis
     from verify.measurements import Measurement
     from verify.necessity import NecessityResult

@@ -15,7 +15,7 @@ from verify.values import Value, ValueLeast, ValueOver, expressions_of
 if TYPE_CHECKING:
     from verify.conditions import ConditionsResult
     from verify.derivation import Derivation
-    from verify.explore import ExploreResult
+    from verify.explored import ExploreResult
     from verify.necessity import NecessityResult
     from verify.outcomes import CheckResult
     from verify.sweep import SweepResult
