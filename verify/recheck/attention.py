@@ -11,8 +11,11 @@ selected tokens, B over the others, Q = e^{C|u|²} or 0, A₂ and B₂ the sums 
 
     E exp(Σ a_i v_i + Σ b_j v_j + h|u|²) = ( E exp(s (Σ a_i ε_i + h s)/D) ∏ cosh(b_j s/D) )^D.
 
-A product of power sums Σ_i e^{c v_i} is a sum of such monomials: each factor falls on a token that has an exponent, or
-on one that has none. Equal ones are counted together.
+*Means of products.* A^j is a sum of monomials: those whose exponents are C times the parts of a partition λ of j are
+j!/∏ λ_i! times the ways to give its parts to tokens, and have one mean. Among the (k + w)!/… ways to give the factors
+of N^{k+w} to tokens, those whose first is on a selected token are the share j/(k + w), for A N^k; those whose first two
+are on the same one the share Σ λ_i(λ_i − 1)/((k + w)(k + w − 1)), for A₂ N^k. So one table of monomials, by the
+partitions on the selected and on the other tokens and the power of Q, has all means E w N^k e^{−t(k+w)|u|²}.
 
 *Means of quotients.* For w ≥ 0, X > 0, nodes x_i > 0, π = ∏ (1 − x/x_i)², and c = −π'(0), so that c > 0:
 
@@ -23,22 +26,21 @@ t|u|²} and X = N e^{−t|u|²}, for any t; as Σ v_i = |u|² over the selected,
 ≤ C/q, and X ≥ 1 with the query token for 0 ≤ t ≤ C.
 """
 
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import comb
+from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod, sqrt
 
 from flint import acb_mat, arb, arb_mat, arb_poly, fmpq
 
 from verify.recheck.reading import Effort
 
-BITS, ORDERS = 256, (5, 7, 9, 11)
+BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""
 
-Exponent = tuple[int, int]
-"""(a, m) is the exponent aC + mθ."""
-
-_ONE, _TWO = (1, 0), (2, 0)
+_CLEAR, _MOST = (1e-9, 1e-4), 1e9
+"""How small a variance double precision has two and three nodes for, relative to the mean's square, and how large."""
 
 
 class Undecided(ArithmeticError):  # noqa: N818
@@ -53,7 +55,7 @@ def number(value: Fraction | int) -> arb:
 def rational(point: arb) -> Fraction:
     """Return a ball's midpoint."""
     mantissa, exponent = map(int, point.mid().man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def low(value: arb) -> Fraction:
@@ -66,141 +68,221 @@ def high(value: arb) -> Fraction:
     return rational(value.upper())
 
 
-@lru_cache(maxsize=4096)
-def monomials(factors: tuple[Exponent, ...], tokens: int) -> tuple[tuple[tuple[Exponent, ...], int], ...]:
-    """Return the exponents that a product of power sums puts on tokens, with their numbers."""
-    if not factors:
-        return (((), 1),)
-    (a, m), found = factors[-1], dict[tuple[Exponent, ...], int]()
-    for parts, count in monomials(factors[:-1], tokens):
-        grown = [tuple(sorted((*parts[:i], (b + a, n + m), *parts[i + 1 :]))) for i, (b, n) in enumerate(parts)]
-        for key, times in (*((key, 1) for key in grown), (tuple(sorted((*parts, (a, m)))), tokens - len(parts))):
-            if times:
-                found[key] = found.get(key, 0) + count * times
-    return tuple(found.items())
+@lru_cache(maxsize=1024)
+def partitions(degree: int, tokens: int, largest: int) -> tuple[tuple[int, ...], ...]:
+    """Return the partitions of a number into at most so many parts, none above the largest, in falling order."""
+    if degree == 0:
+        return ((),)
+    if tokens == 0:
+        return ()
+    return tuple(
+        (part, *rest)
+        for part in range(min(degree, largest), 0, -1)
+        for rest in partitions(degree - part, min(tokens - 1, degree - part), part)
+    )
 
 
-@lru_cache(maxsize=4096)
-def _signs(parts: tuple[Exponent, ...], q: int) -> tuple[tuple[tuple[int, int, int], int], ...]:
-    """Return the numbers of signs of q tokens by (|s|, s Σ a_i ε_i, s Σ m_i ε_i)."""
-    states = {(0, 0, 0): 1}
-    for a, m in parts:
-        grown: dict[tuple[int, int, int], int] = {}
-        for (s, x, y), count in states.items():
-            for key in ((s + 1, x + a, y + m), (s - 1, x - a, y - m)):
-                grown[key] = grown.get(key, 0) + count
-        states = grown
-    found: dict[tuple[int, int, int], int] = {}
-    rest = q - len(parts)
-    for (s, x, y), count in states.items():
-        for plus in range(rest + 1):
-            total = s + 2 * plus - rest
-            key = (abs(total), total * x, total * y)
-            found[key] = found.get(key, 0) + count * comb(rest, plus)
-    return tuple(found.items())
+def spread(degree: int, tokens: int) -> tuple[tuple[int, ...], ...]:
+    """Return the exponents that the monomials of a power of Σ_i e^{v_i} over some tokens have."""
+    return partitions(degree, min(tokens, degree), degree)
+
+
+def ways(parts: tuple[int, ...], tokens: int) -> int:
+    """Return how many monomials of (Σ_i e^{v_i})^j over some tokens, j = Σ parts, have these exponents."""
+    places = perm(tokens, len(parts)) // prod(map(factorial, Counter(parts).values()))
+    return factorial(sum(parts)) // prod(map(factorial, parts)) * places
+
+
+@lru_cache(maxsize=256)
+def _rows(q: int, query: int, degree: int) -> tuple[tuple[int, int, int], ...]:
+    """Return, for the monomials of (A + Q)^degree, their numbers, Σ λ_i(λ_i − 1), and the power of Q."""
+    return tuple(
+        (comb(degree, i) * ways(parts, q), sum(p * (p - 1) for p in parts), i)
+        for i in range(degree + 1 if query else 1)
+        for parts in spread(degree - i, q)
+    )
+
+
+@lru_cache(maxsize=256)
+def _columns(tokens: int, degree: int) -> arb_mat:
+    """Return, by the monomials of B^degree, their numbers, and those times Σ λ_i(λ_i − 1)."""
+    found = spread(degree, tokens)
+    many = [ways(parts, tokens) for parts in found]
+    return arb_mat([[n, n * sum(p * (p - 1) for p in parts)] for n, parts in zip(many, found, strict=True)])
+
+
+@lru_cache(maxsize=2048)
+def _signs(q: int, degree: int, s: int) -> arb_mat:
+    """Return how many signs of q tokens, of sum s or −s, have each s' Σ λ_i ε_i/s: rows by λ, columns from −degree."""
+    rows = []
+    for parts in spread(degree, q):
+        states = {(0, 0): 1}
+        for part in parts:
+            grown: dict[tuple[int, int], int] = {}
+            for (total, along), count in states.items():
+                for e in (1, -1):
+                    key = total + e, along + e * part
+                    grown[key] = grown.get(key, 0) + count
+            states = grown
+        row, rest = [0] * (degree + 1), q - len(parts)
+        for (total, along), count in states.items():
+            plus = (rest + s - total) // 2
+            if 0 <= plus <= rest:
+                row[(along + degree) // 2] += (2 if s else 1) * count * comb(rest, plus)
+        rows.append(row)
+    return arb_mat(rows)
+
+
+class Table:
+    """The means of all monomials in e^{C v_i − t|u|²} and, with the query token, e^{(C − t)|u|²}, at one C and t."""
+
+    def __init__(self, at: "Attention", tilt: Fraction) -> None:
+        self.at = at
+        self.turn = [(number(-tilt / at.D) * s * s).exp() for s in at.sums]
+        self._signs: list[list[list[arb]]] = []
+        self._sums: dict[tuple[int, int], list[arb]] = {}
+        self._degree = -1
+
+    def means(self, degree: int) -> dict[tuple[int, int], list[arb]]:
+        """Return E (A + Q)^i B^j, tilted, by (i, j), for i + j up to a degree at least.
+
+        All of it, times deg λ, Σ λ_i(λ_i − 1) and the power of Q, and times Σ λ_j(λ_j − 1) on the others.
+        """
+        for others in range(degree + 1 if self.at.T > self.at.q else 1):
+            first = max(0, self._degree + 1 - others)
+            if first <= degree - others:
+                self._extend(first, degree - others, others)
+        self._degree = max(self._degree, degree)
+        return self._sums
+
+    def _row(self, degree: int) -> list[list[arb]]:
+        """Return a coordinate's factors by the monomials of (A + Q)^degree, with the tilt in them, at each |s|."""
+        while len(self._signs) <= degree:
+            at, d = self.at, len(self._signs)
+            turn, rows = [x**d for x in self.turn], []
+            for i in range(d + 1 if at.query else 1):
+                extra = [x * y**i for x, y in zip(turn, at.own, strict=True)] if i else turn
+                rows.extend([x * y for x, y in zip(row, extra, strict=True)] for row in at.selected_signs(d - i))
+            self._signs.append(rows)
+        return self._signs[degree]
+
+    def _extend(self, first: int, last: int, others: int) -> None:
+        """Find the means of B^others times (A + Q) to the powers from the first to the last."""
+        at, turn = self.at, [x**others for x in self.turn]
+        rows = [row for degree in range(first, last + 1) for row in self._row(degree)]
+        columns = [[x * y for x, y in zip(row, turn, strict=True)] for row in at.others_signs(others)]
+        at.effort.spend(20 + len(rows) * (2 + len(columns) * at.each))
+        each = arb_mat(rows) * arb_mat(columns).transpose()
+        powers = arb_mat(len(rows), len(columns), [x**at.D for x in each.entries()])
+        found = iter((powers * _columns(at.T - at.q, others)).tolist())
+        for degree in range(first, last + 1):
+            total, squares, own, twice = arb(0), arb(0), arb(0), arb(0)
+            for many, square, i in _rows(at.q, at.query, degree):
+                plain, doubled = next(found)
+                plain *= many
+                total += plain
+                if square:
+                    squares += square * plain
+                if i:
+                    own += i * plain
+                if others > 1:
+                    twice += many * doubled
+            self._sums[degree, others] = [total, degree * total - own, squares, own, twice]
 
 
 class Attention:
-    """The means at some sizes and one C ≥ 0; θ is the unit of the exponents' second part."""
+    """The means at some sizes and one C ≥ 0."""
 
-    def __init__(self, effort: Effort, sizes: tuple[int, int, int, int], C: Fraction, theta: Fraction) -> None:
+    def __init__(self, effort: Effort, sizes: tuple[int, int, int, int], C: Fraction) -> None:
         self.effort, self.C = effort, C
         self.T, self.q, self.D, self.query = sizes
-        self.units = number(C / self.D), number(theta / self.D)
         self.sums = range(self.q % 2, self.q + 1, 2)
-        self._tables: dict[tuple[tuple[Exponent, ...], bool], tuple[list[int], list[list[arb]]]] = {}
-        self._exponentials: tuple[dict[int, arb], dict[int, arb]] = ({}, {})
-        self._moments: dict[tuple[str, int, Fraction], list[arb]] = {}
-        self._tilt: Fraction | None = None
+        unit = number(C / self.D)
+        self.own = [(unit * s * s).exp() for s in self.sums]
+        self._up = [(unit * s).exp() for s in self.sums]
+        self._powers: list[list[arb]] = [[arb(1)] for _ in self.sums]
+        self._down = [1 / x for x in self._up]
+        self._inverses: list[list[arb]] = [[arb(1)] for _ in self.sums]
+        self._selected: dict[int, list[list[arb]]] = {}
+        self._others: dict[tuple[int, ...], list[arb]] = {(): [arb(1) for _ in self.sums]}
+        self._tables: dict[Fraction, Table] = {}
+        self._moments: dict[tuple[str, Fraction], list[arb]] = {}
+        # What a mean of a monomial costs.
+        self.each = 0.8 + 0.04 * self.D.bit_length() + 0.06 * len(self.sums)
+        effort.spend(20 + 4 * len(self.sums))
 
-    def _exp(self, a: int, m: int) -> arb:
-        found = []
-        for n, unit, known in zip((a, m), self.units, self._exponentials, strict=True):
-            if n not in known:
-                known[n] = (unit * n).exp()
-            found.append(known[n])
-        return found[0] * found[1] if m else found[0]
+    def _grow(self, degree: int) -> None:
+        for known, by in ((self._powers, self._up), (self._inverses, self._down)):
+            for row, x in zip(known, by, strict=True):
+                while len(row) <= degree:
+                    row.append(row[-1] * x)
 
-    def _table(self, factors: tuple[Exponent, ...], selected: bool) -> tuple[list[int], list[list[arb]]]:
-        """Return numbers of monomials, and a coordinate's factors at each |s|: sums over signs, or cosines."""
-        if (factors, selected) not in self._tables:
-            tokens, rows, counts = self.q if selected else self.T - self.q, [], []
-            for parts, count in monomials(factors, tokens):
-                counts.append(count)
-                if selected:
-                    row = dict.fromkeys(self.sums, arb(0))
-                    for (s, a, m), times in _signs(parts, self.q):
-                        row[s] += times * self._exp(a, m)
-                    rows.append([x / 2**self.q for x in row.values()])
-                else:
-                    rows.append([arb(1) for _ in self.sums])
-                    for a, m in parts:
-                        halves = ((self._exp(a * s, m * s) + self._exp(-a * s, -m * s)) / 2 for s in self.sums)
-                        rows[-1] = [x * y for x, y in zip(rows[-1], halves, strict=True)]
-                self.effort.spend(4 * len(self.sums) * (1 + len(parts)) ** 2)
-            self._tables[factors, selected] = counts, rows
-        return self._tables[factors, selected]
+    def selected_signs(self, degree: int) -> list[list[arb]]:
+        """Return Σ e^{C s Σ λ_i ε_i/D} over the signs of the selected by |s|, divided by 2^q, for each λ."""
+        if degree not in self._selected:
+            self._grow(degree)
+            found = []
+            for s, up, down in zip(self.sums, self._powers, self._inverses, strict=True):
+                each = [up[x] if x >= 0 else down[-x] for x in range(-degree, degree + 1, 2)]
+                found.append((_signs(self.q, degree, s) * arb_mat(degree + 1, 1, each)).entries())
+            self.effort.spend(len(self.sums) * (4 + len(found[0]) * (1 + 0.1 * degree)))
+            self._selected[degree] = [[x / 2**self.q for x in row] for row in zip(*found, strict=True)]
+        return self._selected[degree]
 
-    def mean(self, selected: tuple[Exponent, ...], others: tuple[Exponent, ...], h: arb) -> arb:
-        """Return E e^{h|u|²} times power sums over the selected and over the other tokens."""
-        (left, rows), (right, columns) = self._table(selected, True), self._table(others, False)
-        if not left or not right:
-            return arb(0)
-        self.effort.spend(20 + len(left) * len(right) * (5 + 0.3 * self.D.bit_length() + 0.3 * len(self.sums)))
-        scale = [(h * s * s / self.D).exp() for s in self.sums]
-        scaled = arb_mat([[x * y for x, y in zip(row, scale, strict=True)] for row in rows])
-        each = iter((scaled * arb_mat(columns).transpose()).entries())
-        return sum((sum((n * next(each) ** self.D for n in right), arb(0)) * m for m in left), arb(0))
+    def others_signs(self, degree: int) -> list[list[arb]]:
+        """Return ∏ cosh(C s b_j/D) by |s|, for each partition b over the other tokens."""
+        self._grow(degree)
+        found = [self._cosines(parts) for parts in spread(degree, self.T - self.q)]
+        self.effort.spend(len(self.sums) * (4 + len(found)))
+        return found
 
-    def moments(self, numerator: str, power: int, tilt: Fraction, orders: int) -> list[arb]:
-        """Return E w X^k, k = 0 … orders; the numerator is one of A B Q or those of A_2 B_2, a or b with a θ more."""
-        own = {"A": ((_ONE,), ()), "B": ((), (_ONE,)), "Q": ((), ()), "A2": ((_TWO,), ()), "B2": ((), (_TWO,))}
-        own |= {f"{n}{m:+}": (((1, m),), ()) if n == "a" else ((), ((1, m),)) for n in "ab" for m in (1, -1)}
-        selected, others = own[numerator]
-        found = self._moments.setdefault((numerator, power, tilt), [])
-        for k in range(len(found), orders + 1):
+    def _cosines(self, parts: tuple[int, ...]) -> list[arb]:
+        if parts not in self._others:
+            part, *rest = parts
+            pairs = zip(self._powers, self._inverses, self._cosines(tuple(rest)), strict=True)
+            self._others[parts] = [(up[part] + down[part]) / 2 * x for up, down, x in pairs]
+        return self._others[parts]
+
+    def moments(self, numerator: str, tilt: Fraction, orders: int) -> list[arb]:
+        """Return E w X^k, k = 0 … orders, for the numerator A, B, Q, A2 or B2."""
+        if tilt not in self._tables:
+            self._tables[tilt] = Table(self, tilt)
+        power = 2 if numerator[1:] else 1
+        which = {"A": 1, "B": 0, "Q": 3, "A2": 2, "B2": 4}[numerator]
+        means, found = self._tables[tilt].means(orders + power), self._moments.setdefault((numerator, tilt), [])
+        for degree in range(len(found) + power, orders + power + 1):
             total = arb(0)
-            for i in range(k + 1 if self.query else 1):
-                h = number(self.C * (i + (numerator == "Q")) - tilt * (k + power))
-                for j in range(k - i + 1):
-                    ways = comb(k, i) * comb(k - i, j)
-                    total += ways * self.mean(selected + (_ONE,) * j, others + (_ONE,) * (k - i - j), h)
-            found.append(total)
+            for others in range(degree + 1 if self.T > self.q else 1):
+                mean = means[degree - others, others][which]
+                total += comb(degree, others) * (others if numerator == "B" else 1) * mean
+            found.append(total / (degree if power == 1 else degree * (degree - 1)))
         return found[: orders + 1]
 
     @property
     def tilt(self) -> Fraction:
-        """About the slope of log N in |u|²: C times the query's share and 1/q of the selected tokens'."""
-        if self._tilt is None:
-            start = self.C / 2 if self.query else self.C / (2 * self.q)
-            names = "AB"[: 1 + (self.T > self.q)] + "Q" * self.query
-            shares = {n: max(0.0, float(reciprocal(self.moments(n, 1, start, 3), 1))) for n in names}
-            slope = (shares["A"] / self.q + shares.get("Q", 0.0)) / (sum(shares.values()) or 1.0)
-            most = Fraction(1) if self.query else Fraction(1, self.q)
-            self._tilt = min(self.C * most, self.C * Fraction(round(64 * self.q * slope), 64 * self.q))
-        return self._tilt
+        """About the slope of log N in |u|²: any number would do."""
+        a, b, c = about_shares((self.T, self.q, self.D, self.query), self.C)
+        slope = a / self.q + b * min(float(self.C) / (2 * self.D), 0.5) + c
+        limit = Fraction(1) if self.query else Fraction(1, self.q)
+        return self.C * min(limit, Fraction(round(64 * self.q * slope), 64 * self.q))
 
     def below(self, numerator: str, power: int, orders: int) -> arb:
         """Return a lower bound of E numerator/N^power."""
         if self.T == self.q and "B" in numerator:
             return arb(0)
-        self.effort.spend(40 * orders)
-        return reciprocal(self.moments(numerator, power, self.tilt, orders), power)
+        self.effort.spend(30 + 10 * orders)
+        return reciprocal(self.moments(numerator, self.tilt, orders), power)
 
     def above(self, numerator: str, power: int, orders: int) -> arb:
-        """Return an upper bound of E numerator/N^power, at most 1 but for exponents with θ."""
-        turned, most = numerator[0] in "ab", self.C if self.query else self.C / self.q
-        best = None if turned else arb(1)
-        for tilt in dict.fromkeys((self.tilt, *(() if turned else ((self.tilt + most) / 2, most)))):
+        """Return an upper bound of E numerator/N^power, at most 1."""
+        most, best = self.C if self.query else self.C / self.q, arb(1)
+        for tilt in dict.fromkeys((self.tilt, (self.tilt + most) / 2, most)):
             least = (self.q if tilt * self.q <= self.C else 0) + self.query
-            self.effort.spend(40 * orders)
+            self.effort.spend(30 + 10 * orders)
             try:
-                bound = reciprocal(self.moments(numerator, power, tilt, orders), power, least)
+                best = best.min(reciprocal(self.moments(numerator, tilt, orders), power, least))
             except Undecided:
                 continue
-            best = bound if best is None else best.min(bound)
-        if best is None:
-            raise Undecided
         return best
 
     def selected(self, orders: int) -> tuple[arb, arb]:
@@ -230,6 +312,17 @@ class Attention:
         return self.squares_below(orders), above.min(arb(1))
 
 
+def about_shares(sizes: tuple[int, int, int, int], C: Fraction) -> tuple[float, float, float]:
+    """Return about the shares of A, B and Q in N: where |u|² is q, and the selected v_i are 1."""
+    (T, q, D, query), x = sizes, float(C)
+    y = x * sqrt(q) / D
+    others = log(T - q) + D * (log(cosh(y)) if y < 20 else y - log(2)) if T > q else -inf
+    logs = log(q) + x, others, x * q if query else -inf
+    shares = [exp(part - max(logs)) for part in logs]
+    a, b, c = (share / sum(shares) for share in shares)
+    return a, b, c
+
+
 def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
     """Return a lower bound of E w/X^power, or an upper one where X ≥ least > 0, from E w X^k, k = 0, 1 and on.
 
@@ -241,12 +334,12 @@ def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
         if nodes := _nodes(weighted, count):
             polynomial = arb_poly([1]) if least is None else arb_poly([1, -arb(1) / least])
             for node in nodes:
-                polynomial *= arb_poly([1, -1 / node]) ** 2
+                polynomial *= arb_poly([1, -2 / node, 1 / node**2])
             if power == 2:
                 polynomial *= arb_poly([1, -polynomial[1]])
             total = arb(0)
-            for k in range(power, polynomial.length()):
-                total -= polynomial[k] * moments[k - power]
+            for k, coefficient in enumerate(polynomial.coeffs()[power:]):
+                total -= coefficient * moments[k]
             if total.is_finite():
                 # The end that is a bound whatever the ball's width.
                 end = total.lower() if least is None else total.upper()
@@ -260,11 +353,14 @@ def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
 
 def _nodes(moments: list[arb], count: int) -> list[arb] | None:
     """Return about the nodes of Gauss's quadrature, None where they are not positive: any positive ones will do."""
-    middle = [m.mid() for m in moments[: 2 * count]]
-    if not (middle[0] > 0 and middle[1] > 0):
+    if not (moments[0] > 0 and moments[1] > 0):
         return None
-    scale = (middle[1] / middle[0]).mid()
-    middle = [(m / middle[0] / scale**k).mid() for k, m in enumerate(middle)]
+    scale = (moments[1] / moments[0]).mid()
+    if count <= 3 and (
+        found := _quickly([float(m / moments[0] / scale**k) for k, m in enumerate(moments[: 2 * count])])
+    ):
+        return [arb(x) * scale for x in found]
+    middle = [(m / moments[0] / scale**k).mid() for k, m in enumerate(moments[: 2 * count])]
     hankel, shifted = (
         arb_mat(count, count, [middle[i + j + shift] for i in range(count) for j in range(count)]) for shift in (0, 1)
     )
@@ -273,6 +369,38 @@ def _nodes(moments: list[arb], count: int) -> list[arb] | None:
         roots = acb_mat(solved.mid()).eig(algorithm="approx")
     except (ZeroDivisionError, ValueError):
         return None
-    found = [(scale * root.real.mid()).mid() for root in roots]
-    good = all(abs(float(r.imag)) < 1e-9 for r in roots) and all(bool(x > 0) and x.is_finite() for x in found)
-    return found if good else None
+    nodes = [(scale * root.real.mid()).mid() for root in roots]
+    good = all(abs(float(r.imag)) < 1e-9 for r in roots) and all(bool(x > 0) and x.is_finite() for x in nodes)
+    return nodes if good else None
+
+
+def _quickly(m: list[float]) -> list[float] | None:
+    """Return one, two or three nodes from moments whose first two are 1; None where double precision is too little.
+
+    They are 1 + y, with y the zeros of the polynomial that is orthogonal to those of lower degree.
+    """
+    if len(m) == 2:
+        return [1.0]
+    # Moments about 1.
+    c = [sum(comb(k, j) * (-1.0) ** (k - j) * m[j] for j in range(k + 1)) for k in range(len(m))]
+    if not _CLEAR[len(m) // 2 - 2] < c[2] < _MOST:
+        return None
+    if len(m) == 4:
+        half = c[3] / (2 * c[2])
+        root = sqrt(half * half + c[2])
+        found = [1 + half - root, 1 + half + root]
+    else:
+        # y³ + a y² + b y + e against 1, y, y².
+        det = c[2] * (c[4] - c[2] ** 2) - c[3] ** 2
+        if not _CLEAR[0] * c[2] ** 3 < det < _MOST:
+            return None
+        a = -(c[2] * (c[5] - c[2] * c[3]) - c[3] * c[4]) / det
+        b = -(c[4] + a * c[3]) / c[2]
+        e = -c[3] - a * c[2]
+        third, p = a / 3, b - a * a / 3
+        if not p < 0:
+            return None
+        size = sqrt(-p / 3)
+        turn = acos(max(-1.0, min(1.0, -(2 * third**3 - third * b + e) / (2 * size**3)))) / 3
+        found = [1 + 2 * size * cos(turn - 2 * pi * k / 3) - third for k in range(3)]
+    return found if min(found) > _CLEAR[0] and max(found) < _MOST else None

@@ -13,18 +13,9 @@ or, for few dimensions, by summation over m, as q/(q+k) = q ∫ t^(q+k−1) dt o
 
 *Cells.* Where −P'' ≤ K and R'' ≤ K' on [C₁, C₂], δ = C₂ − C₁, chords give P ≤ p + Kδ²/8, R ≥ r − K'δ²/8; (linear)² −
 g·linear is convex, so that G ≤ the larger of (P + Kδ²/8)²/(q(R − K'δ²/8)) at both ends, where the divisors are
-positive. Let p be the softmax, x_i the distance of a logit's factor of C from its mean, Var = Σ p_i x_i²:
-
-    P'' = E Σ_y p_i (x_i² − Var) ≥ −E Var,    R'' = E Σ p_i² (4x_i² − 2Var) ≤ 2E Var,
-
-the latter as p_i|x_i| ≤ ½ Σ p_j|x_j|. Tokens alone, |v_i| ≤ λ = Σ|s_k|/D ≤ q, so that Var ≤ λ²; and p_i(C) ≤ e^{2qδ}
-p_i(C₁), so that Var(C) ≤ e^{2qδ} Var(C₁), Var ≤ Σ p_i (2cosh(v_i − m) − 2) for any m, where E Var ≤ 2√(E Σ p_i
-e^{v_i} E Σ p_i e^{−v_i}) − 2. With the query token |v_i| ≤ λ ≤ |u|², so that Var ≤ |u|⁴. There also, for X_i = v_i −
-|u|² ≤ 0, y_i = X_i + μ, N = 1 + Σ e^{CX_j}, n = Σ X_j² e^{CX_j},
-
-    −(e^{Cy}/N)'' ≤ e^{Cy} n,    (e^{2Cy}/N²)'' ≤ 8e^{2Cy} (y² + n):
-
-bounds for P e^{μC}, R e^{2μC}, whose G is the same. But for e^{μδ} they do not grow with C. X² ≤ (2cosh θX − 2)/θ².
+positive. The same holds of P e^{μ(C − C₁)} and R e^{2μ(C − C₁)}, whose G is the same. K and K' are those of
+`attention_curvature`, or without a factor K = E max |y|², K' = 2K: −P'' ≤ E Var, R'' ≤ 2E Var as p_i|x_i| ≤ ½ Σ
+p_j|x_j|, and Var ≤ λ², λ = Σ|s_k|/D ≥ |v_i|, tokens alone, Var ≤ |u|⁴ with the query token, where λ ≤ |u|².
 
 *Beyond the last cell.* Tokens alone, R' = 2E Σ p_i·p_i x_i ≥ 0 as p_i grows with x_i; P ≤ 1, so that G ≤ 1/(qR(C₁)).
 With the query token let M(C) = E Σ_y e^{CX_i}; 1 ≤ N ≤ 1 + T, so that G ≤ (1+T)² M(C)²/(qM(2C)), which does not grow
@@ -35,11 +26,13 @@ e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)².
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import comb, inf, log
+from math import comb, inf, log, sqrt
 
 from flint import arb, ctx
 
-from verify.recheck.attention import BITS, ORDERS, Attention, Undecided, high, low, number
+from verify.recheck.attention import BITS, ORDERS, Attention, Undecided, about_shares, high, low, number
+from verify.recheck.attention_curvature import Curvature
+from verify.recheck.attention_hint import about_best, about_dimension
 from verify.recheck.reading import Effort, Rejected
 
 Sizes = tuple[int, int, int, int]
@@ -47,7 +40,10 @@ Interval = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 """How far above the best that was found, relative to what is missing to 1, the bound is tried."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
-_THETA = Fraction(1, 2)
+_STRIDE, _MOST_STRIDES, _MANY = 1.12, 12, 8
+_ROOM = (Fraction(3, 10), *(Fraction(1, 500) for _ in ORDERS[1:]))
+"""With how much room under the goal no more moments are asked for, relative to what is missing to 1."""
+_BITS = 128
 
 
 def _closed(sizes: Sizes) -> Interval | None:
@@ -79,180 +75,170 @@ class Search:
 
     def __init__(self, effort: Effort, sizes: Sizes) -> None:
         self.effort, self.sizes, self.known = effort, sizes, dict[Fraction, Attention]()
-        self.variances: dict[Fraction, Fraction] = {}
         alone = _closed((*sizes[:3], 0))
         self.most = alone[1] if alone else Fraction(1)
-        self.T, self.q, D, self.query = sizes
+        self.T, self.q, self.D, self.query = sizes
         q, signs = self.q, [(abs(self.q - 2 * j), Fraction(comb(self.q, j), 2**self.q)) for j in range(self.q + 1)]
         first = sum(s * w for s, w in signs)
         # E|u|⁴ from E s² = q, E s⁴ = 3q² − 2q; E λ² from E|s|, E s².
-        self.K = q * q + Fraction(2 * q * (q - 1), D) if self.query else first**2 + (q - first**2) / D
+        self.K = q * q + Fraction(2 * q * (q - 1), self.D) if self.query else first**2 + (q - first**2) / self.D
 
     def at(self, C: Fraction) -> Attention:
         """Return the means at C."""
         if C not in self.known:
             if len(self.known) > 64:
                 self.known.clear()
-            self.known[C] = Attention(self.effort, self.sizes, C, _THETA if self.query else Fraction(1))
+            self.known[C] = Attention(self.effort, self.sizes, C)
         return self.known[C]
 
     def gain(self, C: Fraction, orders: int) -> Interval:
         """Return bounds of G at C."""
-        (p, most), (r, above) = self.at(C).selected(orders), self.at(C).squares(orders)
+        (r, above), (p, most) = self.at(C).squares(orders), self.at(C).selected(orders)
         least = low(r)
         bound = high(most) ** 2 / (self.q * least) if least > 0 else Fraction(1)
         return max(low(p), Fraction(0)) ** 2 / (self.q * high(above)), min(bound, Fraction(1))
 
     def near(self) -> Fraction:
-        """Return about where G is largest."""
+        """Return about where G is largest: uphill from where it is said to be."""
+        self.effort.spend(2000 + 200 * self.q)
+        start, known = about_best(*self.sizes)[1], dict[int, float]()
 
-        def value(C: Fraction, trust: float = 0.5) -> float:
-            try:
-                below, above = self.gain(C, ORDERS[0])
-            except Undecided:
-                return 0.0
-            trust = trust if 2 * below >= above else 0.5
-            return float(below) ** (1 - trust) * float(above) ** trust
+        def value(step: int) -> float:
+            if step not in known:
+                known[step] = self._about(_on_grid(start * _STRIDE**step))
+            return known[step]
 
-        best, C, missed = (0.0, Fraction(0)), Fraction(1, 2), 0
-        while missed < 3 and C < _FURTHEST:
-            found = value(C)
-            best, missed = ((found, C), 0) if found > best[0] else (best, missed + 1)
-            C = Fraction(round(C * 5 / 4 * _GRID), _GRID)
-        # Not far from there, tokens alone, the bound from above is much the closer one.
-        trust = 0.5 if self.query else 1.0
-        best, step = (value(best[1], trust), best[1]), best[1] / 8
-        while step > max(best[1] / 300, Fraction(1, _GRID)):
-            tried = [(value(C, trust), C) for C in (best[1] - step, best[1] + step)]
-            best, step = max(best, *tried), Fraction(round(step * _GRID / 2), _GRID)
-        return best[1]
+        best = 0
+        while (better := max((best - 1, best, best + 1), key=value)) != best and abs(better) <= _MOST_STRIDES:
+            best = better
+        left, middle, right = (log(max(1 - value(k), 1e-300)) for k in (best - 1, best, best + 1))
+        bend = left - 2 * middle + right
+        offset = max(-0.5, min(0.5, (left - right) / (2 * bend))) if bend > 0 else 0.0
+        return _on_grid(start * _STRIDE ** (best + offset))
 
-    def below(self, C: Fraction, enough: Callable[[Fraction, Fraction], bool]) -> Fraction:
-        """Return a lower bound of sup G, from G at C with as many moments as are needed."""
-        best = Fraction(self.q, self.T)
-        for orders in ORDERS:
+    def _about(self, C: Fraction) -> float:
+        """Return about G at C: the bound from above, or where dimensions are few the mean of both."""
+        try:
+            if not self.query and self.D >= _MANY * self.q:
+                r, p = low(self.at(C).squares_below(ORDERS[1])), high(self.at(C).selected_above(ORDERS[1]))
+                return float(min(Fraction(1), p**2 / (self.q * r))) if r > 0 else 0.0
+            below, above = self.gain(C, ORDERS[1])
+        except Undecided:
+            return 0.0
+        return sqrt(float(below) * float(above))
+
+    def below(self, C: Fraction, enough: Callable[[Fraction, Fraction], bool]) -> Interval:
+        """Return a lower bound of sup G, and an upper one of G at C, with as many moments as are needed."""
+        best, least = Fraction(self.q, self.T), Fraction(1)
+        for orders in ORDERS[1:]:
             try:
                 less, more = self.gain(C, orders)
             except Undecided:
                 continue
-            best = max(best, less)
-            if enough(best, more):
+            best, least = max(best, less), min(least, more)
+            if enough(best, least):
                 break
-        return best
+        return best, least
 
     def exceeds(self, goal: Fraction, C: Fraction) -> bool:
         """Whether G ≤ goal was not shown for all C ≥ 0; at the given one it is largest, about."""
         if goal >= self.most:
             return False
-        if not self._bounds(C, goal)[2] or (end := self._end(goal, C)) is None:
+        if not self._within(*self._bounds(C, goal), goal) or (end := self._end(goal, C)) is None:
             return True
-        here, width, rate = Fraction(0), Fraction(1, 8), Fraction(0)
-        p, r, _ = self._bounds(here, goal)
+        here, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
         while here < end:
             width = min(width, end - here)
-            while not (found := self._next(here, width, rate, (p, r), goal)):
-                width *= Fraction(2, 3)
-                if width < _FINEST:
-                    return True
-            if self.query and found[1] > 0:
-                rate = Fraction(round(max(0.0, log(r / found[1])) / float(2 * width) * 64), 64)
-            here, width, (p, r) = here + width, min(width * 3 / 2, Fraction(1)), found
+            found = self._bounds(here + width, goal)
+            if not self.query:
+                # R does not decrease.
+                found = found[0], max(found[1], ends[1])
+            good, wide = self._cell(here, width, ends, found, goal)
+            if good:
+                here, ends = here + width, found
+            elif width < _FINEST:
+                return True
+            else:
+                wide = min(wide, 0.8 * float(width))
+            width = max(Fraction(round(wide * 4096), 4096), _FINEST / 2)
         return False
 
-    def _next(self, here: Fraction, width: Fraction, rate: Fraction, ends: Interval, goal: Fraction) -> Interval | None:
-        """Return bounds P ≤ p, R ≥ r at the end of a cell on which G ≤ goal, from those at its beginning; else None."""
-        p, r = ends
-        for turned in (False, True):
-            K, less = self._curvatures(here, width, rate) if turned else (self.K, 2 * self.K)
-            more, less = K * width**2 / 8, less * width**2 / 8
-            if not self._within(p + more, r - less, goal):
-                continue
-            far, near, _ = self._bounds(here + width, goal)
-            # R does not decrease, tokens alone.
-            near = near if self.query else max(near, r)
-            turn = number(rate * width * turned).exp()
-            if self._within(high(turn * number(far)) + more, low(turn**2 * number(near)) - less, goal):
-                return far, near
-        return None
+    def _cell(
+        self, here: Fraction, width: Fraction, ends: Interval, found: Interval, goal: Fraction
+    ) -> tuple[bool, float]:
+        """Whether G ≤ goal on a cell, from bounds P ≤ p, R ≥ r at its ends; and about how wide the next should be."""
+        (p, r), (far, near) = ends, found
+        K, less = self.K, 2 * self.K
+        eighth = width**2 / 8
+        good = all(self._within(x + K * eighth, y - less * eighth, goal) for x, y in (ends, found))
+        if not good and r > 0 and near > 0:
+            rate = Fraction(round(log(r / near) / float(2 * width) * 64), 64)
+            curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
+            bounds = [curvature.at(C) for C in (here, here + width)]
+            K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
+            turn = number(rate * width).exp()
+            good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
+                high(turn * number(far)) + K * eighth, low(turn**2 * number(near)) - less * eighth, goal
+            )
+        # Where the room to the goal at the next cell's ends is as now, or shrinks as it did, relative to R.
+        bend = float(less) / float(r) + 2 * float(K) / float(p)
+        now, then = (max(0.0, 1 - float(x * x / (goal * self.q * y))) if y > 0 else 0.0 for x, y in (ends, found))
+        if not good:
+            return False, 0.9 * sqrt(8 * min(now, then) / bend)
+        slope, wide = (then - now) / float(width), 2 * float(width)
+        for _ in range(3):
+            wide = 0.9 * sqrt(8 * max(0.2 * then, min(then, then + slope * wide)) / bend)
+        return True, min(wide, 3 * float(width))
+
+    def _shares(self, C: Fraction, p: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        """Return about the mean shares of A, B and Q in N."""
+        a, b, _ = about_shares(self.sizes, C)
+        if not self.query:
+            a, b = float(p), 1 - float(p)
+        first = Fraction(round(min(max(a, 2**-40), 1) * 2**40), 2**40)
+        second = min(1 - first, Fraction(round(max(b, 2**-40) * 2**40), 2**40)) if self.T > self.q else Fraction(0)
+        if not self.query:
+            return (first, 1 - first, Fraction(0)) if second else (Fraction(1), Fraction(0), Fraction(0))
+        return first, second, 1 - first - second
 
     def _within(self, p: Fraction, r: Fraction, goal: Fraction) -> bool:
         return r > 0 and p**2 <= goal * self.q * r
 
-    def _bounds(self, C: Fraction, goal: Fraction) -> tuple[Fraction, Fraction, bool]:
-        """Return bounds P ≤ p, R ≥ r with as many moments as put G under the goal with some room, and whether it is."""
+    def _bounds(self, C: Fraction, goal: Fraction) -> Interval:
+        """Return bounds P ≤ p, R ≥ r with as many moments as put G under the goal with some room."""
         p, r = Fraction(1), Fraction(0)
-        for orders in ORDERS:
+        for orders, room in zip(ORDERS, _ROOM, strict=True):
             try:
-                p = min(p, high(self.at(C).selected_above(orders)))
                 r = max(r, low(self.at(C).squares_below(orders)))
+                p = min(p, high(self.at(C).selected_above(orders)))
             except Undecided:
                 continue
-            if self._within(p, r, goal - (1 - goal) / 500):
+            if self._within(p, r, goal - (1 - goal) * room):
                 break
-        return p, r, self._within(p, r, goal)
+        return p, r
 
-    def _curvatures(self, C: Fraction, width: Fraction, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """Return K, K′ on [C, C + width], of P e^{rate (C′ − C)} and R e^{2 rate (C′ − C)}."""
-        if not self.query:
-            if C not in self.variances:
-                self.variances[C] = self._variance(C)
-            K = self.variances[C] * high(number(2 * self.q * width).exp())
-            return K, 2 * K
-        at, turn, bend = self.at(C), number(rate * width).exp(), number(rate * _THETA).exp()
-        first, second = arb(0), arb(0)
-        for place in "AB" if self.T > self.q else "A":
-            # E Σ e^{CX_i} n over the selected, and E Σ e^{2CX_i} (n + y_i²).
-            for m, weight in ((1, 1), (-1, 1), (0, -2)):
-                if place == "A":
-                    first += weight * self._pairs(at, place, 1, m)
-                second += weight * (self._pairs(at, place, 2, m) + bend**m * self._power_sum(at, place, (2, m)))
-        theta = number(_THETA) ** 2
-        K, less = high(turn * first / theta), high(turn**2 * 8 * second / theta)
-        return K, less
-
-    def _power_sum(self, at: Attention, place: str, *exponents: tuple[int, int], other: bool = False) -> arb:
-        """Return E Σ_i e^{(aC + mθ)X_i} over a place, times another over it or over the other place."""
-        own, more = exponents[:1], exponents[1:]
-        h = -sum((a * at.C + m * _THETA for a, m in exponents), Fraction(0))
-        pair = (own, more) if other else ((*own, *more), ())
-        return at.mean(*(pair if place == "A" else pair[::-1]), number(h))
-
-    def _pairs(self, at: Attention, place: str, a: int, m: int) -> arb:
-        """Return E Σ_i e^{aCX_i} Σ_j e^{(C + mθ)X_j}, i over a place and j over all tokens."""
-        return sum((self._power_sum(at, place, (a, 0), (1, m), other=other) for other in (False, True)), arb(0))
-
-    def _variance(self, C: Fraction) -> Fraction:
-        """Return a bound of E Var at C, tokens alone."""
-        at, total = self.at(C), [arb(0), arb(0)]
-        try:
-            for place in "ab" if self.T > self.q else "a":
-                for i, m in enumerate("+-"):
-                    total[i] += at.above(f"{place}{m}1", 1, ORDERS[0])
-        except Undecided:
-            return self.K
-        return high(2 * (total[0] * total[1]).sqrt() - 2)
-
-    def _end(self, goal: Fraction, C: Fraction) -> Fraction | None:
+    def _end(self, goal: Fraction, start: Fraction) -> Fraction | None:
         """Return a C beyond which G ≤ goal; None where none was found."""
-        best, missed = inf, 0
-        while C < _FURTHEST and missed < 4:
-            try:
-                found = self._beyond(C)
-            except Undecided:
-                found = Fraction(1)
-            if found <= goal:
-                return C
-            best, missed = (float(found), 0) if found < best or self.query else (best, missed + (best < 1))
-            C = Fraction(round(C * 9 / 8 * _GRID) + 1, _GRID)
+        for orders in ORDERS[1:3]:
+            best, missed, C = inf, 0, start
+            while C < _FURTHEST and missed < 4:
+                try:
+                    found = self._beyond(C, orders)
+                except Undecided:
+                    found = Fraction(1)
+                if found <= goal:
+                    return C
+                best, missed = (float(found), 0) if found < best or self.query else (best, missed + (best < 1))
+                C = Fraction(round(C * 9 / 8 * _GRID) + 1, _GRID)
         return None
 
-    def _beyond(self, C: Fraction) -> Fraction:
+    def _beyond(self, C: Fraction, orders: int) -> Fraction:
         """Return a bound of G from C on."""
-        q, D, at = self.q, self.sizes[2], self.at(C)
+        q, D = self.q, self.D
         if not self.query:
-            least = low(at.squares_below(ORDERS[2]))
+            least = low(self.at(C).squares_below(orders))
             return min(1 / (q * least), Fraction(1)) if least > 0 else Fraction(1)
-        one, two = (self._power_sum(at, "A", (a, 0)) for a in (1, 2))
+        one, two = self._power_sum(C), self._power_sum(2 * C)
         most, least = one, two / (1 + self.T) ** 2
         bounds = [one**2 / (q * two) * (1 + self.T) ** 2]
         if q % 2 == 0:
@@ -265,15 +251,27 @@ class Search:
         bounds.append(most**2 / (q * least))
         return min(Fraction(1), *map(high, bounds))
 
+    def _power_sum(self, C: Fraction) -> arb:
+        """Return E Σ e^{C(v_i − |u|²)} over the selected; in a coordinate s times a selected sign is alike for all."""
+        unit, total = number(C / self.D), arb(0)
+        for k in range(self.q):
+            s = self.q - 2 * k
+            total += comb(self.q - 1, k) * (unit * (s - s * s)).exp()
+        return self.q * (total / 2 ** (self.q - 1)) ** self.D
+
+
+def _on_grid(C: float) -> Fraction:
+    return Fraction(max(1, round(C * _GRID)), _GRID)
+
 
 def gain(effort: Effort, sizes: Sizes) -> Interval:
     """Enclose sup G; 1 − sup G to within 1 % where the moments are good enough."""
     if closed := _closed(sizes):
         return closed
-    with ctx.workprec(BITS):
+    with ctx.workprec(_BITS):
         search = Search(effort, sizes)
         C = search.near()
-        best = search.below(C, lambda less, more: more - less <= (1 - less) / 1000)
+        best, _ = search.below(C, lambda less, more: more - less <= (1 - less) / 1000)
         for slack in _SLACKS:
             goal = best + (1 - best) * slack
             if not search.exceeds(goal, C):
@@ -290,22 +288,32 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
         # sup G < 1: with a chance that does not depend on C all encodings are the same, and all tokens' p_i too.
         raise Rejected("no dimension makes the loss so small")
 
-    def reached(D: int) -> bool:
+    def found(D: int) -> Interval:
         effort.spend(100)
         if closed := _closed((T, q, D, query)):
-            return closed[0] >= goal
+            return closed
         search = Search(effort, (T, q, D, query))
-        return search.below(search.near(), lambda less, more: less >= goal or more < goal) >= goal
+        return search.below(search.near(), lambda less, more: less >= goal or more < goal)
 
-    with ctx.workprec(BITS):
-        under, D = 0, 1
-        while not reached(D):
-            under, D = D, 2 * D
-            if D > 2 * MOST:
+    with ctx.workprec(_BITS):
+        under, D, guess = 0, None, 1
+        if _closed((T, q, 1, query)) is None:
+            effort.spend(30000 + 2000 * q)
+            guess = about_dimension(T, q, query, float(goal), MOST)
+        while D is None or D - under > 1:
+            before = D and D - under
+            less, more = found(guess)
+            under, D = (under, guess) if less >= goal else (guess, D)
+            if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
-        while D - under > 1:
-            middle = (under + D) // 2
-            under, D = (under, middle) if reached(middle) else (middle, D)
+            # What is missing to 1 is about like 1/D.
+            aim = guess * min(2.0, float((2 - less - more) / (2 * (1 - goal))))
+            if D is None:
+                guess = min(MOST, max(under + 1 + under // 50, round(aim)))
+            elif before and 2 * (D - under) > before:
+                guess = (under + D) // 2
+            else:
+                guess = min(max(round(aim), under + 1), D - 1)
         step = max(1, D // 200) if _closed((T, q, D, query)) is None else 1
         below, step = D - step, 2 * step
         while below > 0 and not _missed(effort, (T, q, below, query), goal):

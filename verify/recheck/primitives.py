@@ -141,7 +141,7 @@ def _attention(effort: Effort, sizes: Sizes, C: Fraction, power: int) -> Enclosu
         return Fraction(1), Fraction(1)
     lower, upper = Fraction(0), Fraction(1)
     with ctx.workprec(BITS):
-        at = Attention(effort, sizes, C, Fraction(1))
+        at = Attention(effort, sizes, C)
         for orders in ORDERS:
             try:
                 below, above = at.selected(orders) if power == 1 else at.squares(orders)
