@@ -208,7 +208,7 @@ class Attention:
         self._tables: dict[Fraction, Table] = {}
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
         # What a mean of a monomial costs.
-        self.each = 0.8 + 0.04 * self.D.bit_length() + 0.06 * len(self.sums)
+        self.each = 1.2 + 0.06 * self.D.bit_length() + 0.08 * len(self.sums)
         effort.spend(20 + 4 * len(self.sums))
 
     def _grow(self, degree: int) -> None:

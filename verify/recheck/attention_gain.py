@@ -40,10 +40,11 @@ Interval = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 """How far above the best that was found, relative to what is missing to 1, the bound is tried."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
-_STRIDE, _MOST_STRIDES, _MANY = 1.12, 12, 8
+_STRIDE, _MOST_STRIDES, _SHARP = 1.12, 3, 0.02
+_PROBED = (2, 4, 6, 10, 12)
+"""Eighths of the best C, where a bound is tried after a goal that was not shown."""
 _ROOM = (Fraction(3, 10), *(Fraction(1, 500) for _ in ORDERS[1:]))
 """With how much room under the goal no more moments are asked for, relative to what is missing to 1."""
-_BITS = 128
 
 
 def _closed(sizes: Sizes) -> Interval | None:
@@ -102,10 +103,11 @@ class Search:
         """Return about where G is largest: uphill from where it is said to be."""
         self.effort.spend(2000 + 200 * self.q)
         start, known = about_best(*self.sizes)[1], dict[int, float]()
+        sharp = self._about(_on_grid(start), ORDERS[1])[1]
 
         def value(step: int) -> float:
             if step not in known:
-                known[step] = self._about(_on_grid(start * _STRIDE**step))
+                known[step] = self._about(_on_grid(start * _STRIDE**step), None if sharp else ORDERS[2])[0]
             return known[step]
 
         best = 0
@@ -116,16 +118,17 @@ class Search:
         offset = max(-0.5, min(0.5, (left - right) / (2 * bend))) if bend > 0 else 0.0
         return _on_grid(start * _STRIDE ** (best + offset))
 
-    def _about(self, C: Fraction) -> float:
-        """Return about G at C: the bound from above, or where dimensions are few the mean of both."""
+    def _about(self, C: Fraction, orders: int | None) -> tuple[float, bool]:
+        """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
         try:
-            if not self.query and self.D >= _MANY * self.q:
-                r, p = low(self.at(C).squares_below(ORDERS[1])), high(self.at(C).selected_above(ORDERS[1]))
-                return float(min(Fraction(1), p**2 / (self.q * r))) if r > 0 else 0.0
-            below, above = self.gain(C, ORDERS[1])
+            if orders is None and not self.query:
+                at = self.at(C)
+                r, p = low(at.squares_below(ORDERS[1])), high(at.selected_above(ORDERS[1]))
+                return float(self._level(p, r)), True
+            below, above = map(float, self.gain(C, orders or ORDERS[1]))
         except Undecided:
-            return 0.0
-        return sqrt(float(below) * float(above))
+            return 0.0, False
+        return sqrt(below * above), above - below < _SHARP * (1 - below)
 
     def below(self, C: Fraction, enough: Callable[[Fraction, Fraction], bool]) -> Interval:
         """Return a lower bound of sup G, and an upper one of G at C, with as many moments as are needed."""
@@ -140,12 +143,16 @@ class Search:
                 break
         return best, least
 
-    def exceeds(self, goal: Fraction, C: Fraction) -> bool:
-        """Whether G ≤ goal was not shown for all C ≥ 0; at the given one it is largest, about."""
+    def exceeds(self, goal: Fraction, C: Fraction) -> Fraction | None:
+        """Return None where G ≤ goal is shown for all C ≥ 0, else about the least goal that might be.
+
+        At the given C it is largest, about.
+        """
         if goal >= self.most:
-            return False
-        if not self._within(*self._bounds(C, goal), goal) or (end := self._end(goal, C)) is None:
-            return True
+            return None
+        level = self.level(C, goal)
+        if level > goal or (end := self._end(goal, C)) is None:
+            return max(level, goal)
         here, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
         while here < end:
             width = min(width, end - here)
@@ -157,32 +164,32 @@ class Search:
             if good:
                 here, ends = here + width, found
             elif width < _FINEST:
-                return True
+                return max(goal, self._level(*ends), self._level(*found))
             else:
-                wide = min(wide, 0.8 * float(width))
+                wide = min(max(wide, 0.25 * float(width)), 0.8 * float(width))
             width = max(Fraction(round(wide * 4096), 4096), _FINEST / 2)
-        return False
+        return None
 
     def _cell(
         self, here: Fraction, width: Fraction, ends: Interval, found: Interval, goal: Fraction
     ) -> tuple[bool, float]:
         """Whether G ≤ goal on a cell, from bounds P ≤ p, R ≥ r at its ends; and about how wide the next should be."""
         (p, r), (far, near) = ends, found
-        K, less = self.K, 2 * self.K
+        if not (r > 0 and near > 0):
+            return False, float(width) / 2
         eighth = width**2 / 8
-        good = all(self._within(x + K * eighth, y - less * eighth, goal) for x, y in (ends, found))
-        if not good and r > 0 and near > 0:
-            rate = Fraction(round(log(r / near) / float(2 * width) * 64), 64)
-            curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
-            bounds = [curvature.at(C) for C in (here, here + width)]
-            K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
-            turn = number(rate * width).exp()
-            good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
-                high(turn * number(far)) + K * eighth, low(turn**2 * number(near)) - less * eighth, goal
-            )
+        rate = Fraction(round(log(r / near) / float(2 * width) * 64), 64)
+        curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
+        bounds = [curvature.at(C) for C in (here, here + width)]
+        K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
+        turn = number(rate * width).exp()
+        good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
+            high(turn * number(far)) + K * eighth, low(turn**2 * number(near)) - less * eighth, goal
+        )
+        good = good or all(self._within(x + self.K * eighth, y - 2 * self.K * eighth, goal) for x, y in (ends, found))
         # Where the room to the goal at the next cell's ends is as now, or shrinks as it did, relative to R.
         bend = float(less) / float(r) + 2 * float(K) / float(p)
-        now, then = (max(0.0, 1 - float(x * x / (goal * self.q * y))) if y > 0 else 0.0 for x, y in (ends, found))
+        now, then = (max(0.0, 1 - float(x * x / (goal * self.q * y))) for x, y in (ends, found))
         if not good:
             return False, 0.9 * sqrt(8 * min(now, then) / bend)
         slope, wide = (then - now) / float(width), 2 * float(width)
@@ -200,6 +207,13 @@ class Search:
         if not self.query:
             return (first, 1 - first, Fraction(0)) if second else (Fraction(1), Fraction(0), Fraction(0))
         return first, second, 1 - first - second
+
+    def level(self, C: Fraction, goal: Fraction) -> Fraction:
+        """Return a bound of G at C, from as many moments as put it under the goal."""
+        return self._level(*self._bounds(C, goal))
+
+    def _level(self, p: Fraction, r: Fraction) -> Fraction:
+        return min(Fraction(1), p**2 / (self.q * r)) if r > 0 else Fraction(1)
 
     def _within(self, p: Fraction, r: Fraction, goal: Fraction) -> bool:
         return r > 0 and p**2 <= goal * self.q * r
@@ -268,14 +282,18 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
     """Enclose sup G; 1 − sup G to within 1 % where the moments are good enough."""
     if closed := _closed(sizes):
         return closed
-    with ctx.workprec(_BITS):
+    with ctx.workprec(BITS):
         search = Search(effort, sizes)
         C = search.near()
         best, _ = search.below(C, lambda less, more: more - less <= (1 - less) / 1000)
+        level: Fraction | None = best
         for slack in _SLACKS:
             goal = best + (1 - best) * slack
-            if not search.exceeds(goal, C):
-                return best, min(goal, search.most)
+            if goal >= level:
+                level = search.exceeds(goal, C)
+                if level is None:
+                    return best, min(goal, search.most)
+                level = max(level, *(search.level(C * k / 8, goal) for k in _PROBED))
         return best, search.most
 
 
@@ -295,7 +313,7 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
         search = Search(effort, (T, q, D, query))
         return search.below(search.near(), lambda less, more: less >= goal or more < goal)
 
-    with ctx.workprec(_BITS):
+    with ctx.workprec(BITS):
         under, D, guess = 0, None, 1
         if _closed((T, q, 1, query)) is None:
             effort.spend(30000 + 2000 * q)
@@ -326,4 +344,4 @@ def _missed(effort: Effort, sizes: Sizes, goal: Fraction) -> bool:
     if closed := _closed(sizes):
         return closed[1] < goal
     search = Search(effort, sizes)
-    return not search.exceeds(goal - (1 - goal) / 2**40, search.near())
+    return search.exceeds(goal - (1 - goal) / 2**40, search.near()) is None
