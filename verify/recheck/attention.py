@@ -11,17 +11,18 @@ selected tokens, B over the others, Q = e^{C|u|²} or 0, A₂ and B₂ the sums 
 
     E exp(Σ a_i v_i + Σ b_j v_j + h|u|²) = ( E exp(s (Σ a_i ε_i + h s)/D) ∏ cosh(b_j s/D) )^D.
 
-*Means of products.* A^j is a sum of monomials: those whose exponents are C times the parts of a partition λ of j are
-j!/∏ λ_i! times the ways to give its parts to tokens, and have one mean. Among the (k + w)!/… ways to give the factors
-of N^{k+w} to tokens, those whose first is on a selected token are the share j/(k + w), for A N^k; those whose first two
-are on the same one the share Σ λ_i(λ_i − 1)/((k + w)(k + w − 1)), for A₂ N^k. So one table of monomials, by the
-partitions on the selected and on the other tokens and the power of Q, has all means E w N^k e^{−t(k+w)|u|²}.
+*Means of products.* A^j is the sum over all ways to give j factors e^{C v} to tokens. Those by which the tokens' shares
+are a partition λ of j have one mean, and there are j!/∏ λ_i! times the ways to put λ on the tokens. Of the ways to give
+the n factors of N^n, the share j/n has the first on a selected token, for A N^{n−1}, and Σ λ_i(λ_i − 1)/(n(n − 1)) the
+first two on the same one, for A₂ N^{n−2}. So one table of means, by the partitions on the selected and on the other
+tokens and the power of Q, has E w N^k e^{−t(k+r)|u|²} for all numerators w of E w/N^r.
 
 *Means of quotients.* For w ≥ 0, X > 0, nodes x_i > 0, π = ∏ (1 − x/x_i)², and c = −π'(0), so that c > 0:
 
     1/x ≥ (1 − π)/x,    1/x² ≥ (1 − (1 + cx) π)/x²,
 
-polynomials on the right. With a factor 1 − x/x₀ in π they are upper bounds where x ≥ x₀ > 0. Here w = numerator·e^{−r
+polynomials on the right. With a factor 1 − x/x₀ in π they are upper bounds where x ≥ x₀ > 0. And E w/X^r is at least
+(E w)^{r+1}/(E w X)^r, by Jensen, and at most E w/x₀^r. Here w = numerator·e^{−r
 t|u|²} and X = N e^{−t|u|²}, for any t; as Σ v_i = |u|² over the selected, A ≥ q e^{C|u|²/q}, so that X ≥ q for 0 ≤ t
 ≤ C/q, and X ≥ 1 with the query token for 0 ≤ t ≤ C.
 """
@@ -111,10 +112,11 @@ def _columns(tokens: int, degree: int) -> arb_mat:
     return arb_mat([[n, n * sum(p * (p - 1) for p in parts)] for n, parts in zip(many, found, strict=True)])
 
 
-@lru_cache(maxsize=2048)
-def _signs(q: int, degree: int, s: int) -> arb_mat:
-    """Return how many signs of q tokens, of sum s or −s, have each s' Σ λ_i ε_i/s: rows by λ, columns from −degree."""
-    rows = []
+@lru_cache(maxsize=256)
+def _signs(q: int, degree: int) -> tuple[arb_mat, ...]:
+    """Return, by |s|, how many signs of q tokens have each Σ λ_i ε_i s/|s|: rows by λ, columns from −degree by twos."""
+    sums = range(q % 2, q + 1, 2)
+    found: list[list[list[int]]] = [[] for _ in sums]
     for parts in spread(degree, q):
         states = {(0, 0): 1}
         for part in parts:
@@ -124,13 +126,15 @@ def _signs(q: int, degree: int, s: int) -> arb_mat:
                     key = total + e, along + e * part
                     grown[key] = grown.get(key, 0) + count
             states = grown
-        row, rest = [0] * (degree + 1), q - len(parts)
-        for (total, along), count in states.items():
-            plus = (rest + s - total) // 2
-            if 0 <= plus <= rest:
-                row[(along + degree) // 2] += (2 if s else 1) * count * comb(rest, plus)
-        rows.append(row)
-    return arb_mat(rows)
+        rest = q - len(parts)
+        for s, rows in zip(sums, found, strict=True):
+            row = [0] * (degree + 1)
+            for (total, along), count in states.items():
+                if abs(s - total) <= rest:
+                    # s and −s are alike.
+                    row[(along + degree) // 2] += (2 if s else 1) * count * comb(rest, (rest + s - total) // 2)
+            rows.append(row)
+    return tuple(map(arb_mat, found))
 
 
 class Table:
@@ -176,18 +180,20 @@ class Table:
         powers = arb_mat(len(rows), len(columns), [x**at.D for x in each.entries()])
         found = iter((powers * _columns(at.T - at.q, others)).tolist())
         for degree in range(first, last + 1):
-            total, squares, own, twice = arb(0), arb(0), arb(0), arb(0)
+            total, chosen, squares, own, twice = (arb(0) for _ in range(5))
             for many, square, i in _rows(at.q, at.query, degree):
                 plain, doubled = next(found)
                 plain *= many
                 total += plain
                 if square:
                     squares += square * plain
-                if i:
+                if at.query:
+                    # By itself, not as a difference: A may be tiny beside Q.
+                    chosen += (degree - i) * plain
                     own += i * plain
                 if others > 1:
                     twice += many * doubled
-            self._sums[degree, others] = [total, degree * total - own, squares, own, twice]
+            self._sums[degree, others] = [total, chosen if at.query else degree * total, squares, own, twice]
 
 
 class Attention:
@@ -209,7 +215,7 @@ class Attention:
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
         # What a mean of a monomial costs.
         self.each = 1.2 + 0.06 * self.D.bit_length() + 0.08 * len(self.sums)
-        effort.spend(20 + 4 * len(self.sums))
+        effort.spend(40 + 4 * len(self.sums))
 
     def _grow(self, degree: int) -> None:
         for known, by in ((self._powers, self._up), (self._inverses, self._down)):
@@ -222,9 +228,9 @@ class Attention:
         if degree not in self._selected:
             self._grow(degree)
             found = []
-            for s, up, down in zip(self.sums, self._powers, self._inverses, strict=True):
+            for signs, up, down in zip(_signs(self.q, degree), self._powers, self._inverses, strict=True):
                 each = [up[x] if x >= 0 else down[-x] for x in range(-degree, degree + 1, 2)]
-                found.append((_signs(self.q, degree, s) * arb_mat(degree + 1, 1, each)).entries())
+                found.append((signs * arb_mat(degree + 1, 1, each)).entries())
             self.effort.spend(len(self.sums) * (4 + len(found[0]) * (1 + 0.1 * degree)))
             self._selected[degree] = [[x / 2**self.q for x in row] for row in zip(*found, strict=True)]
         return self._selected[degree]
@@ -270,7 +276,7 @@ class Attention:
         """Return a lower bound of E numerator/N^power."""
         if self.T == self.q and "B" in numerator:
             return arb(0)
-        self.effort.spend(30 + 10 * orders)
+        self.effort.spend(50 + 15 * orders)
         return reciprocal(self.moments(numerator, self.tilt, orders), power)
 
     def above(self, numerator: str, power: int, orders: int) -> arb:
@@ -278,7 +284,7 @@ class Attention:
         most, best = self.C if self.query else self.C / self.q, arb(1)
         for tilt in dict.fromkeys((self.tilt, (self.tilt + most) / 2, most)):
             least = (self.q if tilt * self.q <= self.C else 0) + self.query
-            self.effort.spend(30 + 10 * orders)
+            self.effort.spend(50 + 15 * orders)
             try:
                 best = best.min(reciprocal(self.moments(numerator, tilt, orders), power, least))
             except Undecided:
@@ -328,8 +334,12 @@ def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
 
     Fewer nodes are taken where those of the most are so close together that the ball is wide.
     """
-    weighted = moments if least is None else [m - least * k for k, m in pairwise(moments)]
-    best: arb | None = None
+    if not moments[1] > 0:
+        raise Undecided
+    if least is None:
+        weighted, best = moments, (moments[0] ** (power + 1) / moments[1] ** power).lower()
+    else:
+        weighted, best = [m - least * k for k, m in pairwise(moments)], (moments[0] / least**power).upper()
     for count in range(len(weighted) // 2, 0, -1):
         if nodes := _nodes(weighted, count):
             polynomial = arb_poly([1]) if least is None else arb_poly([1, -arb(1) / least])
@@ -342,12 +352,11 @@ def reciprocal(moments: list[arb], power: int, least: int | None = None) -> arb:
                 total -= coefficient * moments[k]
             if total.is_finite():
                 # The end that is a bound whatever the ball's width.
-                end = total.lower() if least is None else total.upper()
-                best = end if best is None else best.max(end) if least is None else best.min(end)
-                if total.rad() < arb(2) ** -40 * abs(total):
+                end, before = total.lower() if least is None else total.upper(), best
+                best = best.max(end) if least is None else best.min(end)
+                # Nodes that are no good, as all X are nearly alike, leave the bound as it was.
+                if total.rad() < arb(2) ** -40 * abs(total) and (end > before if least is None else end < before):
                     return best
-    if best is None:
-        raise Undecided
     return best
 
 

@@ -40,7 +40,8 @@ Interval = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 """How far above the best that was found, relative to what is missing to 1, the bound is tried."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
-_STRIDE, _MOST_STRIDES, _SHARP = 1.12, 3, 0.02
+_STRIDE, _MOST_STRIDES, _FEW_STRIDES, _SHARP = 1.12, 12, 3, 0.02
+_HUGE = Fraction(10**30)
 _PROBED = (2, 4, 6, 10, 12)
 """Eighths of the best C, where a bound is tried after a goal that was not shown."""
 _ROOM = (Fraction(3, 10), *(Fraction(1, 500) for _ in ORDERS[1:]))
@@ -110,8 +111,8 @@ class Search:
                 known[step] = self._about(_on_grid(start * _STRIDE**step), None if sharp else ORDERS[2])[0]
             return known[step]
 
-        best = 0
-        while (better := max((best - 1, best, best + 1), key=value)) != best and abs(better) <= _MOST_STRIDES:
+        best, most = 0, _MOST_STRIDES if sharp else _FEW_STRIDES
+        while (better := max((best - 1, best, best + 1), key=value)) != best and abs(better) <= most:
             best = better
         left, middle, right = (log(max(1 - value(k), 1e-300)) for k in (best - 1, best, best + 1))
         bend = left - 2 * middle + right
@@ -178,7 +179,7 @@ class Search:
         if not (r > 0 and near > 0):
             return False, float(width) / 2
         eighth = width**2 / 8
-        rate = Fraction(round(log(r / near) / float(2 * width) * 64), 64)
+        rate = Fraction(round((_log(r) - _log(near)) / float(2 * width) * 64), 64)
         curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
         bounds = [curvature.at(C) for C in (here, here + width)]
         K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
@@ -188,8 +189,8 @@ class Search:
         )
         good = good or all(self._within(x + self.K * eighth, y - 2 * self.K * eighth, goal) for x, y in (ends, found))
         # Where the room to the goal at the next cell's ends is as now, or shrinks as it did, relative to R.
-        bend = float(less) / float(r) + 2 * float(K) / float(p)
-        now, then = (max(0.0, 1 - float(x * x / (goal * self.q * y))) for x, y in (ends, found))
+        bend = float(min(_HUGE, less / r + 2 * K / p))
+        now, then = (float(max(Fraction(0), 1 - x * x / (goal * self.q * y))) for x, y in (ends, found))
         if not good:
             return False, 0.9 * sqrt(8 * min(now, then) / bend)
         slope, wide = (then - now) / float(width), 2 * float(width)
@@ -274,6 +275,11 @@ class Search:
         return self.q * (total / 2 ** (self.q - 1)) ** self.D
 
 
+def _log(value: Fraction) -> float:
+    """Return about the logarithm; the number may be out of the range of floats."""
+    return log(value.numerator) - log(value.denominator)
+
+
 def _on_grid(C: float) -> Fraction:
     return Fraction(max(1, round(C * _GRID)), _GRID)
 
@@ -325,7 +331,7 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
             if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
             # What is missing to 1 is about like 1/D.
-            aim = guess * min(2.0, float((2 - less - more) / (2 * (1 - goal))))
+            aim = guess * min(Fraction(2), (2 - less - more) / (2 * (1 - goal)))
             if D is None:
                 guess = min(MOST, max(under + 1 + under // 50, round(aim)))
             elif before and 2 * (D - under) > before:

@@ -201,3 +201,14 @@ def test_hints_are_near():
         found, where = about_best(*sizes)
         assert abs(found - gain) < 0.1 * (1 - gain)
         assert abs(where - C) < 0.15 * C
+
+
+def test_a_share_that_is_tiny_beside_the_query_keeps_its_digits():
+    with ctx.workprec(BITS):
+        at = Attention(Effort(1e12), (9, 8, 400, 1), Fraction(80))
+        for moment in at.moments("A", at.tilt, 3):
+            assert moment.rad() < moment * number(Fraction(1, 2**200)) < number(Fraction(1, 2**500))
+        P, R = at.selected(5), at.squares(5)
+    for less, more in (P, R):
+        assert less > 0
+        assert more <= less * number(1 + Fraction(1, 2**20))
