@@ -42,8 +42,8 @@ _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
 _STRIDE, _MOST_STRIDES, _FEW_STRIDES, _SHARP = 1.12, 12, 3, 0.02
 _HUGE = Fraction(10**30)
-_PROBED = (2, 4, 6, 10, 12)
-"""Eighths of the best C, where a bound is tried after a goal that was not shown."""
+_PROBED = (Fraction(1, 2), Fraction(2), Fraction(4), Fraction(8))
+"""Multiples of the C that was found, where G is looked at when a goal was not shown."""
 _ROOM = (Fraction(3, 10), *(Fraction(1, 500) for _ in ORDERS[1:]))
 """With how much room under the goal no more moments are asked for, relative to what is missing to 1."""
 
@@ -100,6 +100,13 @@ class Search:
         bound = high(most) ** 2 / (self.q * least) if least > 0 else Fraction(1)
         return max(low(p), Fraction(0)) ** 2 / (self.q * high(above)), min(bound, Fraction(1))
 
+    def surely(self, C: Fraction) -> Interval:
+        """Return bounds of G at C from the most moments; 0 and 1 where they say nothing."""
+        try:
+            return self.gain(C, ORDERS[-1])
+        except Undecided:
+            return Fraction(0), Fraction(1)
+
     def near(self) -> Fraction:
         """Return about where G is largest: uphill from where it is said to be."""
         self.effort.spend(2000 + 200 * self.q)
@@ -151,7 +158,7 @@ class Search:
         """
         if goal >= self.most:
             return None
-        level = self.level(C, goal)
+        level = self._level(*self._bounds(C, goal))
         if level > goal or (end := self._end(goal, C)) is None:
             return max(level, goal)
         here, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
@@ -208,10 +215,6 @@ class Search:
         if not self.query:
             return (first, 1 - first, Fraction(0)) if second else (Fraction(1), Fraction(0), Fraction(0))
         return first, second, 1 - first - second
-
-    def level(self, C: Fraction, goal: Fraction) -> Fraction:
-        """Return a bound of G at C, from as many moments as put it under the goal."""
-        return self._level(*self._bounds(C, goal))
 
     def _level(self, p: Fraction, r: Fraction) -> Fraction:
         return min(Fraction(1), p**2 / (self.q * r)) if r > 0 else Fraction(1)
@@ -292,14 +295,21 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
         search = Search(effort, sizes)
         C = search.near()
         best, _ = search.below(C, lambda less, more: more - less <= (1 - less) / 1000)
-        level: Fraction | None = best
-        for slack in _SLACKS:
-            goal = best + (1 - best) * slack
-            if goal >= level:
-                level = search.exceeds(goal, C)
-                if level is None:
-                    return best, min(goal, search.most)
-                level = max(level, *(search.level(C * k / 8, goal) for k in _PROBED))
+        level, slacks, probed = best, list(_SLACKS), False
+        while slacks:
+            goal = best + (1 - best) * slacks.pop(0)
+            if goal < level:
+                continue
+            failed = search.exceeds(goal, C)
+            if failed is None:
+                return best, min(goal, search.most)
+            level = max(level, failed)
+            if not probed:
+                probed, found = True, [(*search.surely(C * factor), C * factor) for factor in _PROBED]
+                level = max(level, *(more for _, more, _ in found))
+                less, _, where = max(found)
+                if less > best:
+                    best, C, slacks = less, where, list(_SLACKS)
         return best, search.most
 
 
