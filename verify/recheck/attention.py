@@ -33,7 +33,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod, sqrt
 
-from flint import acb_mat, arb, arb_mat, arb_poly, fmpq
+from flint import acb_mat, arb, arb_mat, arb_poly, ctx, fmpq
 
 from verify.recheck.reading import Effort
 
@@ -212,6 +212,7 @@ class Attention:
         self._selected: dict[int, list[list[arb]]] = {}
         self._others: dict[tuple[int, ...], list[arb]] = {(): [arb(1) for _ in self.sums]}
         self._tables: dict[Fraction, Table] = {}
+        self._tilts: dict[tuple[str, int], Fraction] = {}
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
         # What a mean of a monomial costs.
         self.each = 1.2 + 0.06 * self.D.bit_length() + 0.08 * len(self.sums)
@@ -280,16 +281,25 @@ class Attention:
         return reciprocal(self.moments(numerator, self.tilt, orders), power)
 
     def above(self, numerator: str, power: int, orders: int) -> arb:
-        """Return an upper bound of E numerator/N^power, at most 1."""
-        most, best = self.C if self.query else self.C / self.q, arb(1)
-        for tilt in dict.fromkeys((self.tilt, (self.tilt + most) / 2, most)):
-            least = (self.q if tilt * self.q <= self.C else 0) + self.query
-            self.effort.spend(50 + 15 * orders)
-            try:
-                best = best.min(reciprocal(self.moments(numerator, tilt, orders), power, least))
-            except Undecided:
-                continue
-        return best
+        """Return an upper bound of E numerator/N^power, at most 1; of some tilts few moments say which is the best."""
+        few = min(orders, ORDERS[2])
+        if (numerator, few) not in self._tilts:
+            most = self.C if self.query else self.C / self.q
+            tilts = [self.tilt, (self.tilt + most) / 2, most] if most - self.tilt > most / 50 else [most]
+            best, self._tilts[numerator, few] = self._upper(numerator, power, tilts[0], few), tilts[0]
+            for tilt in tilts[1:]:
+                bound = self._upper(numerator, power, tilt, few)
+                if bound < best:
+                    best, self._tilts[numerator, few] = bound, tilt
+        return self._upper(numerator, power, self._tilts[numerator, few], orders)
+
+    def _upper(self, numerator: str, power: int, tilt: Fraction, orders: int) -> arb:
+        least = (self.q if tilt * self.q <= self.C else 0) + self.query
+        self.effort.spend(50 + 15 * orders)
+        try:
+            return arb(1).min(reciprocal(self.moments(numerator, tilt, orders), power, least))
+        except Undecided:
+            return arb(1)
 
     def selected(self, orders: int) -> tuple[arb, arb]:
         """Return balls whose outer ends enclose P."""
@@ -375,7 +385,8 @@ def _nodes(moments: list[arb], count: int) -> list[arb] | None:
     )
     try:
         solved = hankel.solve(shifted)
-        roots = acb_mat(solved.mid()).eig(algorithm="approx")
+        with ctx.workprec(BITS // 2):
+            roots = acb_mat(solved.mid()).eig(algorithm="approx")
     except (ZeroDivisionError, ValueError):
         return None
     nodes = [(scale * root.real.mid()).mid() for root in roots]

@@ -77,6 +77,7 @@ class Search:
 
     def __init__(self, effort: Effort, sizes: Sizes) -> None:
         self.effort, self.sizes, self.known = effort, sizes, dict[Fraction, Attention]()
+        self._near: Fraction | None = None
         alone = _closed((*sizes[:3], 0))
         self.most = alone[1] if alone else Fraction(1)
         self.T, self.q, self.D, self.query = sizes
@@ -108,7 +109,13 @@ class Search:
             return Fraction(0), Fraction(1)
 
     def near(self) -> Fraction:
-        """Return about where G is largest: uphill from where it is said to be."""
+        """Return about where G is largest."""
+        if self._near is None:
+            self._near = self._uphill()
+        return self._near
+
+    def _uphill(self) -> Fraction:
+        """Return it, from where it is said to be."""
         self.effort.spend(2000 + 200 * self.q)
         start, known = about_best(*self.sizes)[1], dict[int, float]()
         sharp = self._about(_on_grid(start), ORDERS[1])[1]
@@ -129,11 +136,11 @@ class Search:
     def _about(self, C: Fraction, orders: int | None) -> tuple[float, bool]:
         """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
         try:
-            if orders is None and not self.query:
+            if orders is None:
                 at = self.at(C)
                 r, p = low(at.squares_below(ORDERS[1])), high(at.selected_above(ORDERS[1]))
                 return float(self._level(p, r)), True
-            below, above = map(float, self.gain(C, orders or ORDERS[1]))
+            below, above = map(float, self.gain(C, orders))
         except Undecided:
             return 0.0, False
         return sqrt(below * above), above - below < _SHARP * (1 - below)
@@ -239,7 +246,7 @@ class Search:
         """Return a C beyond which G ≤ goal; None where none was found."""
         for orders in ORDERS[1:3]:
             best, missed, C = inf, 0, start
-            while C < _FURTHEST and missed < 4:
+            while C < _FURTHEST and missed < 3:
                 try:
                     found = self._beyond(C, orders)
                 except Undecided:
@@ -247,7 +254,7 @@ class Search:
                 if found <= goal:
                     return C
                 best, missed = (float(found), 0) if found < best or self.query else (best, missed + (best < 1))
-                C = Fraction(round(C * 9 / 8 * _GRID) + 1, _GRID)
+                C = Fraction(round(C * 5 / 4 * _GRID) + 1, _GRID)
         return None
 
     def _beyond(self, C: Fraction, orders: int) -> Fraction:
@@ -322,42 +329,44 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
         # sup G < 1: with a chance that does not depend on C all encodings are the same, and all tokens' p_i too.
         raise Rejected("no dimension makes the loss so small")
 
+    searches: dict[int, Search] = {}
+
+    def search(D: int) -> Search:
+        if D not in searches:
+            searches[D] = Search(effort, (T, q, D, query))
+        return searches[D]
+
     def found(D: int) -> Interval:
         effort.spend(100)
         if closed := _closed((T, q, D, query)):
             return closed
-        search = Search(effort, (T, q, D, query))
-        return search.below(search.near(), lambda less, more: less >= goal or more < goal)
+        return search(D).below(search(D).near(), lambda less, more: less >= goal or more < goal)
+
+    def missed(D: int) -> bool:
+        if closed := _closed((T, q, D, query)):
+            return closed[1] < goal
+        return search(D).exceeds(goal - (1 - goal) / 2**40, search(D).near()) is None
 
     with ctx.workprec(BITS):
-        under, D, guess = 0, None, 1
+        under, D, guess, step, tries = 0, None, 1, 1, 0
         if _closed((T, q, 1, query)) is None:
             effort.spend(30000 + 2000 * q)
             guess = about_dimension(T, q, query, float(goal), MOST)
         while D is None or D - under > 1:
-            before = D and D - under
             less, more = found(guess)
             under, D = (under, guess) if less >= goal else (guess, D)
             if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
-            # What is missing to 1 is about like 1/D.
-            aim = guess * min(Fraction(2), (2 - less - more) / (2 * (1 - goal)))
+            # What is missing to 1 is about like 1/D; on one side of it, steps grow.
+            aim, tries = round(guess * min(Fraction(2), (2 - less - more) / (2 * (1 - goal)))), tries + 1
             if D is None:
-                guess = min(MOST, max(under + 1 + under // 50, round(aim)))
-            elif before and 2 * (D - under) > before:
-                guess = (under + D) // 2
+                guess, step = min(MOST, max(aim, under + step)), 2 * step
+            elif under == 0:
+                guess, step = max(1, min(aim, D - step)), 2 * step
             else:
-                guess = min(max(round(aim), under + 1), D - 1)
+                guess = min(max(aim, under + 1), D - 1) if tries % 3 else (under + D) // 2
         step = max(1, D // 200) if _closed((T, q, D, query)) is None else 1
         below, step = D - step, 2 * step
-        while below > 0 and not _missed(effort, (T, q, below, query), goal):
+        while below > 0 and not missed(below):
             below, step = below - step, 2 * step
     return max(below, 0) + 1, D
-
-
-def _missed(effort: Effort, sizes: Sizes, goal: Fraction) -> bool:
-    """Whether sup G < goal is shown."""
-    if closed := _closed(sizes):
-        return closed[1] < goal
-    search = Search(effort, sizes)
-    return search.exceeds(goal - (1 - goal) / 2**40, search.near()) is None

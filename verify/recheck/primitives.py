@@ -142,7 +142,7 @@ def _attention(effort: Effort, sizes: Sizes, C: Fraction, power: int) -> Enclosu
     lower, upper = Fraction(0), Fraction(1)
     with ctx.workprec(BITS):
         at = Attention(effort, sizes, C)
-        for orders in ORDERS:
+        for orders in (ORDERS[1], ORDERS[-1]):
             try:
                 below, above = at.selected(orders) if power == 1 else at.squares(orders)
             except Undecided:
