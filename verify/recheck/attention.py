@@ -215,7 +215,7 @@ class Attention:
         self._tilts: dict[tuple[str, int], Fraction] = {}
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
         # What a mean of a monomial costs.
-        self.each = 1.2 + 0.06 * self.D.bit_length() + 0.08 * len(self.sums)
+        self.each = 1.5 + 0.08 * self.D.bit_length() + 0.1 * len(self.sums)
         effort.spend(40 + 4 * len(self.sums))
 
     def _grow(self, degree: int) -> None:
