@@ -43,6 +43,9 @@ BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 _CLEAR, _MOST = (1e-9, 1e-4), 1e9
 """How small a variance double precision has two and three nodes for, relative to the mean's square, and how large."""
 
+_AGREED = Fraction(101, 100)
+"""Upper bounds from several tilts agree where they are at most so many times the best."""
+
 
 class Undecided(ArithmeticError):  # noqa: N818
     """No bound was found."""
@@ -212,7 +215,7 @@ class Attention:
         self._selected: dict[int, list[list[arb]]] = {}
         self._others: dict[tuple[int, ...], list[arb]] = {(): [arb(1) for _ in self.sums]}
         self._tables: dict[Fraction, Table] = {}
-        self._tilts: dict[tuple[str, int], Fraction] = {}
+        self._tilts: dict[tuple[str, int], list[Fraction]] = {}
         self._moments: dict[tuple[str, Fraction], list[arb]] = {}
         # What a mean of a monomial costs.
         self.each = 1.5 + 0.08 * self.D.bit_length() + 0.1 * len(self.sums)
@@ -281,17 +284,19 @@ class Attention:
         return reciprocal(self.moments(numerator, self.tilt, orders), power)
 
     def above(self, numerator: str, power: int, orders: int) -> arb:
-        """Return an upper bound of E numerator/N^power, at most 1; of some tilts few moments say which is the best."""
+        """Return an upper bound of E numerator/N^power, at most 1, from some tilts, or the best if all do well."""
         few = min(orders, ORDERS[2])
         if (numerator, few) not in self._tilts:
             most = self.C if self.query else self.C / self.q
             tilts = [self.tilt, (self.tilt + most) / 2, most] if most - self.tilt > most / 50 else [most]
-            best, self._tilts[numerator, few] = self._upper(numerator, power, tilts[0], few), tilts[0]
-            for tilt in tilts[1:]:
-                bound = self._upper(numerator, power, tilt, few)
-                if bound < best:
-                    best, self._tilts[numerator, few] = bound, tilt
-        return self._upper(numerator, power, self._tilts[numerator, few], orders)
+            bounds = [self._upper(numerator, power, tilt, few) for tilt in tilts]
+            best = min(zip(map(high, bounds), tilts, strict=True))
+            agreed = high(bounds[0]) <= best[0] * _AGREED and high(bounds[-1]) <= best[0] * _AGREED
+            self._tilts[numerator, few] = [best[1]] if agreed else tilts
+        best = arb(1)
+        for tilt in self._tilts[numerator, few]:
+            best = best.min(self._upper(numerator, power, tilt, orders))
+        return best
 
     def _upper(self, numerator: str, power: int, tilt: Fraction, orders: int) -> arb:
         least = (self.q if tilt * self.q <= self.C else 0) + self.query

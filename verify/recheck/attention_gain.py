@@ -136,11 +136,11 @@ class Search:
     def _about(self, C: Fraction, orders: int | None) -> tuple[float, bool]:
         """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
         try:
-            if orders is None:
+            if orders is None and not self.query:
                 at = self.at(C)
                 r, p = low(at.squares_below(ORDERS[1])), high(at.selected_above(ORDERS[1]))
                 return float(self._level(p, r)), True
-            below, above = map(float, self.gain(C, orders))
+            below, above = map(float, self.gain(C, orders or ORDERS[1]))
         except Undecided:
             return 0.0, False
         return sqrt(below * above), above - below < _SHARP * (1 - below)
