@@ -3,7 +3,10 @@
 Numbers are canonical strings, "p" or "p/q" in lowest terms; balls are pairs of these, midpoint and radius.
 """
 
+import contextlib
 import json
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
@@ -73,6 +76,29 @@ def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
+def certificate_file(name: str) -> Path:
+    """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
+
+    Raises InputError for an empty name, a folder, what is no file, and where its folder is missing or not writable.
+    """
+    path = Path(name)
+    if not name.strip():
+        raise InputError("--certificate", repr(name), "must name a file")
+    try:
+        mode, folder = path.stat().st_mode if path.exists() else None, path.resolve().parent
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError("--certificate", name, f"cannot be written: {error}") from error
+    if mode is not None and not stat.S_ISREG(mode):
+        raise InputError(
+            "--certificate", name, f"must name a file: it is {'a folder' if stat.S_ISDIR(mode) else 'none'}"
+        )
+    if not folder.is_dir():
+        raise InputError("--certificate", name, f"cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("--certificate", name, f"the folder {folder} cannot be written to")
+    return path
+
+
 def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> None:
     """Write the certificate of a check to a file, whole or not at all.
 
@@ -85,12 +111,17 @@ def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> 
         recheck_text(text.encode())
     except (Rejected, Unreadable) as error:
         raise InputError("--certificate", path, f"the re-checker does not accept it: {error}") from error
+    path = certificate_file(str(path))
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
         raise InputError("--certificate", path, f"cannot be written: {error.strerror}") from error
+    finally:
+        # Moved, or half written: in no case is it left behind, after Ctrl-C neither.
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _digest_of(name: str) -> str:

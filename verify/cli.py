@@ -1,13 +1,15 @@
 """The command line: `verify VERB …`, the same as `python -m verify VERB …`."""
 
+import functools
 import io
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -31,14 +33,44 @@ Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ..
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
+_OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
+"""Standard output as it was when a verb began."""
+
+
+def _verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command. What a theorem's code prints while it runs goes to standard error; ours alone to output."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run_verb(*arguments: Any, **options: Any) -> None:
+            before = _OUTPUT.set(sys.stdout)
+            try:
+                with redirect_stdout(sys.stderr):
+                    function(*arguments, **options)
+            finally:
+                _OUTPUT.reset(before)
+
+        return app.command(name)(run_verb)
+
+    return register
+
+
+def _say(text: str) -> None:
+    typer.echo(text, file=_OUTPUT.get())
+
+
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
+
+
 def _print_json(body: dict[str, Any]) -> None:
     from verify.outcomes import SCHEMA
     from verify.version import version
 
-    typer.echo(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
+    _say(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
 
 
-@app.command("list")
+@_verb("list")
 def list_theorems(
     paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
     as_json: AsJson = False,
@@ -50,10 +82,10 @@ def list_theorems(
     if as_json:
         _print_json({"theorems": rows})
     else:
-        typer.echo(rows_text(rows))
+        _say(rows_text(rows))
 
 
-@app.command("conditions")
+@_verb("conditions")
 def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
     """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
     from verify.conditions import conditions
@@ -65,11 +97,11 @@ def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json
     if as_json:
         _print_json(result.to_json())
     else:
-        typer.echo(conditions_text(result))
+        _say(conditions_text(result))
     raise typer.Exit(result.exit_code)
 
 
-@app.command("check")
+@_verb("check")
 def check_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -77,30 +109,31 @@ def check_theorem(
     digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
     seed: Annotated[int, typer.Option(help="seed of whatever is random")] = 0,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
+        str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check the hypotheses and the claim at an instance."""
-    from verify.certificates import write_certificate
+    from verify.certificates import certificate_file, write_certificate
     from verify.check import check
     from verify.parameters import read_assignments
     from verify.registry import load_theorem
     from verify.text import check_text
 
+    file = None if certificate is None else certificate_file(certificate)
     loaded, assignments = load_theorem(theorem), read_assignments(given or [])
     with _progress() as progress:
         result = check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
     if as_json:
         _print_json(result.to_json())
     else:
-        typer.echo(check_text(result))
-    if certificate is not None:
-        write_certificate(loaded, result, certificate)
+        _say(check_text(result))
+    if file is not None:
+        write_certificate(loaded, result, file)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
 
 
-@app.command("derive")
+@_verb("derive")
 def derive_theorem(
     theorem: TheoremArgument,
     form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
@@ -119,10 +152,10 @@ def derive_theorem(
         _print_json(derivation_json(loaded, form))
         return
     for line in derivation_lines(loaded, form):
-        typer.echo(line)
+        _say(line)
 
 
-@app.command("explore")
+@_verb("explore")
 def explore_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -145,11 +178,11 @@ def explore_theorem(
     if as_json:
         _print_json(result.to_json())
     else:
-        typer.echo(explore_text(result))
+        _say(explore_text(result))
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
-@app.command("necessity")
+@_verb("necessity")
 def map_necessity(
     theorem: TheoremArgument,
     seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
@@ -166,11 +199,11 @@ def map_necessity(
     if as_json:
         _print_json(result.to_json())
     else:
-        typer.echo(necessity_text(result))
+        _say(necessity_text(result))
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)
 
 
-@app.command("sweep")
+@_verb("sweep")
 def sweep_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -217,7 +250,7 @@ def sweep_theorem(
     if as_json:
         _print_json({**result.to_json(), "files": files})
     else:
-        typer.echo("\n".join([sweep_text(result), *files]))
+        _say("\n".join([sweep_text(result), *files]))
     lost = result.failed or result.stopped
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else 0)
 
@@ -228,13 +261,13 @@ def _write_sweep(result: Any, folder: Path) -> list[str]:
 
     files = [str(path) for path in write_sweep(result, folder)]
     if not any(name.endswith(".parquet") for name in files):
-        typer.echo(f"verify: {WITHOUT_PARQUET}", err=True)
+        _warn(f"verify: {WITHOUT_PARQUET}")
     if why := why_no_plot(result):
-        typer.echo(f"verify: {why}", err=True)
+        _warn(f"verify: {why}")
     return files
 
 
-@app.command("simulate")
+@_verb("simulate")
 def simulate_experiment(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
     given: Assignments = None,
@@ -277,10 +310,10 @@ def simulate_experiment(
     if as_json:
         _print_json(result.to_json())
     else:
-        typer.echo(experiment_text(result))
+        _say(experiment_text(result))
 
 
-@app.command("recheck")
+@_verb("recheck")
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
@@ -305,7 +338,7 @@ def recheck_certificates(
             row["uses"] = [{"theorem": name, "statement_digest": digest} for name, digest in found.uses]
         rows.append(row)
         if not as_json:
-            typer.echo(_recheck_line(row), err=not row["accepted"])
+            (_say if row["accepted"] else _warn)(_recheck_line(row))
     if as_json:
         _print_json({"certificates": rows})
     raise typer.Exit(code)
@@ -380,6 +413,8 @@ def run(arguments: list[str]) -> int:
         return _fail(_with_value(error.format_message(), arguments) or "see verify --help", INPUT_ERROR)
     except (InputError, TheoremError) as error:
         return _fail(str(error), INPUT_ERROR)
+    except SystemExit as stop:
+        return _fail(f"theorem: its code ended the program: SystemExit: {stop.code}", INPUT_ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
     except Exception as error:
@@ -396,7 +431,7 @@ def _with_value(message: str, arguments: list[str]) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    typer.echo("verify: " + " ".join(message.split()), err=True)
+    _warn("verify: " + " ".join(message.split()))
     return code
 
 

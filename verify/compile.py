@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.errors import TheoremError
-from verify.guard import call_primitive
+from verify.guard import call_primitive, call_scan
 from verify.identities import carry_out, share_exponentials
 from verify.language import PRIMITIVES
 
@@ -45,7 +45,9 @@ class Program:
         names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
         names |= {f"x{i}": value for i, value in enumerate(fixed)}
         for name in self.primitives:
-            names[f"primitive_{name}"] = PRIMITIVES[name].scan or call_primitive(PRIMITIVES[name].evaluate, arithmetic)
+            made = PRIMITIVES[name]
+            called = call_scan(name, made.scan) if made.scan else call_primitive(made.evaluate, arithmetic)
+            names[f"primitive_{name}"] = called
         arguments = ", ".join(f"x{i}" for i in range(self.fixed, self.fixed + self.free))
         # Our own source; see the class.
         exec(_code(f"{self.prelude}\ndef program({arguments}):\n{self.source}"), names)  # noqa: S102

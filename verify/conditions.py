@@ -169,7 +169,8 @@ def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
         return sp.S.Reals if relation == sp.true else sp.S.EmptySet
     try:
         return sp.solve_univariate_inequality(relation, unknown, relational=False)
-    except (NotImplementedError, ValueError):
+    except Exception:
+        # SymPy's solvers raise anything on what they were not made for: the relation is shown as it is.
         return None
 
 

@@ -20,6 +20,10 @@ class TheoremError(ValueError):
     """A theorem that is not well formed: an expression outside the language, a step that does not hold."""
 
 
+class PrimitiveError(TheoremError):
+    """A theorem's own function raised what it must not raise, or returned what is no value."""
+
+
 class NoInstanceError(TheoremError):
     """No instance was found that keeps the hypotheses; there may be some."""
 

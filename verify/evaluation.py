@@ -10,6 +10,7 @@ import sympy as sp
 from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
 from verify.compile import Program, compile_program
 from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
+from verify.guard import call_enclosed
 from verify.language import enclosed_applications
 from verify.outcomes import Enclosure
 
@@ -68,7 +69,7 @@ def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp
             raise UndefinedError(f"{node}: its arguments must be rational")
         symbol = sp.Symbol(f"{primitive.name} {len(put)}")
         try:
-            put[node], values[symbol.name] = symbol, primitive.evaluate(*arguments)
+            put[node], values[symbol.name] = symbol, call_enclosed(primitive.name, primitive.evaluate, *arguments)
         except OutOfTimeError as error:
             raise UndecidedError(f"{primitive.name}: {error}") from None
     return (expression.xreplace(put), values) if put else (expression, instance)

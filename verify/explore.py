@@ -21,7 +21,7 @@ from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.draws import own_draws
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
+from verify.errors import InputError, NotExactError, PrimitiveError, UndecidedError, UndefinedError
 from verify.explored import ExploreResult
 from verify.instances import Plan, plan
 from verify.language import enclosed_applications
@@ -145,6 +145,8 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
     """Return a clause's float64 margin at an instance: relative, negative where it seems to fail; inf if undefined."""
     try:
         margin = clause.scan(statement, instance)
+    except PrimitiveError:
+        raise
     except (UndefinedError, UndecidedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
     # A power of a negative number is complex in float64.
@@ -238,7 +240,7 @@ def explore(
         {name: state.found[0][name] for name in names} if state.found else None,
         state.found[1] if state.found else None,
         margin if math.isfinite(margin) else None,
-        {name: nearest[name] for name in names} if nearest else None,
+        None if nearest is None else {name: nearest[name] for name in names},
         len(state.tried),
         state.needed,
         state.undecided,

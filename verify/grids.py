@@ -94,6 +94,8 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, Any], given: Mappin
     """
     if not isinstance(over, Mapping):
         raise InputError("--over", over, "must be grids by the names of parameters")
+    if not parameters:
+        raise InputError("--over", ",".join(over), "there is nothing to sweep over: this theorem has no parameters")
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}

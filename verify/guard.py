@@ -1,10 +1,21 @@
 """Numbers handed to primitives: they compute in the arithmetic that the engine passed, and cannot leave it."""
 
 from collections.abc import Callable
+from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from verify.errors import ArithmeticLeftError, TheoremError
+from verify.errors import (
+    ArithmeticLeftError,
+    NotExactError,
+    OutOfTimeError,
+    PrimitiveError,
+    TheoremError,
+    UndecidedError,
+    UndefinedError,
+)
 from verify.language import refuse_float
+from verify.outcomes import Enclosure
 
 if TYPE_CHECKING:
     from verify.arithmetic import Arithmetic
@@ -108,7 +119,13 @@ class GuardedArithmetic:
             raise ArithmeticLeftError(
                 f"{type(number).__name__}: not a number of the {self._arithmetic.name} arithmetic"
             )
-        return Number(function(number._raw), self._arithmetic)
+        try:
+            return Number(function(number._raw), self._arithmetic)
+        except (ValueError, OverflowError) as error:
+            # Float64's own functions, outside of their domain or beyond its range.
+            if isinstance(error, TheoremError):
+                raise
+            raise UndefinedError(f"{error}") from None
 
     def exp(self, number: Number) -> Number:
         """Return e to the number."""
@@ -123,14 +140,58 @@ class GuardedArithmetic:
         return self._apply(self._arithmetic.sqrt, number)
 
 
+_MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTimeError, ZeroDivisionError)
+"""What a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
+
+
+def run_primitive(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that is not meant."""
+    try:
+        return function(*arguments)
+    except _MEANT:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PrimitiveError(f"primitive {name} raised {type(error).__name__}: {error}") from error
+
+
+def call_enclosed(name: str, function: Callable[..., Any], *arguments: Fraction) -> Fraction | Enclosure:
+    """Call what encloses a value at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
+    found = run_primitive(name, function, *arguments)
+    ends = (found.lower, found.upper) if isinstance(found, Enclosure) else (found,)
+    if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):
+        shown = f"an Enclosure from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"a {type(found).__name__}"
+        at = ", ".join(map(str, arguments))
+        raise PrimitiveError(
+            f"primitive {name} returned {shown} at {at}: a Fraction or an Enclosure with two exact ends"
+        )
+    return found
+
+
+def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            found = run_primitive(name, function, *arguments)
+        except PrimitiveError as error:
+            if isinstance(error.__cause__, ArithmeticError | ValueError):
+                raise UndefinedError(str(error)) from None
+            raise
+        if not isinstance(found, Real):
+            raise PrimitiveError(f"primitive {name}: its scan returned a {type(found).__name__}, not a number")
+        return found
+
+    return call
+
+
 def call_primitive(function: Callable[..., Any], arithmetic: "Arithmetic") -> Callable[..., Any]:
     """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out."""
     guarded = GuardedArithmetic(arithmetic)
 
     def call(*raw: Any) -> Any:
-        result = function(guarded, *(Number(value, arithmetic) for value in raw))
+        result = run_primitive(function.__name__, function, guarded, *(Number(value, arithmetic) for value in raw))
         if not isinstance(result, Number) or result._arithmetic is not arithmetic:
-            raise TheoremError(
+            raise PrimitiveError(
                 f"primitive {function.__name__} returned a {type(result).__name__}, "
                 f"not a number of the {arithmetic.name} arithmetic"
             )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from verify.sweep import SweepResult
 
 _SHORT = 10
+_ONE = "the one instance of a statement without parameters"
 
 
 def _hypothesis(result: HypothesisResult) -> str:
@@ -112,7 +113,7 @@ def explore_text(result: "ExploreResult") -> str:
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
     if result.counterexample is not None and result.clause is not None:
-        lines.append(f"counterexample  {assignments_text(result.counterexample)}")
+        lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         lines.append(f"  {result.clause.label}: {result.clause.claim}")
         lines.append(
             f"  refuted ({result.clause.evidence}): {result.clause.detail or assignments_text(result.clause.witness)}"
@@ -120,7 +121,9 @@ def explore_text(result: "ExploreResult") -> str:
     else:
         lines.append("no counterexample found")
         if result.smallest_margin is not None:
-            lines.append(f"smallest margin {result.smallest_margin:.3g} at {assignments_text(result.nearest)}")
+            lines.append(
+                f"smallest margin {result.smallest_margin:.3g} at {assignments_text(result.nearest or {}) or _ONE}"
+            )
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
@@ -188,8 +191,7 @@ def necessity_text(result: "NecessityResult") -> str:
 
 def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
     """Yield the derivation line by line, each step after its check."""
-    assert theorem.derivation is not None
-    derivation = theorem.derivation()
+    derivation = theorem.made_derivation()
     notation = derivation.notation()
     if form == "text":
         yield f"{theorem.id}: {theorem.title}"
@@ -211,8 +213,7 @@ def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
 
 def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:
     """Return the derivation as an object, every step checked."""
-    assert theorem.derivation is not None
-    derivation = theorem.derivation()
+    derivation = theorem.made_derivation()
     write = sp.sstr if form == "text" else sp.latex
     return {
         "theorem": theorem.id,

@@ -175,9 +175,23 @@ class Theorem:
 
     def derive(self) -> "Iterator[Any]":
         """Yield the derivation's steps, each checked as it is yielded. Raises TheoremError at a step that fails."""
+        return self.made_derivation().checked_steps()
+
+    def made_derivation(self) -> "Derivation":
+        """Return the derivation. Raises TheoremError where there is none, and where its function fails."""
+        from verify.derivation import Derivation
+
         if self.derivation is None:
             raise TheoremError(f"{self.id} has no derivation")
-        return self.derivation().checked_steps()
+        try:
+            made = self.derivation()
+        except TheoremError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise TheoremError(f"{self.id}: its derivation raised {type(error).__name__}: {error}") from error
+        if not isinstance(made, Derivation):
+            raise TheoremError(f"{self.id}: its derivation returned a {type(made).__name__}, not a Derivation")
+        return made
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data."""

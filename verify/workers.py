@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -82,6 +83,9 @@ class Rows:
                 continue
             try:
                 found.append((point, checked_row(self.theorem, point, self.effort)))
+            except TheoremError:
+                # The author's fault, not ours: it is told as one, and not once an instance.
+                raise
             except Exception as error:
                 found.append((point, Failure(f"{type(error).__name__}: {error}")))
         return found
@@ -176,7 +180,8 @@ def compute(task: Task, points: Sequence[Point], *, own_process: bool) -> Comput
         # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
         with contextlib.suppress(ValueError):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _ONE_AT_A_TIME:
+    # What a theorem's code prints is not our output.
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
         return _rows(task).compute(points)
 
 
@@ -212,7 +217,7 @@ def here(
     for chunk in chunks.of(points):
         try:
             yield rows.compute(chunk)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TheoremError):
             yield rows.finished
             raise
 
@@ -235,7 +240,7 @@ def elsewhere(
         )
         try:
             yield from many(calls)
-        except InputError:
+        except (InputError, TheoremError):
             raise
         except Exception as error:
             raise LostError(f"{type(error).__name__}: {error}") from error

@@ -1,7 +1,9 @@
 """What a check decides is written as a certificate that the independent program accepts."""
 
 import json
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -21,7 +23,7 @@ from verify import (
     Stays,
     load_theorem,
 )
-from verify.certificates import certificate, certificate_text, number, write_certificate
+from verify.certificates import certificate, certificate_file, certificate_text, number, write_certificate
 from verify.language import primitive
 from verify.recheck import Rejected, recheck_file, recheck_text
 
@@ -145,6 +147,52 @@ def test_a_certificate_is_written_whole_or_not_at_all(make_theorem, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
     with pytest.raises(InputError, match="cannot be written"):
         write_certificate(theorem, result, tmp_path / "none" / "c.json")
+
+
+def test_a_file_that_can_be_written_is_named_and_what_cannot_is_refused(tmp_path, monkeypatch):
+    assert certificate_file(str(tmp_path / "c.json")) == tmp_path / "c.json"
+    (tmp_path / "there.json").write_text("")
+    assert certificate_file(str(tmp_path / "there.json")) == tmp_path / "there.json"
+    for name, why in (
+        ("", "must name a file"),
+        (" ", "must name a file"),
+        (".", "it is a folder"),
+        (str(tmp_path), "it is a folder"),
+        (os.devnull, "it is none"),
+        (str(tmp_path / "none" / "c.json"), "there is no folder"),
+        (str(tmp_path / "there.json" / "c.json"), "there is no folder"),
+        ("n" * 5000, "cannot be written"),
+    ):
+        with pytest.raises(InputError, match=rf"--certificate = .*: .*{why}"):
+            certificate_file(name)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(InputError, match="cannot be written to"):
+        certificate_file(str(tmp_path / "c.json"))
+
+
+def test_a_certificate_that_is_not_written_leaves_nothing(make_theorem, tmp_path, monkeypatch):
+    theorem = make_theorem(CLAUSES["exact"][0], parameters=(Parameter("x", "rational", "x", above=0),))
+    result = theorem.check(x=1)
+    plain, replaced = Path.write_text, Path.replace
+
+    def full(path, text, **options):
+        plain(path, text[:9], **options)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputError, match="cannot be written: No space left"):
+        write_certificate(theorem, result, tmp_path / "c.json")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(Path, "write_text", plain)
+
+    def turned(path, target):
+        target.mkdir()
+        return replaced(path, target)
+
+    monkeypatch.setattr(Path, "replace", turned)
+    with pytest.raises(InputError, match="cannot be written"):
+        write_certificate(theorem, result, tmp_path / "c.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"] and (tmp_path / "c.json").is_dir()
 
 
 def test_the_library_ships_certificates_of_its_statements():

@@ -193,3 +193,12 @@ def test_run_returns_what_main_exits_with(monkeypatch, capsys):
         cli.main()
     assert stop.value.code == 4 == run(["conditions", THEOREM, *SCOPE, "eta=1"])
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["", ".", "none/c.json", "file/c.json"])
+def test_where_a_certificate_cannot_go_is_said_before_anything_is_computed(cli, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("verify.check.check", lambda *_, **__: pytest.fail("nothing is to be computed"))
+    assert_one_line(cli("check", THEOREM, *SMALL, "--certificate", name), "--certificate = ")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -255,3 +255,15 @@ def test_the_json_has_the_fields_of_the_contract():
         "slack": "-499/500",
         "slack_float": -0.998,
     }
+
+
+def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
+    a, t = sp.symbols("a t", positive=True)
+    limit = Hypothesis("limit", sp.Lt(sp.Limit((a * t + 1) / (t + 2), t, sp.oo), 1, evaluate=False))
+    theorem = make_theorem(
+        Inequality("c", sp.Lt(a, 5)), parameters=(Parameter("a", "rational", "a", above=0),), hypotheses=(limit,)
+    )
+    found = theorem.conditions()
+    assert (found.hypotheses[0].status, found.hypotheses[0].needs, found.exit_code) == ("needs", ("a",), 3)
+    assert found.ranges["a"].startswith("0 < a and Limit(") and found.ranges["a"].endswith("< 1")
+    assert theorem.conditions(a="1/2").in_scope is True and theorem.conditions(a=2).in_scope is False
