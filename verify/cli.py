@@ -224,13 +224,20 @@ def sweep_theorem(
     seconds: Annotated[float, typer.Option(help="time budget of one instance")] = 10,
     seed: Annotated[int, typer.Option(help="seed of whatever is random", min=0, max=2**63 - 1)] = 0,
     certify: Annotated[bool, typer.Option("--certify", help="no instance by float64 alone")] = False,
+    recheck: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="share, in (0, 1], of the served rows to compute again", show_default=False),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="write THEOREM.sweep.csv, .parquet, .json and a plot", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a grid of instances, a row each in a store: what is there is not computed again. 0 whatever is found."""
+    """Check a grid of instances, a row each in a store: what is there is not computed again.
+
+    0 whatever is found, 1 where a row that --recheck computes again comes out otherwise than it was kept.
+    """
     from verify.experiments import make_folder
     from verify.grids import read_over
     from verify.parameters import read_assignments
@@ -243,7 +250,7 @@ def sweep_theorem(
     if out is not None:
         make_folder(out)
     workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
-    effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify}
+    effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
     with _bar(loaded.id) as tell:
         result = sweep(loaded, grids, assignments, tell=tell, **workers, **effort)
     files = _write_sweep(result, out) if out is not None else []
@@ -251,8 +258,8 @@ def sweep_theorem(
         _print_json({**result.to_json(), "files": files})
     else:
         _say("\n".join([sweep_text(result), *files]))
-    lost = result.failed or result.stopped
-    raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else 0)
+    lost, differs = result.failed or result.stopped, result.rechecked is not None and result.rechecked.differing > 0
+    raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
 
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:

@@ -158,10 +158,7 @@ class Experiment:
         where = device_named(device)
         key = self._key(chosen, seed, where) if store else None
         if store and key and (kept := store.read(key)) is not None:
-            try:
-                return replace(ExperimentResult.from_json(kept, chosen), from_store=True)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError("--store", store.path, f"holds a result of {self.id} that cannot be read") from error
+            return self._served(store, kept, chosen, seed, where)
         checkpoint = store.checkpoint(key) if store and key and self.resumable else None
         with alone(checkpoint):
             running = Running(checkpoint, tell)
@@ -175,6 +172,24 @@ class Experiment:
                 store.write(key, self.id, result.to_json())
                 running.forget()
         return result
+
+    def _served(
+        self, store: "Store", kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
+    ) -> ExperimentResult:
+        """Return what a store has kept, where it is what this run would have written."""
+        why = f"holds a result of {self.id} that cannot be read"
+        try:
+            found = ExperimentResult.from_json(kept, chosen)
+            measured = {**found.measurements, **found.curves, **found.heat_maps}
+            again = self._result(measured, chosen, seed, device, found.seconds)
+            as_written = json.loads(json.dumps(again.to_json(), allow_nan=False))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            raise InputError("--store", store.path, why) from error
+        # Also a result of other settings, or of a curve whose ends are not its measurements.
+        same = ("experiment", "settings", "seed", "device", "measurements", "heat_maps", "seconds")
+        if set(as_written) != set(kept) or any(as_written[name] != kept[name] for name in same):
+            raise InputError("--store", store.path, why)
+        return replace(found, from_store=True)
 
     def _result(
         self,

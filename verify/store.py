@@ -29,7 +29,8 @@ _TABLE = """CREATE TABLE results (
     name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (digest, code, seed, device)
 ) WITHOUT ROWID"""
-_INSERT = "INSERT OR IGNORE INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
+_INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
 _AT_ONCE = 500
 """Results that are asked for in one query: SQLite takes 999 marks on every platform."""
 _NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
@@ -112,14 +113,15 @@ def _sources(package: str) -> Iterator[tuple[str, Path]]:
 
 
 class Store:
-    """A file of results, made where it is missing. Raises InputError where it cannot be used, also later on."""
+    """A file of results, made where it is missing, in a folder that is there. Raises InputError where it is no use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError("--store", path, f"cannot be written: {error.strerror}") from error
+        # A folder that is mistyped is not made: rows would lie where nobody looks for them.
+        if not path.parent.is_dir():
+            raise InputError("--store", path, f"cannot be written: there is no folder {path.parent}")
+        if path.is_dir():
+            raise InputError("--store", path, "must name a file: it is a folder")
         with self._opened() as connection:
             self._prepare(connection)
 
@@ -146,9 +148,20 @@ class Store:
         with self._opened() as connection:
             connection.execute(_INSERT, row)
 
-    def read_many(self, keys: Sequence[Key]) -> dict[Key, dict[str, Any]]:
-        """Return the results of some keys, of one code, seed and device, that have one."""
-        return {key: self._body(body) for key, body in self._selected("digest, body", keys)}
+    def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
+        """Return the results of some keys, of one code, seed and device, that have one.
+
+        One that is no JSON object is refused, or, where `damaged` are asked for too, an empty one.
+        """
+        found: dict[Key, dict[str, Any]] = {}
+        for key, text in self._selected("digest, body", keys):
+            try:
+                found[key] = self._body(text)
+            except InputError:
+                if not damaged:
+                    raise
+                found[key] = {}
+        return found
 
     def known(self, keys: Sequence[Key]) -> set[Key]:
         """Return those of some keys, of one code, seed and device, that have a result."""
@@ -167,12 +180,12 @@ class Store:
                 for digest, *rest in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
                     yield (by_digest[digest], *rest)
 
-    def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]]) -> None:
-        """Keep some results in one transaction: all of them or none; of two for one key, the first."""
+    def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
+        """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`."""
         written = [(*_columns(key), name, json.dumps(body, allow_nan=False)) for key, body in rows]
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(_INSERT, written)
+            connection.executemany(_REPLACE if replace else _INSERT, written)
             connection.execute("COMMIT")
 
     def checkpoint(self, key: Key) -> Path:

@@ -1,6 +1,6 @@
 """Results as text for people."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -147,10 +147,22 @@ def sweep_text(result: "SweepResult") -> str:
     evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
     lines += [f"evidence: {', '.join(evidence)}"] if evidence else []
     lines += [f"an error of ours, please report it, at {failure}" for failure in result.failures]
+    if result.replaced:
+        lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")
+    if result.rechecked is not None:
+        again = result.rechecked
+        lines.append(f"computed again, of what the store served: {again.rows}, of which {again.differing} differ")
+        lines += [line for difference in again.differences for line in _difference(difference)]
     done = f"{result.done} of {len(result.grid)} instances"
     done += f", {result.served} from the store" if result.served else ""
     stopped = f", {result.stopped}" if result.stopped else ""
     return "\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"])
+
+
+def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
+    at = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
+    for part in difference["differs"]:
+        yield f"  at {at}: {part['what']} was kept as {part['kept']}, and is {part['found']}"
 
 
 def _axis(axis: "Axis") -> str:

@@ -37,13 +37,49 @@ def counted():
 
 
 def test_what_is_written_is_read(tmp_path):
-    store = Store(tmp_path / "deep" / "er" / "results.sqlite")
+    store = Store(tmp_path / "results.sqlite")
     assert store.read(KEY) is None
     store.write(KEY, "user.thing", {"value": 0.1, "list": [1, None]})
     again = Store(store.path)
     assert again.read(KEY) == {"value": 0.1, "list": [1, None]}
     for other in (KEY._replace(digest="x"), KEY._replace(code="x"), KEY._replace(seed=1), KEY._replace(device="cuda")):
         assert again.read(other) is None
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda body: {name: part for name, part in body.items() if name != "curves"},
+        lambda body: {**body, "seed": 7},
+        lambda body: {**body, "seconds": "long"},
+        lambda body: {**body, "measurements": []},
+        lambda body: {**body, "measurements": {"value": {"value": "1"}}},
+        lambda body: {**body, "measurements": {**body["measurements"], "value": {"value": math.inf}}},
+        lambda body: {**body, "curves": {"line": {**body["curves"]["line"], "value": [0.1]}}},
+        lambda body: {**body, "settings": {"n": 4}},
+        lambda body: {**body, "more": 1},
+    ],
+)
+def test_a_kept_result_that_does_not_fit_is_one_line(counted, tmp_path, spoil):
+    experiment, calls = counted
+    store = Store(tmp_path / "s")
+    experiment.run(device="cpu", store=store)
+    assert experiment.run(device="cpu", store=store).from_store and len(calls) == 1
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        (text,) = connection.execute("SELECT body FROM results").fetchone()
+        connection.execute("UPDATE results SET body = ?", (json.dumps(spoil(json.loads(text))),))
+    with pytest.raises(InputError, match=r"--store = .*: holds a result of user\.counted that cannot be read"):
+        experiment.run(device="cpu", store=store)
+
+
+def test_a_folder_that_is_not_there_is_not_made(cli, tmp_path):
+    with pytest.raises(InputError, match=r"--store = .*: cannot be written: there is no folder"):
+        Store(tmp_path / "none" / "results.sqlite")
+    file = str(tmp_path / "none" / "s")
+    for words in (("sweep", "wang2024.lemma1", "--over", "T=4:5:2", "q=2"), ("simulate", "wang2024.one_hot_training")):
+        code, out, err = cli(*words, "--store", file)
+        assert (code, out, err.count("\n")) == (2, "", 1) and "there is no folder" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_two_results_for_one_key_the_first_is_kept(tmp_path):
@@ -215,7 +251,7 @@ def damaged(path):
         (lambda path: path.write_text("no database, " * 100), "is no store of results: file is not a database"),
         (foreign, "is a database of something else"),
         (newer, "has the format 99, where this version reads 1"),
-        (lambda path: path.mkdir(), "cannot be used: unable to open database file"),
+        (lambda path: path.mkdir(), "must name a file: it is a folder"),
     ],
 )
 def test_what_is_no_store_is_one_line_and_left_alone(cli, tmp_path, spoil, message):
@@ -323,6 +359,24 @@ def test_many_are_written_and_read_at_once(tmp_path):
     for other in ({"code": "x"}, {"seed": 1}, {"device": "cuda"}):
         assert store.read_many([key._replace(**other) for key in keys]) == {}
     assert store.read_many([]) == {} and store.known([]) == set()
+
+
+def test_what_is_there_is_replaced_where_that_is_asked_for(tmp_path):
+    store = Store(tmp_path / "s")
+    store.write(KEY, "user.thing", {"value": 1})
+    store.write_many("user.thing", [(KEY, {"value": 2})], replace=True)
+    assert store.read(KEY) == {"value": 2}
+
+
+def test_a_result_that_is_no_object_is_refused_or_empty(tmp_path):
+    store = Store(tmp_path / "s")
+    store.write(KEY, "user.thing", {"value": 1})
+    for text in ("[1]", "{", "3"):
+        with closing(sqlite3.connect(tmp_path / "s")) as connection, connection:
+            connection.execute("UPDATE results SET body = ?", (text,))
+        with pytest.raises(InputError, match="holds a result that is no"):
+            store.read_many([KEY])
+        assert store.read_many([KEY], damaged=True) == {KEY: {}}
 
 
 def test_of_many_all_are_kept_or_none(tmp_path):

@@ -163,7 +163,9 @@ def test_inconclusive_is_a_result_and_an_error_of_ours_is_none(mine, tmp_path, m
     def broken(theorem, point, effort):
         if point["x"] == 2:
             raise RuntimeError("a slip of ours")
-        return {**plain(theorem, point, effort), "claim": "inconclusive", "outcome": "inconclusive", "evidence": None}
+        row = plain(theorem, point, effort)
+        clauses = [{**clause, "holds": None, "evidence": None} for clause in row["clauses"]]
+        return {**row, "claim": "inconclusive", "outcome": "inconclusive", "evidence": None, "clauses": clauses}
 
     monkeypatch.setattr("verify.workers.checked_row", broken)
     result = mine.sweep({"x": "1:3:3"}, y=1, certify=True, store=tmp_path / "s")
