@@ -118,8 +118,8 @@ SMALL = ("T=6", "q=2", "d=1", "d_e=8", "steps=12", "late=6", "batch_size=8", "n_
 
 def test_the_full_run_says_how_long_before_it_starts_and_a_stored_one_nothing(cli, monkeypatch):
     seen = []
-    measure = Experiment.__dict__["_result"]
-    monkeypatch.setattr(Experiment, "_result", lambda *a, **k: seen.append("measured") or measure(*a, **k))
+    forget = Running.forget
+    monkeypatch.setattr(Running, "forget", lambda running: seen.append("measured") or forget(running))
     monkeypatch.setattr("sys.stderr.write", seen.append, raising=False)
     assert cli(*FIGURE, *SMALL, "--full")[0] == 0
     assert seen[-1] == "measured"
