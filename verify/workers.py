@@ -7,8 +7,10 @@ comes back unfinished, so that little is lost with a process.
 import ast
 import contextlib
 import hashlib
+import logging
 import re
 import signal
+import socket
 import sys
 import threading
 import time
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 
 SECONDS_OF_CHUNK = 2.0
 _LARGEST, _GROWTH = 4096, 8
-_ANSWER_SECONDS = 20
+_ANSWER_SECONDS = 10
+"""For whether anything answers, and again for whether that is a scheduler."""
+_LONGEST_GREETING = 2**20
+_ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
 _INSTALL = "pip install 'lemmascope[sweep]'"
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
@@ -254,18 +259,71 @@ def needs(package: str, option: str, value: object) -> None:
         raise InputError(option, value, f"needs {package}: {_INSTALL}")
 
 
+def refuse_unanswered(address: str) -> None:
+    """Raise InputError for what is no address, and where nothing answers, or something else than a scheduler.
+
+    That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
+    """
+    form = _ADDRESS.fullmatch(address)
+    if form is None or not 0 < int(form["port"]) < 2**16:
+        raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
+    why = "what answers is something else"
+    try:
+        with socket.create_connection((form["host"].strip("[]"), int(form["port"])), _ANSWER_SECONDS) as connection:
+            if form["scheme"] == "tls":
+                return
+            # A scheduler speaks first: the length of a short message, in 8 bytes.
+            connection.settimeout(_ANSWER_SECONDS)
+            if 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < _LONGEST_GREETING:
+                return
+    except TimeoutError:
+        why = "it says nothing"
+    except (OSError, UnicodeError) as error:
+        why = str(getattr(error, "strerror", None) or error)
+    raise InputError("--scheduler", address, f"no Dask scheduler answers there: {why}")
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Dask's and asyncio's logs to themselves: what goes wrong is told in one line, by an exception."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
 @contextlib.contextmanager
 def cluster(address: str | None) -> Iterator[Any]:
     """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
     if address is None:
         yield None
         return
-    needs("distributed", "--scheduler", address)
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError("--scheduler", address, f"no Dask scheduler answers there: {type(error).__name__}") from error
-    with client:
+    if _ADDRESS.fullmatch(address):
+        needs("distributed", "--scheduler", address)
+    refuse_unanswered(address)
+    with _silent(), _client(address) as client:
         yield client
+
+
+def _client(address: str) -> Any:
+    from distributed import Client
+    from distributed.security import Security
+
+    if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
+        raise InputError(
+            "--scheduler", address, "needs TLS certificates, in Dask's configuration (distributed.comm.tls)"
+        )
+    client = Client.__new__(Client)
+    try:
+        client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        # Else it would be closed when it is collected, which takes long, and a traceback.
+        client.status = "closed"
+        why = f"no Dask scheduler answers there: {type(error).__name__}"
+        raise InputError("--scheduler", address, why) from error
+    return client

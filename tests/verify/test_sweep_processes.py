@@ -3,11 +3,14 @@
 import json
 import os
 import signal
+import socket
 import sqlite3
+import struct
 import subprocess
 import sys
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -171,12 +174,59 @@ def test_other_code_where_it_is_computed_is_one_line(slow, tmp_path, monkeypatch
         theorem.sweep({"x": "1:3:3"}, jobs=2)
 
 
+@contextmanager
+def listening(*greeting):
+    """A port at which something answers that is no scheduler, and its greeting."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet():
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    for part in greeting:
+                        connection.sendall(part)
+                    kept.append(connection)
+
+        kept = []
+        threading.Thread(target=greet, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+    for connection in kept:
+        connection.close()
+
+
+@pytest.mark.parametrize("address", ["bogus", "nonsense://x", "tcp://x", "tcp://:1", "tcp://x:0", "tcp://x:99999", ""])
+def test_what_is_no_address_is_one_line(address):
+    with pytest.raises(InputError, match=r"--scheduler.*: must be a scheduler's address, tcp://HOST:PORT or tls://"):
+        load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler=address)
+
+
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
     monkeypatch.setattr("verify.workers._ANSWER_SECONDS", 1)
-    with pytest.raises(InputError, match="no Dask scheduler answers there"):
-        load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(InputError, match="no Dask scheduler answers there"):
-        load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler="nonsense://x")
+    for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:9", "tcp://[::1]:9", "tcp://no.such.host.invalid:9"):
+        with pytest.raises(InputError, match="no Dask scheduler answers there"):
+            load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler=address)
+
+
+@pytest.mark.parametrize(
+    ("greeting", "why"), [((), "it says nothing"), ((b"SSH-2.0-OpenSSH_9\r\n",), "what answers is something else")]
+)
+def test_what_answers_and_is_no_scheduler_is_one_line(monkeypatch, greeting, why):
+    monkeypatch.setattr("verify.workers._ANSWER_SECONDS", 1)
+    with listening(*greeting) as port, pytest.raises(InputError, match=f"no Dask scheduler answers there: {why}"):
+        load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler=f"tcp://127.0.0.1:{port}")
+
+
+def test_without_a_scheduler_nothing_but_the_line_is_said(slow):
+    path, _ = slow(0.0)
+    with listening(struct.pack("<Q", 99)) as port:
+        command = [sys.executable, "-m", "verify", "sweep", path, "--over", "x=1", "--scheduler"]
+        started = time.monotonic()
+        shown = subprocess.run(
+            [*command, f"tcp://127.0.0.1:{port + 1 if port < 65535 else 9}"],
+            capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": ROOT},
+        )  # fmt: skip
+    assert (shown.returncode, shown.stdout, shown.stderr.count("\n")) == (2, "", 1) and time.monotonic() - started < 25
 
 
 @pytest.mark.parametrize(("package", "option"), [("joblib", "--jobs"), ("distributed", "--scheduler")])
@@ -188,3 +238,9 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch, pa
     more = {"jobs": 2} if option == "--jobs" else {"scheduler": "tcp://127.0.0.1:9"}
     with pytest.raises(InputError, match=rf"needs {package}: pip install 'lemmascope\[sweep\]'"):
         load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, **more)
+
+
+def test_tls_needs_certificates():
+    pytest.importorskip("distributed")
+    with listening() as port, pytest.raises(InputError, match=r"--scheduler = tls://.*: needs TLS certificates"):
+        load_theorem("wang2024.lemma1").sweep({"T": "4:5:2"}, q=2, scheduler=f"tls://127.0.0.1:{port}")
