@@ -1,14 +1,27 @@
-"""The time that a computation has: set by who asks for it, looked at by what may take long, such as a primitive."""
+"""The time that a computation has: set by who asks for it, looked at by what may take long, such as a primitive.
+
+What never looks, such as an algorithm of SymPy's, is ended by an alarm, where the system has one.
+"""
 
 import math
+import signal
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from verify.errors import OutOfTimeError
 
+Found = TypeVar("Found")
+
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
+_ALARM: ContextVar[tuple[float, type[BaseException]]] = ContextVar("alarm", default=(math.inf, OutOfTimeError))
+_LEAST_SECONDS = 0.02
+"""What is begun when the time is over has so much all the same: much is decided in less."""
+_AGAIN = 0.05
+"""Seconds to the next alarm, where one was caught by what it was to end."""
 
 
 @contextmanager
@@ -25,3 +38,50 @@ def look_at_the_clock() -> None:
     """Raise OutOfTimeError where the time is over; called now and then by what may take long."""
     if time.monotonic() > _DEADLINE.get():
         raise OutOfTimeError("the time ran out")
+
+
+def ended(
+    deadline: float, function: Callable[..., Found], *arguments: Any, error: type[BaseException] = OutOfTimeError
+) -> Found:
+    """Return what a function returns. Raises the error soon after the deadline, wherever the function stands then.
+
+    By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long
+    as it takes. What looks at the clock has ended before.
+    """
+    if not (_has_timer() and threading.current_thread() is threading.main_thread()):
+        return function(*arguments)
+    outer, handler = _ALARM.get(), signal.getsignal(signal.SIGALRM)
+    if handler not in (signal.SIG_DFL, _ring):
+        return function(*arguments)
+    try:
+        own = max(deadline, time.monotonic() + _LEAST_SECONDS)
+        _ALARM.set((own, error) if own < outer[0] else outer)
+        signal.signal(signal.SIGALRM, _ring)
+        _set_timer()
+        return function(*arguments)
+    finally:
+        # An alarm may still come before the first line has run: the next is later than that.
+        while True:
+            try:
+                _ALARM.set(outer)
+                _set_timer()
+                if outer[0] == math.inf:
+                    signal.signal(signal.SIGALRM, handler)
+                break
+            except (OutOfTimeError, error):
+                continue
+
+
+def _has_timer() -> bool:
+    return hasattr(signal, "setitimer")
+
+
+def _set_timer() -> None:
+    left = _ALARM.get()[0] - time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, *((0, 0) if left == math.inf else (max(left, 1e-3), _AGAIN)))
+
+
+def _ring(*_: object) -> None:
+    deadline, error = _ALARM.get()
+    if time.monotonic() >= deadline:
+        raise error("the time ran out")

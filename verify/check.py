@@ -10,21 +10,24 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.budget import until
+from verify.budget import ended, until
 from verify.certificates import refused
 from verify.claims import Context, Inequality
 from verify.conditions import evaluate_hypothesis
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, UndecidedError, UndefinedError
+from verify.errors import InputError, NotExactError, OutOfTimeError, UndecidedError, UndefinedError
 from verify.evaluation import evaluate_rising, sign_of
 from verify.evidence import shipped_proofs, standing
-from verify.outcomes import CheckResult, ClauseResult, Evidence, Outcome, scope
+from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, Outcome, scope
 from verify.registry import load_theorem
 from verify.values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
-    from verify.statement import Statement
+    from verify.statement import Hypothesis, Statement
     from verify.theorem import Theorem
+
+_LATE, _PARTING = 1.1, 0.3
+"""Times the time budget, and so many seconds: when what does not look at the clock is ended."""
 
 
 def check(
@@ -80,7 +83,9 @@ def _checked(
     started = time.monotonic()
     statement = theorem.statement
     instance = statement.parse(given)
-    hypotheses = tuple(evaluate_hypothesis(hypothesis, instance) for hypothesis in statement.at(instance).hypotheses)
+    # What does not look at the clock is ended a little later.
+    late = started + _LATE * seconds + _PARTING
+    hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in statement.at(instance).hypotheses)
     in_scope = scope(hypotheses) is True
     context = Context(
         statement.at(instance),
@@ -94,14 +99,15 @@ def _checked(
         for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
         shipped=shipped,
     )
-    clauses = _accepted(statement, context, tuple(_evaluate(clause, context) for clause in context.statement.clauses))
+    found_here = tuple(_evaluate(clause, context, late) for clause in context.statement.clauses)
+    clauses = _accepted(statement, context, found_here, late)
     found = {clause.label: clause.values for clause in clauses}
     values: dict[str, Any] = {}
     without: dict[str, str] = {}
     for name, value in theorem.values.items():
         try:
-            values[name] = _reported(statement.decided(value, instance), found, context)
-        except (UndefinedError, UndecidedError) as error:
+            values[name] = ended(late, _reported, statement.decided(value, instance), found, context)
+        except (UndefinedError, UndecidedError, OutOfTimeError) as error:
             values[name], without[name] = None, str(error)
     return CheckResult(
         theorem.id,
@@ -202,31 +208,45 @@ def _over(value: ValueOver, context: Context) -> Any:
     return sum(listed, Fraction(0)) if value.total else listed
 
 
-def _accepted(statement: "Statement", context: Context, clauses: tuple[ClauseResult, ...]) -> tuple[ClauseResult, ...]:
+def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) -> HypothesisResult:
+    try:
+        return ended(late, evaluate_hypothesis, hypothesis, instance)
+    except OutOfTimeError as error:
+        shown = hypothesis.label, hypothesis.kind, hypothesis.statement
+        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
+
+
+def _accepted(
+    statement: "Statement", context: Context, clauses: tuple[ClauseResult, ...], late: float
+) -> tuple[ClauseResult, ...]:
     """Return the clauses, proved only where the re-checker accepts it, else as they are found at the instance."""
     proved = [clause for clause in clauses if clause.evidence is Evidence.PROVED]
     if not proved:
         return clauses
     try:
-        why = refused(statement, context.instance, proved)
+        why = ended(late, refused, statement, context.instance, proved)
+    except OutOfTimeError as error:
+        why = {clause.label: str(error) for clause in proved}
     except KeyboardInterrupt:
         context.interrupt()
         why = {clause.label: "interrupted" for clause in proved}
     if why.keys() & context.shipped.keys() and not context.interrupted:
         # What was shipped is not accepted, or not here: what is found is.
         context.shipped = {}
-        fresh = {c.label: _evaluate(c, context) for c in context.statement.clauses if c.label in why}
-        return _accepted(statement, context, tuple(fresh.get(clause.label, clause) for clause in clauses))
+        fresh = {c.label: _evaluate(c, context, late) for c in context.statement.clauses if c.label in why}
+        return _accepted(statement, context, tuple(fresh.get(clause.label, clause) for clause in clauses), late)
     context.for_all = frozenset()
-    again = {clause.label: _evaluate(clause, context) for clause in context.statement.clauses if clause.label in why}
+    again = {c.label: _evaluate(c, context, late) for c in context.statement.clauses if c.label in why}
     said = {label: f"{found.detail}; a proof for all is not accepted: {why[label]}" for label, found in again.items()}
     found = {label: replace(result, detail=said[label]) for label, result in again.items()}
     return tuple(found.get(clause.label, clause) for clause in clauses)
 
 
-def _evaluate(clause: Any, context: Context) -> ClauseResult:
+def _evaluate(clause: Any, context: Context, late: float) -> ClauseResult:
     try:
-        return clause.evaluate(context)
+        return ended(late, clause.evaluate, context)
+    except OutOfTimeError as error:
+        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
     except KeyboardInterrupt:
         context.interrupt()
         return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail="interrupted")

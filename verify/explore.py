@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 
-from verify.budget import until
+from verify.budget import ended, until
 from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
 from verify.draws import own_draws
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, PrimitiveError, UndecidedError, UndefinedError
+from verify.errors import InputError, NotExactError, OutOfTimeError, PrimitiveError, UndecidedError, UndefinedError
 from verify.explored import ExploreResult
 from verify.instances import Plan, plan
 from verify.language import enclosed_applications
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SECONDS, MOST_EXAMPLES = 30, 1000
 _CONFIRM_SECONDS, _NEAREST_SECONDS = 10, 1
 _CONFIRMED_TRIALS = 60
+_LATE = 0.3
+"""Seconds after the time is over at which what does not look at the clock is ended."""
 _ROUNDED = 1.0
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
@@ -70,11 +72,18 @@ class _Search:
     needed: int | None = None
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
+    replayed: bool = False
+    bounds: tuple[Sharpness, ...] = ()
 
     def tick(self) -> None:
         """End the search when its time is over."""
         if time.monotonic() > self.deadline:
             raise _StopSearchError
+
+    @property
+    def late(self) -> float:
+        """When what does not look at the clock is ended."""
+        return self.deadline + _LATE
 
     def margins(self, instance: Instance) -> dict[str, float]:
         """Return each clause's float64 margin at an instance, and remember the smallest."""
@@ -82,7 +91,10 @@ class _Search:
         key = tuple(instance.values())
         if key not in self.tried:
             statement = self.statement.at(instance)
-            self.tried[key] = {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
+            try:
+                self.tried[key] = ended(self.late, _scanned, statement, instance)
+            except OutOfTimeError:
+                raise _StopSearchError from None
             if self.progress:
                 self.progress(len(self.tried))
             for label, margin in self.tried[key].items():
@@ -124,8 +136,8 @@ class _Search:
         context = Context(statement, instance, self.theorem.proofs, deadline)
         try:
             with until(deadline):
-                result = clause.evaluate(context)
-        except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
+                result = ended(deadline + _LATE, clause.evaluate, context)
+        except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError, OutOfTimeError) as error:
             # An InputError says that the instance is too large to be decided.
             return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
         for kept in approximate if result.outcome is Outcome.REFUTED else ():
@@ -139,6 +151,10 @@ class _Search:
         if context.interrupted:
             raise KeyboardInterrupt
         return result
+
+
+def _scanned(statement: "Statement", instance: Instance) -> dict[str, float]:
+    return {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
 
 
 def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) -> float:
@@ -204,27 +220,15 @@ def explore(
     statement = without(theorem.statement, drop)
     fixed = _fixed(statement, given)
     state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
-    stopped, replayed = "examples", False
-    bounds: tuple[Sharpness, ...] = ()
+    stopped = "examples"
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
     try:
-        relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
-        completed = partial(statement.completed, scan=True)
-        state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=completed)
-        _replay(state, database, key)
-        replayed = state.found is not None
-        if state.found is None and guided:
-            _begin(state, max(max_examples // 4, min(_FIRST, (max_examples + 1) // 2)), seed)
-        if state.found is None and (left := max_examples - len(state.tried)) > 0:
-            _draw(state, left, seed)
-        if state.found is None and guided:
-            _polish(state, min(max_examples, _POLISHED))
-        if state.found is None and not drop:
-            bounds = sharpness(theorem, state.plan, {label: at for label, (_, at) in state.nearest.items()})
-        if state.found is not None:
-            stopped = "found"
-            _simplify(state)
+        with until(state.deadline):
+            effort = {"max_examples": max_examples, "seed": seed, "sharp": not drop}
+            searched = partial(_search, state, database, key, fixed, **effort)
+            ended(state.late + _LATE, searched, error=_StopSearchError)
+        stopped = "found" if state.found is not None else "examples"
     except _StopSearchError:
         stopped = "seconds"
     except KeyboardInterrupt:
@@ -244,12 +248,48 @@ def explore(
         len(state.tried),
         state.needed,
         state.undecided,
-        bounds,
+        state.bounds,
         stopped,
-        replayed,
+        state.replayed,
         time.monotonic() - started,
         seed,
     )
+
+
+def _search(
+    state: _Search,
+    database: ExampleDatabase | None,
+    key: bytes,
+    fixed: Mapping[str, Value],
+    *,
+    max_examples: int,
+    seed: int,
+    sharp: bool,
+) -> None:
+    """Go through the ways to find something; what is found is in the state, whatever ends the search."""
+    statement, guided = state.statement, state.guided
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+
+    def completed(drawn: Mapping[str, Value]) -> dict[str, Value]:
+        try:
+            return statement.completed(drawn, scan=True)
+        except OutOfTimeError:
+            raise _StopSearchError from None
+
+    state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=completed)
+    _replay(state, database, key)
+    state.replayed = state.found is not None
+    if state.found is None and guided:
+        _begin(state, max(max_examples // 4, min(_FIRST, (max_examples + 1) // 2)), seed)
+    if state.found is None and (left := max_examples - len(state.tried)) > 0:
+        _draw(state, left, seed)
+    if state.found is None and guided:
+        _polish(state, min(max_examples, _POLISHED))
+    if state.found is None and sharp:
+        nearest = {label: at for label, (_, at) in state.nearest.items()}
+        state.bounds = sharpness(state.theorem, state.plan, nearest)
+    if state.found is not None:
+        _simplify(state)
 
 
 def default_database() -> ExampleDatabase:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from verify.budget import until
 from verify.certificates import certificate
+from verify.check import check
 from verify.claims import Inequality
 from verify.conditions import evaluate_hypothesis
 from verify.dynamics import Progress
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
+_CERTIFYING = 0.4
+"""The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
 _PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
 """How far past the hypothesis to look from the example, relative to where it ends."""
 
@@ -122,7 +126,7 @@ def necessity(
     Parameters
     ----------
     seconds
-        Time to look, for each hypothesis; what was found is certified after it.
+        Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
     seed
         Seed of the draws.
     progress
@@ -138,7 +142,7 @@ def necessity(
     started, needs, interrupted = time.monotonic(), list[Need](), False
     for hypothesis in theorem.statement.hypotheses:
         try:
-            needs.append(_decided(theorem, hypothesis, time.monotonic() + seconds, seed, progress))
+            needs.append(_decided(theorem, hypothesis, seconds, seed, progress))
         except KeyboardInterrupt as stop:
             needs += [stop.found] if isinstance(stop, _InterruptedError) else []
             interrupted = True
@@ -148,8 +152,9 @@ def necessity(
 
 
 def _decided(
-    theorem: "Theorem", hypothesis: "Hypothesis", deadline: float, seed: int, progress: Progress | None
+    theorem: "Theorem", hypothesis: "Hypothesis", seconds: float, seed: int, progress: Progress | None
 ) -> Need:
+    deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
         return Need(*shown, "undecided", "structural: no variation is coded", varied=False)
@@ -170,19 +175,25 @@ def _decided(
         approach.run(seed)
     except KeyboardInterrupt:
         stopped = True
-    need = _needed(shown, theorem, hypothesis, label, approach)
+    left = max(_CERTIFYING * seconds, deadline - time.monotonic())
+    need = _needed(shown, theorem, hypothesis, label, approach, left)
     if stopped:
         raise _InterruptedError(need)
     return need
 
 
 def _needed(
-    shown: tuple[str, str, str], theorem: "Theorem", hypothesis: "Hypothesis", label: str, approach: Approach
+    shown: tuple[str, str, str],
+    theorem: "Theorem",
+    hypothesis: "Hypothesis",
+    label: str,
+    approach: Approach,
+    seconds: float,
 ) -> Need:
     if approach.inside is not None:
         at = " ".join(f"{name}={value}" for name, value in approach.inside.items())
         return Need(*shown, "undecided", f"{label} is refuted with it as well, at {at}")
-    result = approach.weakened.check(**approach.witness)
+    result = check(approach.weakened, approach.witness, seconds=seconds)
     held = evaluate_hypothesis(theorem.statement.decided(hypothesis, approach.witness), approach.witness)
     if result.outcome is not Outcome.REFUTED or held.holds is not False:
         at = " ".join(f"{name}={value}" for name, value in approach.witness.items())
@@ -215,7 +226,11 @@ def _redundant(
         variant = replace(theorem.variant(claimed), values={})
         seconds = min(CHECK_SECONDS, deadline - time.monotonic())
         if seconds > 0:
-            found = checked(variant, theorem.example, seconds)
+            try:
+                found = checked(variant, theorem.example, seconds)
+            except InputError:
+                # A default of the example takes longer than there is.
+                continue
             if all(clause.evidence is Evidence.PROVED and clause.holds for clause in found.clauses):
                 return why, certificate(variant, found)
     return None
@@ -229,7 +244,11 @@ def _beside_the_example(
     Returns the clause that is refuted and where, None where none is, and the effort in words.
     """
     half = time.monotonic() + (deadline - time.monotonic()) / 2
-    start, tried = theorem.statement.parse(theorem.example), 0
+    try:
+        with until(half):
+            start, tried = theorem.statement.parse(theorem.example), 0
+    except InputError as error:
+        return "", None, f"the example has no values: {error}"
     variant = replace(theorem.variant(statement), values={})
     for name, end in ends(theorem.statement, hypothesis, start):
         whole = next(p for p in statement.parameters if p.name == name).kind == "integer"

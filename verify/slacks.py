@@ -212,7 +212,11 @@ def _is_positive(quotient: sp.Expr) -> bool:
 
 def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
     """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
-    terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
+    try:
+        terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
+    except sp.PolynomialError:
+        # A symbol in an exponent.
+        return None
     if not all(coefficient.is_Rational for _, coefficient in terms):
         return None
     found = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from verify.statement import Statement
     from verify.theorem import Theorem
 
-CHECK_SECONDS = 10
+CHECK_SECONDS, _LEAST_SECONDS = 10, 0.1
 _HALVINGS, _CLOSE = 64, Fraction(1, 100)
 """Of the way from the hypothesis's end to the violation; rationals are told apart to a hundredth."""
 _LONG, _NEARBY = 20, Fraction(1, 10**6)
@@ -143,7 +143,7 @@ class Approach:
         self._approach(seed)
         for name, value in self.witness.items():
             # A search draws the ends of ranges as well, which may be roots to 150 digits.
-            if isinstance(value, Fraction) and len(str(value)) > _LONG:
+            if isinstance(value, Fraction) and len(str(value)) > _LONG and time.monotonic() < self.deadline:
                 near = sorted((value * (1 - _NEARBY), value * (1 + _NEARBY)))
                 shorter = {**self.witness, name: simplest_between(*near)}
                 if not self._holds(shorter) and self._outcome(shorter) is Outcome.REFUTED:
@@ -224,7 +224,8 @@ class Approach:
     def _outcome(self, instance: Mapping[str, Any]) -> Outcome:
         """Return what the clause is found to be where all other hypotheses hold."""
         try:
-            return checked(self.weakened, instance, CHECK_SECONDS).outcome
+            left = max(self.deadline - time.monotonic(), _LEAST_SECONDS)
+            return checked(self.weakened, instance, min(CHECK_SECONDS, left)).outcome
         except InputError:
             # Outside a parameter's domain, or too large.
             return Outcome.OUT_OF_SCOPE

@@ -1,12 +1,14 @@
 """Time: the least of what was given counts, and a primitive that looks at the clock is inconclusive, not endless."""
 
+import signal
+import threading
 import time
 
 import pytest
 import sympy as sp
 
-from verify import Inequality, Outcome, Parameter, Source, Statement, Theorem
-from verify.budget import look_at_the_clock, until
+from verify import Evidence, Hypothesis, Inequality, Outcome, Parameter, Source, Statement, Theorem
+from verify.budget import ended, look_at_the_clock, until
 from verify.errors import OutOfTimeError, UndecidedError
 from verify.evaluation import evaluate_rising
 from verify.language import enclosed
@@ -54,3 +56,118 @@ def test_the_gain_of_attention_looks_at_the_clock():
 
     with until(time.monotonic() - 1), pytest.raises(OutOfTimeError):
         greatest_gain(301, 5, 171, True)
+
+
+def spin(seconds=60.0):
+    """Compute, and do not look at the clock."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        sum(range(1000))
+    return "done"
+
+
+def test_what_does_not_look_at_the_clock_is_ended():
+    started = time.monotonic()
+    with pytest.raises(OutOfTimeError, match="the time ran out"):
+        ended(started + 0.1, spin)
+    assert 0.1 <= time.monotonic() - started < 5
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    time.sleep(0.2)
+
+
+def test_what_is_done_in_time_is_returned_and_a_moment_there_is_always():
+    assert ended(time.monotonic() + 5, spin, 0.01) == "done" and ended(0.0, spin, 0.001) == "done"
+    with pytest.raises(ZeroDivisionError):
+        ended(time.monotonic() + 5, lambda: 1 // 0)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_of_two_ends_the_sooner_counts_and_each_has_its_error():
+    def inner(deadline, error=OutOfTimeError):
+        try:
+            return ended(deadline, spin, error=error)
+        except OutOfTimeError:
+            return spin()
+
+    class OtherError(KeyboardInterrupt):
+        pass
+
+    started = time.monotonic()
+    # The inner one is caught, and the outer ends what goes on all the same.
+    with pytest.raises(OtherError):
+        ended(started + 0.3, inner, started + 0.1, error=OtherError)
+    with pytest.raises(OtherError):
+        ended(time.monotonic() + 0.1, inner, time.monotonic() + 60, error=OtherError)
+    assert time.monotonic() - started < 10
+
+
+def test_who_catches_an_end_is_ended_again():
+    def stubborn():
+        for _ in range(3):
+            try:
+                spin()
+            except OutOfTimeError:
+                caught.append(time.monotonic())
+        return "done"
+
+    caught = []
+    assert ended(time.monotonic() + 0.05, stubborn) == "done" and len(caught) == 3
+
+
+def test_elsewhere_than_on_the_main_thread_and_beside_another_timer_it_takes_as_long_as_it_takes(monkeypatch):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(ended(0.0, spin, 0.1)))
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        found.append(ended(0.0, spin, 0.1))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    monkeypatch.setattr("verify.budget._has_timer", lambda: False)
+    assert [*found, ended(0.0, spin, 0.1)] == ["done"] * 3
+
+
+BOUNDED = Inequality("bounded", sp.Gt(n + 1, 0, evaluate=False))
+
+
+def test_a_check_whose_clause_does_not_look_at_the_clock_is_inconclusive(monkeypatch):
+    monkeypatch.setattr(Inequality, "evaluate", lambda *_: spin())
+    started = time.monotonic()
+    result = THEOREM.check(n=3, seconds=0.3)
+    assert result.outcome is Outcome.INCONCLUSIVE and result.clauses[0].detail == "the time ran out"
+    assert time.monotonic() - started < 1.45
+
+
+def test_a_recheck_that_does_not_end_proves_nothing(monkeypatch):
+    theorem = Theorem("user.s", "t", Source("t", "derived here"), Statement(STATEMENT.parameters, (BOUNDED,)), {"n": 1})
+    assert theorem.check(n=3).clauses[0].evidence is Evidence.PROVED
+    monkeypatch.setattr("verify.check.refused", lambda *_: spin())
+    started = time.monotonic()
+    (clause,) = theorem.check(n=3, seconds=0.3).clauses
+    assert (
+        clause.evidence is Evidence.CERTIFIED and "a proof for all is not accepted: the time ran out" in clause.detail
+    )
+    assert time.monotonic() - started < 1.45
+
+
+def test_a_search_whose_scan_does_not_look_at_the_clock_ends(monkeypatch):
+    monkeypatch.setattr(Inequality, "scan", lambda *_: spin())
+    started = time.monotonic()
+    result = THEOREM.explore(seconds=0.3)
+    assert (result.stopped, result.counterexample) == ("seconds", None) and time.monotonic() - started < 1.45
+
+
+def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_else():
+    length = Parameter("m", "integer", "another", minimum=1, default=endless_test_sum(n))
+    m = sp.Symbol("m", integer=True, positive=True)
+    statement = Statement(
+        (*STATEMENT.parameters, length),
+        (Inequality("c", sp.Lt(n, m, evaluate=False)),),
+        (Hypothesis("below", sp.Lt(n, m, evaluate=False)),),
+    )
+    theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
+    started = time.monotonic()
+    (need,) = theorem.necessity(seconds=1).hypotheses
+    # The search finds what the example, which has no value in that time, does not show.
+    assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and time.monotonic() - started < 2.5

@@ -33,6 +33,7 @@ from typing import Literal
 from flint import arb, fmpq
 
 from theorems.moment_bounds.reciprocal_powers import lower_bound, upper_bound
+from verify.budget import look_at_the_clock
 from verify.errors import UndecidedError
 
 BITS = 320
@@ -186,6 +187,7 @@ class SignAttention:
         total = arb(0)
         for m in range(order + 1):
             for count, row in chosen[m]:
+                look_at_the_clock()
                 scaled = [x * y for x, y in zip(row, scale, strict=True)]
                 inner = arb(0)
                 for times, column in others[order - m]:
@@ -205,6 +207,7 @@ class SignAttention:
         for order in range(orders + 1):
             table = []
             for own, others, count in _multiplicities(order, self.q, weighted):
+                look_at_the_clock()
                 row = dict.fromkeys(sums, arb(0))
                 for (s, along, by), times in _signs(own, others, self.q):
                     row[s] += times * powers[along] * extra[by]
@@ -220,6 +223,7 @@ class SignAttention:
         for order in range(orders + 1):
             table = []
             for own, others, count in _multiplicities(order, self.T - self.q, weighted):
+                look_at_the_clock()
                 column = []
                 for s in sums:
                     product = arb(1) if own is None else ((own * powers.rate + weight) * s).cosh()
