@@ -137,6 +137,8 @@ class StationarySquare:
         complete = all_found(problem.composed, problem.moments, self._wide(context, problem, points))
         shown = "which are all" if complete else "which are not shown to be all"
         detail = f"{len(points)} critical points certified, {shown}; Newton's method from {tried} random starts"
+        if tried < starts:
+            detail += f" of {starts}: the time ran out"
         if lost := len(seen) - len(points):
             detail += f"; {lost} more in floats alone"
         values = {"critical_points": [self._listed(problem, point) for point in points], "complete": complete}

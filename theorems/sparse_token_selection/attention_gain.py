@@ -37,6 +37,7 @@ C, so that P ≤ M(C) − qω/2 and R ≥ qω/n².
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -117,12 +118,12 @@ def estimated_gain(T: int, q: int, D: int, query: bool) -> tuple[float, float]:
         return _Search(SignAttention(T, q, D, query)).estimate()
 
 
-def reached(T: int, q: int, D: int, query: bool) -> Fraction:
-    """Return a lower bound of sup G, from one C."""
+def reaches(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
+    """Whether sup G ≥ level is shown, at one C."""
     if _closed(T, q, query):
-        return greatest_gain(T, q, D, query).lower
+        return greatest_gain(T, q, D, query).lower >= level
     with flint.ctx.workprec(BITS):
-        return _Search(SignAttention(T, q, D, query)).best(ACCURACY / 3).lower
+        return _Search(SignAttention(T, q, D, query)).reaches(level)
 
 
 def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
@@ -134,7 +135,7 @@ def stays_below(T: int, q: int, D: int, query: bool, level: Fraction) -> bool:
         best = search.best(ACCURACY)
         goal = level - (1 - level) * _MARGIN / 4
         assert best.C is not None
-        return best.lower < goal and search.bound(goal, best.C)[0] < level
+        return best.lower < goal and search.bound(goal, best.C, give_up=True)[0] < level
 
 
 def _closed(T: int, q: int, query: bool) -> bool:
@@ -239,23 +240,38 @@ class _Search:
 
     def best(self, accuracy: Fraction) -> Gain:
         """Return a C near the best, with bounds of G there."""
-        C = _grid_point(self.estimate()[1])
         found = None
-        for effort in range(1, len(EFFORTS)):
-            lower, upper, selected, squares = self.gain(C, effort)
-            if found is None or lower > found.lower:
-                found = Gain(lower, upper, C, None, selected, squares)
-            if upper - lower <= accuracy * (1 - lower):
-                break
+        for gain in self._closer(accuracy):
+            if found is None or gain.lower > found.lower:
+                found = gain
         assert found is not None
         return found
 
-    def bound(self, goal: Fraction, start: Fraction) -> tuple[Fraction, Fraction]:
+    def reaches(self, level: Fraction) -> bool:
+        """Whether G ≥ level is shown at a C near the best; no closer than that asks for."""
+        for gain in self._closer(ACCURACY / 3):
+            if gain.lower >= level or gain.upper < level:
+                return gain.lower >= level
+        return False
+
+    def _closer(self, accuracy: Fraction) -> Iterator[Gain]:
+        """Yield bounds of G at a C near the best, from more and more moments, until they are as close as that."""
+        C = _grid_point(self.estimate()[1])
+        for effort in range(1, len(EFFORTS)):
+            lower, upper, selected, squares = self.gain(C, effort)
+            yield Gain(lower, upper, C, None, selected, squares)
+            if upper - lower <= accuracy * (1 - lower):
+                return
+
+    def bound(self, goal: Fraction, start: Fraction, *, give_up: bool = False) -> tuple[Fraction, Fraction]:
         """Return a bound of G over all C ≥ 0, and of what it is beyond the cells, whose end is looked for from `start`.
 
-        The bound is the goal, or what was found where that was missed.
+        The bound is the goal, or what was found where that was missed; 1 where it is given up at the first cell that
+        misses it, or beyond them.
         """
         end, beyond = self._end(goal, start)
+        if give_up and beyond > goal + _MARGIN / 4 * (1 - goal):
+            return Fraction(1), beyond
         goal = max(goal, beyond)
         here, width = self.point(Fraction(0), 0), Fraction(1, 8)
         while here.C < end:
@@ -265,6 +281,8 @@ class _Search:
                 width *= _NARROWER
                 there, found = self._cell(here, width, goal)
             if found > goal:
+                if give_up:
+                    return Fraction(1), beyond
                 # No more is asked for from here on.
                 goal = found + _MARGIN * (1 - found)
             here, width = there, min(width * _WIDER, _COARSEST)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from theorems.sparse_token_selection.approximate_gain import approximate_dimension, approximate_gain
-from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reached, stays_below
+from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reaches, stays_below
 from verify.errors import UndefinedError
 
 MOST_DIMENSIONS = 2**20
@@ -36,11 +36,7 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
         """Return about the D at which 1 − sup G is (1 + share) times what is asked for."""
         return approximate_dimension(T, q, query, 1 - (1 + share) * float(1 - level) / off)
 
-    upper = aside(-_ASIDE)
-    _refuse(upper)
-    while reached(T, q, upper, query) < level:
-        upper += 1 + upper // 200
-        _refuse(upper)
+    upper = _reaching(T, q, query, level, aside(-_ASIDE))
     lower, step = min(aside(_ASIDE), upper), 1 + upper // 200
     # In few dimensions the bounds are not close: what is not shown near by will not be shown further off.
     for _ in range(_TRIALS if upper > _FEW * q else 1):
@@ -48,6 +44,28 @@ def least_dimension(T: int, q: int, d: int, eps: Fraction, query: bool) -> tuple
             return max(lower, 1), upper
         lower, step = lower - step, 2 * step
     return 1, upper
+
+
+def _reaching(T: int, q: int, query: bool, level: Fraction, start: int) -> int:
+    """Return a D from `start` on at which sup G ≥ level is shown, and where it is not shown at one shortly below.
+
+    What is not shown near by takes long to try: the steps grow until one goes too far, and are halved from there.
+    """
+    _refuse(start)
+    if reaches(T, q, start, query, level):
+        return start
+    low, high, step = start, start, 1 + start // 200
+    while low == high:
+        tried = low + step
+        _refuse(tried)
+        if reaches(T, q, tried, query, level):
+            high = tried
+        else:
+            low, high, step = tried, tried, 2 * step
+    while high - low > 1 + low // 200:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(T, q, middle, query, level) else (middle, high)
+    return high
 
 
 def _off(T: int, q: int, query: bool, missing: float) -> float:

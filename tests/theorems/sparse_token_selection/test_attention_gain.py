@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.theorems.sparse_token_selection.test_sign_attention import means
-from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reached, stays_below
+from theorems.sparse_token_selection.attention_gain import estimated_gain, greatest_gain, reaches, stays_below
 
 
 def scanned(T: int, q: int, D: int, query: bool) -> float:
@@ -95,7 +95,7 @@ def test_the_estimate_is_near(sizes: tuple[int, int, int, bool]) -> None:
 def test_bounds_of_the_supremum_on_one_side() -> None:
     for sizes in ((20, 3, 60, False), (20, 2, 12, False), (5, 5, 4, True)):
         gain = greatest_gain(*sizes)
-        assert reached(*sizes) <= gain.upper
-        assert reached(*sizes) >= gain.lower - (1 - gain.lower) / 100
+        assert not reaches(*sizes, gain.upper + Fraction(1, 10**9))
+        assert reaches(*sizes, gain.lower - (1 - gain.lower) / 100)
         assert not stays_below(*sizes, gain.lower)
         assert stays_below(*sizes, gain.upper + (1 - gain.upper) / 50 + Fraction(1, 10**9))

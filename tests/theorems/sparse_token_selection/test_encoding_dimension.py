@@ -6,6 +6,7 @@ import pytest
 
 from theorems.sparse_token_selection.attention_gain import greatest_gain
 from theorems.sparse_token_selection.encoding_dimension import MOST_DIMENSIONS, least_dimension
+from theorems.sparse_token_selection.sign_attention import SignAttention
 from verify.errors import UndefinedError
 
 
@@ -75,3 +76,24 @@ def test_a_loss_that_is_reached_exactly(T: int, D: int) -> None:
         floor += Fraction(comb(D, m), 2**D) * share / 4
     lower, upper = least_dimension(T, 2, 1, floor, False)
     assert lower <= D <= upper <= D + 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "d", "eps", "found", "most"),
+    [((200, 3, False), 5, Fraction(5, 12), (1, 26), 1500), ((200, 3, False), 5, Fraction(1, 10), (149, 150), 1500)],
+    ids=["few dimensions", "many"],
+)
+def test_the_work_is_bounded_whatever_the_clock_says(
+    sizes: tuple[int, int, bool],
+    d: int,
+    eps: Fraction,
+    found: tuple[int, int],
+    most: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In few dimensions the bounds are wide: what cannot be shown is not tried for longer than what can."""
+    calls, moments = [], SignAttention.exponential_moments
+    monkeypatch.setattr(SignAttention, "exponential_moments", lambda *arguments: calls.append(1) or moments(*arguments))
+    T, q, query = sizes
+    assert least_dimension.__wrapped__(T, q, d, eps, query) == found
+    assert len(calls) < most
