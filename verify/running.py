@@ -1,11 +1,12 @@
 """What a long measurement is given while it runs: where it was left, where to leave its state, whom to tell."""
 
 import contextlib
+import math
 import os
 import pickle
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,15 @@ class Running:
         if self.file is not None and self.file.exists():
             self._parts, self.seconds_before = _read(self.file)
 
-    def left(self, part: str) -> Any:
-        """Return the state in which a part was left, None where it has not begun."""
-        return self._parts.get(part)
+    def left(self, part: str, fits: Callable[[Any], bool] | None = None) -> Any:
+        """Return the state in which a part was left, None where it has not begun.
+
+        Raises InputError where it is none of this run: where it does not fit, or where looking at it raises.
+        """
+        state = self._parts.get(part)
+        if state is not None and fits is not None and not _is_true(fits, state):
+            raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to begin anew")
+        return state
 
     def keep(self, part: str, state: Callable[[], Any], *, now: bool = False) -> None:
         """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on."""
@@ -70,6 +77,30 @@ class Running:
             _part(self.file).unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self.file.parent.rmdir()
+
+
+def alike(state: Any, like: Any) -> bool:
+    """Whether a state has the form of another: types, keys, lengths, the tensors' shapes and kinds of numbers."""
+    if type(state) is not type(like):
+        return False
+    if isinstance(like, dict):
+        return state.keys() == like.keys() and all(alike(state[name], like[name]) for name in like)
+    if isinstance(like, list):
+        return len(state) == len(like) and all(map(alike, state, like))
+    shape = getattr(like, "shape", None)
+    return shape is None or (state.shape == shape and state.dtype == like.dtype)
+
+
+def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
+    """Whether so many readings, at the first of some ascending steps, have been kept when a training is at a step."""
+    return 0 <= step <= steps[-1] and sum(s < step for s in steps) <= count <= sum(s <= step for s in steps)
+
+
+def _is_true(fits: Callable[[Any], bool], state: Any) -> bool:
+    try:
+        return fits(state)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
+        return False
 
 
 @contextlib.contextmanager
@@ -115,9 +146,13 @@ def _read(file: Path) -> tuple[dict[str, Any], float]:
 
     try:
         body = torch.load(file, weights_only=True)
-        return dict(body["parts"]), float(body["seconds"])
-    except (OSError, EOFError, RuntimeError, ValueError, KeyError, TypeError, pickle.UnpicklingError) as error:
+        parts, seconds = body["parts"], body["seconds"]
+    except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError, pickle.UnpicklingError) as error:
         raise InputError("checkpoint", file, "cannot be read; remove it to begin anew") from error
+    named = isinstance(parts, dict) and all(isinstance(name, str) for name in parts)
+    if not named or not isinstance(seconds, float | int) or not 0 <= seconds < math.inf:
+        raise InputError("checkpoint", file, "holds no state of a run; remove it to begin anew")
+    return parts, float(seconds)
 
 
 def _write(file: Path, parts: dict[str, Any], seconds: float) -> None:

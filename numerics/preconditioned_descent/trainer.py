@@ -16,6 +16,7 @@ from numerics.preconditioned_descent.experiments import clipped, eigenvalues, ra
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
 from numerics.repeatable import generator_for
 from verify import InputError, Running
+from verify.running import alike, kept_by
 
 _BETAS, _EPSILON = (0.9, 0.9), 1e-8
 _DTYPE = torch.float64
@@ -142,7 +143,14 @@ def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
     """Yield A and B at the steps of the plan, from where the run was left; `told` hears of every step."""
-    left = running.left(part) or {"training": None, "kept": []}
+
+    def fits(state: dict[str, Any]) -> bool:
+        fresh, count = Training(plan, seed, device), len(state["kept"])
+        like = {"training": fresh.state(), "kept": [fresh.matrices] * count}
+        fresh.generator.set_state(state["training"]["generator"])
+        return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
+
+    left = running.left(part, fits) or {"training": None, "kept": []}
     training = Training(plan, seed, device, left["training"])
     kept: list[list[Tensor]] = list(left["kept"])
 

@@ -21,6 +21,7 @@ from torch import Tensor
 from numerics.repeatable import generator_for, key_for
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError, Running
+from verify.running import alike, kept_by
 
 if TYPE_CHECKING:
     from numerics.sparse_token_selection.sign_kernel import SignBatches
@@ -252,7 +253,14 @@ def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
     """Yield W and V at the steps of the plan, from where the run was left; `told` hears of every step."""
-    left = running.left(part) or {"training": None, "W": [], "V": []}
+
+    def fits(state: dict[str, Any]) -> bool:
+        fresh, count = Training(plan, seed, device), len(state["W"])
+        like = {"training": fresh.state(), "W": [fresh.W] * count, "V": [fresh.V] * count}
+        fresh.generator.set_state(state["training"]["generator"])
+        return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
+
+    left = running.left(part, fits) or {"training": None, "W": [], "V": []}
     training = Training(plan, seed, device, left["training"])
     kept: dict[str, list[Tensor]] = {"W": list(left["W"]), "V": list(left["V"])}
 

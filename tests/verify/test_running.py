@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from verify import Experiment, InputError, Measurement, Parameter, Running, Setting, Source, Store
-from verify.running import alone
+from verify.running import alike, alone, kept_by
 
 SETTING = Setting(Parameter("steps", "integer", "steps", minimum=1), 30, 30)
 TRAINING = """
@@ -45,6 +45,7 @@ print([value.value.hex() for value in found.measurements.values()])
 
 def run(folder, killed_at):
     (folder / "walk.py").write_text(TRAINING)
+    (folder / "store").mkdir(exist_ok=True)
     words = [sys.executable, str(folder / "walk.py"), str(folder / "store" / "s"), str(killed_at)]
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
@@ -84,7 +85,7 @@ def test_what_is_kept_is_left(tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from verify.running import alone
+from verify.running import alike, alone, kept_by
 
 with alone(Path(sys.argv[1])):
     print("held", flush=True)
@@ -205,3 +206,54 @@ def test_progress_and_the_expected_time_are_told(tmp_path):
         # The second is served by the store, and takes no time.
         experiment.run(device="cpu", store=store, tell=lambda *x: told.append(x), announce=announced.append)
     assert told == [(1, 2)] and announced == [60.0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        3,
+        [1, 2],
+        torch.zeros(2),
+        {"parts": {}},
+        {"parts": 3, "seconds": 1.0},
+        {"parts": [("a", 1)], "seconds": 1.0},
+        {"parts": {1: 1}, "seconds": 1.0},
+        {"parts": {}, "seconds": "long"},
+        {"parts": {}, "seconds": -1.0},
+        {"parts": {}, "seconds": float("nan")},
+    ],
+    ids=str,
+)
+def test_a_checkpoint_that_holds_something_else_is_one_line(tmp_path, body):
+    torch.save(body, tmp_path / "s")
+    with pytest.raises(InputError, match=r"checkpoint = .*: (cannot be read|holds no state of a run); remove it"):
+        Running(tmp_path / "s")
+
+
+def test_a_state_that_does_not_fit_is_one_line(tmp_path):
+    running = Running(tmp_path / "s")
+    running.keep("a", lambda: {"x": 1}, now=True)
+    assert running.left("a", lambda state: state["x"] == 1) == {"x": 1} and running.left("b", pytest.fail) is None
+    for fits in (lambda state: state["x"] == 2, lambda state: state["y"], lambda state: state.z, lambda state: 1 // 0):
+        with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to begin anew"):
+            Running(tmp_path / "s").left("a", fits)
+
+
+def test_states_of_one_form_are_alike():
+    state = {"step": 3, "W": torch.ones(2, 3), "more": [[torch.zeros(1)], "text"]}
+    other = {"step": 7, "W": torch.zeros(2, 3), "more": [[torch.ones(1)], "other"]}
+    assert alike(state, other)
+    for name, value in (
+        *(("step", 3.0), ("step", True), ("W", torch.ones(3, 2)), ("W", torch.ones(2, 3).double()), ("W", None)),
+        *(("more", [[], "text"]), ("more", ([torch.zeros(1)], "text")), ("more", [[torch.zeros(1)]])),
+    ):
+        assert not alike({**state, name: value}, other)
+    assert not alike({**state, "else": 1}, other) and not alike({"step": 3}, other)
+
+
+def test_readings_are_kept_up_to_the_step():
+    steps = (0, 3, 8)
+    assert [count for count in range(5) if kept_by(steps, 2, count)] == [1]
+    assert [count for count in range(5) if kept_by(steps, 3, count)] == [1, 2]
+    assert [count for count in range(5) if kept_by(steps, 8, count)] == [2, 3]
+    assert not any(kept_by(steps, step, count) for step in (-1, 9) for count in range(5))

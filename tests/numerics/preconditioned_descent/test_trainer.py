@@ -130,3 +130,31 @@ def test_a_training_that_diverges_is_refused():
 def test_a_spectrum_that_is_printed_has_five_numbers():
     with pytest.raises(InputError, match="d = 3: must be 5 with the printed spectrum"):
         Training(replace(PLAN, spectrum="printed"), 5, "cpu")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: 3,
+        lambda state: {**state, "kept": []},
+        lambda state: {**state, "kept": [1, 2]},
+        lambda state: {name: part for name, part in state.items() if name != "training"},
+        lambda state: {**state, "training": {**state["training"], "step": 99}},
+        lambda state: {**state, "training": {**state["training"], "matrices": []}},
+        lambda state: {**state, "training": {**state["training"], "means": [[], []]}},
+        lambda state: {**state, "training": {**state["training"], "generator": torch.zeros(3, dtype=torch.uint8)}},
+    ],
+)
+def test_a_state_of_something_else_is_one_line(tmp_path, spoil):
+    told = lambda step: None  # noqa: E731
+    running = Running(tmp_path / "s", every=0.0)
+    found = readings(PLAN, 5, "cpu", running=running, part="a", told=told)
+    next(found)
+    next(found)
+    found.close()
+    whole = Running(tmp_path / "s")
+    state = whole.left("a")
+    assert len(list(readings(PLAN, 5, "cpu", running=whole, part="a", told=told))) == len(PLAN.read)
+    whole.keep("a", lambda: spoil(state), now=True)
+    with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to begin anew"):
+        list(readings(PLAN, 5, "cpu", running=Running(tmp_path / "s"), part="a", told=told))

@@ -182,3 +182,32 @@ def test_a_training_that_diverges_is_refused():
 
     with pytest.raises(InputError, match=r"eta = 1e\+200: training diverges: no finite loss at step"):
         train()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: 3,
+        lambda state: {**state, "W": state["W"] * 2},
+        lambda state: {**state, "W": [], "V": []},
+        lambda state: {**state, "V": [1, 2]},
+        lambda state: {name: part for name, part in state.items() if name != "training"},
+        lambda state: {**state, "training": {**state["training"], "step": 99}},
+        lambda state: {**state, "training": {**state["training"], "W": state["training"]["V"]}},
+        lambda state: {**state, "training": {**state["training"], "W": state["training"]["W"].float()}},
+        lambda state: {**state, "training": {**state["training"], "generator": torch.zeros(3, dtype=torch.uint8)}},
+    ],
+)
+def test_a_state_of_something_else_is_one_line(tmp_path, spoil):
+    told = lambda step: None  # noqa: E731
+    running = Running(tmp_path / "s", every=0.0)
+    found = readings(PLAN, SEED, "cpu", running=running, part="a", told=told)
+    next(found)
+    next(found)
+    found.close()
+    whole = Running(tmp_path / "s")
+    state = whole.left("a")
+    assert len(list(readings(PLAN, SEED, "cpu", running=whole, part="a", told=told))) == len(PLAN.read)
+    whole.keep("a", lambda: spoil(state), now=True)
+    with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to begin anew"):
+        list(readings(PLAN, SEED, "cpu", running=Running(tmp_path / "s"), part="a", told=told))
