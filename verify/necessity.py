@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from verify.budget import until
+from verify.budget import ended, until
 from verify.certificates import certificate
 from verify.check import check
 from verify.claims import Inequality
 from verify.conditions import evaluate_hypothesis
 from verify.dynamics import Progress
-from verify.errors import InputError, NoInstanceError
+from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.explore import explore, without
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
 from verify.simplify import Instance, simplest_between
@@ -161,7 +161,12 @@ def _decided(
     statement = without(theorem.statement, [hypothesis.label])
     if proof := _redundant(theorem, statement, hypothesis, deadline):
         return Need(*shown, "redundant", proof[0], certificate=proof[1])
-    label, violation, effort = _beside_the_example(theorem, statement, hypothesis, deadline)
+    try:
+        with until(deadline):
+            beside = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
+    except OutOfTimeError as error:
+        beside = "", None, f"beside the example {error}"
+    label, violation, effort = beside
     if violation is None:
         # Half of what is left to find a violation, half to come near to the hypothesis.
         left = max((deadline - time.monotonic()) / 2, 1.0)
@@ -172,7 +177,11 @@ def _decided(
     approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
     stopped = False
     try:
-        approach.run(seed)
+        with until(deadline):
+            ended(deadline, approach.run, seed)
+    except OutOfTimeError:
+        # What was found stays, as after Ctrl-C.
+        pass
     except KeyboardInterrupt:
         stopped = True
     left = max(_CERTIFYING * seconds, deadline - time.monotonic())
