@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from verify.cycles import Cycle
     from verify.dynamics import Passage
     from verify.outcomes import CheckResult, ClauseResult
-    from verify.statement import Statement
     from verify.theorem import Theorem
     from verify.tubes import Horizon
 
@@ -38,9 +37,10 @@ _EVERY, _INFLATION = 3, 4
 
 def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
     """Return the certificate of a check. Raises InputError where a clause is not decided, or in no checkable way."""
-    missing = [clause.label for clause in result.clauses if clause.proof is None]
+    missing = [clause for clause in result.clauses if clause.proof is None]
     if missing:
-        raise InputError("--certificate", missing[0], "this clause has no certificate: it is not decided exactly")
+        why = missing[0].unchecked or "it is not decided exactly"
+        raise InputError("--certificate", missing[0].label, f"this clause has no certificate: {why}")
     undecided = [hypothesis.label for hypothesis in result.hypotheses if hypothesis.holds is None]
     if undecided and result.in_scope is None:
         raise InputError("--certificate", undecided[0], "whether this hypothesis holds is not decided")
@@ -50,24 +50,17 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
         "theorem": theorem.id,
         "statement": theorem.statement.to_data(),
         "statement_digest": theorem.statement.digest,
-        "instance": {name: _written(value) for name, value in result.instance.items()},
+        "instance": {name: written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
         "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
-        "clauses": [_stated(clause) for clause in result.clauses],
+        "clauses": [stated(clause) for clause in result.clauses],
     }
 
 
-def _stated(clause: "ClauseResult") -> dict[str, Any]:
+def stated(clause: "ClauseResult") -> dict[str, Any]:
+    """Return what a certificate states of a clause."""
     evidence = str(clause.evidence)
     return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
-
-
-def refused(statement: "Statement", instance: Mapping[str, Any], clauses: "Sequence[ClauseResult]") -> dict[str, str]:
-    """Return, by label, why the re-checker does not accept the proofs of some clauses, where it does not."""
-    from verify.recheck import refusals
-
-    values = {name: _written(value) for name, value in instance.items()}
-    return refusals(statement.to_data(), values, [_stated(clause) for clause in clauses])
 
 
 def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
@@ -138,7 +131,7 @@ def number(value: Fraction | int) -> str:
     return top if bottom == "1" else f"{top}/{bottom}"
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
     """Return a parameter's value: a word as it is, a number or each of a list as a canonical string."""
     if isinstance(value, tuple):
         return [number(entry) for entry in value]
@@ -254,10 +247,31 @@ def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[
     return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
 
 
-def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure]) -> dict[str, Any]:
-    """Return the proof about a residual polynomial: its coefficients, and intervals around its roots."""
+def residual_proof(
+    polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], minimum: Fraction | None = None
+) -> dict[str, Any]:
+    """Return the proof about a residual polynomial: coefficients, intervals around roots, the least integral."""
     numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
-    return {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+    found = {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+    return found if minimum is None else {**found, "minimum": number(minimum)}
+
+
+def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a proof states, by their names: an accepted one shows them."""
+    match proof:
+        case {"kind": "passage", "steps": int(steps)}:
+            return {"steps": Enclosure(steps, steps)}
+        case {"kind": "tube", "steps": [first, last]}:
+            return {"steps": Enclosure(int(first), int(last))}
+        case {"kind": "residual", "roots": roots, "minimum": minimum} if roots:
+            return {"a": inverse_roots(roots), "minimum": Fraction(minimum), "attained": True}
+    return {}
+
+
+def inverse_roots(roots: list[list[str]]) -> list[Any]:
+    """Return 1/root for each interval of a proof that holds a root, in order: enclosures, or numbers where exact."""
+    ends = ((1 / Fraction(high), 1 / Fraction(low)) for low, high in roots)
+    return [low if low == high else Enclosure(low, high) for low, high in sorted(ends)]
 
 
 def matrices_proof(

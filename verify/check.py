@@ -1,9 +1,7 @@
 """Check a theorem at an instance: its hypotheses, then every clause of its claim, in scope or not."""
 
-import math
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +9,26 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from verify.budget import ended, until
-from verify.certificates import refused
-from verify.claims import Context, Inequality
+from verify.certificates import stated_values
+from verify.claims import MOST_WORK, Context, Inequality
 from verify.conditions import evaluate_hypothesis
+from verify.decide import Decider
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, OutOfTimeError, UndecidedError, UndefinedError
-from verify.evaluation import evaluate_rising, sign_of
+from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising
 from verify.evidence import shipped_proofs, standing
-from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, Outcome, scope
+from verify.least_values import least
+from verify.outcomes import CheckResult, ClauseResult, Enclosure, HypothesisResult, scope
+from verify.partial import substituted
 from verify.registry import load_theorem
 from verify.values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 
 if TYPE_CHECKING:
-    from verify.statement import Hypothesis, Statement
+    from verify.statement import Hypothesis
     from verify.theorem import Theorem
 
+_LEAST_WORK = 5e6
+"""What re-checking may cost where little time is given, in nominal microseconds."""
 _LATE, _PARTING = 1.1, 0.3
 """Times the time budget, and so many seconds: when what does not look at the clock is ended."""
 
@@ -98,17 +101,22 @@ def _checked(
         in_scope=in_scope,
         for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
         shipped=shipped,
+        work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
+        late=late,
     )
-    found_here = tuple(_evaluate(clause, context, late) for clause in context.statement.clauses)
-    clauses = _accepted(statement, context, found_here, late)
-    found = {clause.label: clause.values for clause in clauses}
+    decider = Decider(statement, context)
+    clauses = decider.claim()
+    found = {clause.label: clause for clause in clauses}
     values: dict[str, Any] = {}
     without: dict[str, str] = {}
+    rechecked: dict[str, bool] = {}
     for name, value in theorem.values.items():
         try:
-            values[name] = ended(late, _reported, statement.decided(value, instance), found, context)
+            asked = statement.decided(value, instance)
+            values[name], rechecked[name] = ended(late, _reported, asked, found, decider)
         except (UndefinedError, UndecidedError, OutOfTimeError) as error:
             values[name], without[name] = None, str(error)
+    confirmed, doubt = decider.scope() if in_scope else (None, "")
     return CheckResult(
         theorem.id,
         statement.digest,
@@ -122,90 +130,93 @@ def _checked(
         context.interrupted,
         {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
         without,
+        rechecked,
+        confirmed,
+        doubt,
     )
 
 
-def _reported(value: Any, found: Mapping[str, Mapping[str, Any]], context: Context) -> Any:
-    """Return a reported value, None where it means nothing. UndefinedError or UndecidedError where there is none."""
-    if isinstance(value, ClauseValue):
-        return found[value.clause].get(value.name)
-    if isinstance(value, ValueWhere | tuple):
-        cases = value if isinstance(value, tuple) else (value,)
-        return next((context.value(c.expression) for c in cases if _all_hold(c.relations, context)), None)
-    if isinstance(value, Relational):
-        return _holds(value, context)
-    if isinstance(value, ValueLargest):
-        return max(map(context.exact, value.expressions))
-    if isinstance(value, ValueLeast):
-        return _least(value, context)
-    if isinstance(value, ValueOver):
-        return _over(value, context)
-    return context.value(value)
+def _reported(value: Any, found: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, bool]:
+    """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
 
-
-def _holds(relation: Relational, context: Context) -> bool:
-    """Return whether a relation holds at the instance. Raises UndecidedError where that is not decided."""
-    found = Inequality("holds", relation).evaluate(context).holds
-    if found is None:
-        raise UndecidedError(f"{relation}: not decided here")
-    return found
-
-
-def _all_hold(relations: Iterable[Relational], context: Context) -> bool:
-    """Whether all relations hold. Raises UndecidedError where one is not decided: no other case may then count."""
-    return all(_holds(relation, context) for relation in relations)
-
-
-def _least(value: ValueLeast, context: Context) -> int:
-    """Return the least value in the range that is enough, by bisection; each comparison is rigorous.
-
-    That the value is enough, and the one below it, where the range has it, is not, are the last comparisons made.
-    UndefinedError where one is undecided, or no value in the range is enough.
+    UndefinedError or UndecidedError where there is none.
     """
-    level, lowest, highest = value.ends()
-    low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
-    excesses = [context.statement.expand(expression - level) for expression in value.expressions]
-
-    def enough(at: int) -> bool:
-        for excess in excesses:
-            if time.monotonic() > context.deadline:
-                raise UndefinedError("the time ran out")
-            sign = sign_of(evaluate_rising(excess, {**context.instance, value.parameter: at}, sign=True)[0])
-            if sign is None:
-                raise UndefinedError(f"{excess}: the sign is undecided at {value.parameter} = {at}")
-            if sign > 0:
-                return False
-        return True
-
-    if low > high or not enough(high):
-        raise UndefinedError(f"no integer from {low} to {high} is enough")
-    if enough(low):
-        return low
-    # Always: not enough at `low`, enough at `high`.
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    context = decider.context
+    if isinstance(value, ClauseValue):
+        clause = found[value.clause]
+        found_there = clause.values.get(value.name)
+        return found_there, clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == found_there
+    if isinstance(value, ValueWhere | tuple):
+        return _where(value if isinstance(value, tuple) else (value,), decider)
+    if isinstance(value, Relational):
+        return _holds(value, decider)
+    if isinstance(value, ValueLargest):
+        numbers = [_valued(expression, decider, exact=True) for expression in value.expressions]
+        return max(number for number, _ in numbers), all(same for _, same in numbers)
+    if isinstance(value, ValueLeast):
+        return least(value, context), False
+    if isinstance(value, ValueOver):
+        return _over(value, decider)
+    return _valued(value, decider)
 
 
-def _over(value: ValueOver, context: Context) -> Any:
-    """Return a value at each entry of a list, exactly, or the sum of all. Raises UndefinedError for one without."""
+def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> tuple[Fraction | Enclosure, bool]:
+    context = decider.context
+    value = context.exact(expression) if exact else context.shown(expression)
+    return value, decider.rechecks_value(expression, value)
 
-    def exact(expression: sp.Expr, **more: Any) -> Fraction:
+
+def _where(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, bool]:
+    """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
+    rechecked = True
+    for case in cases:
+        held = []
+        for relation in case.relations:
+            held.append(_holds(relation, decider))
+            rechecked &= held[-1][1]
+            if not held[-1][0]:
+                break
+        if all(holds for holds, _ in held):
+            value, same = _valued(case.expression, decider)
+            return value, rechecked and same
+    return None, rechecked
+
+
+def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
+    """Return whether a relation holds at the instance, and whether that was re-checked.
+
+    Raises UndecidedError where it is not decided: no other case may then count.
+    """
+    found = decider.decide(Inequality("holds", relation))
+    if found.holds is None:
+        raise UndecidedError(f"{relation}: not decided here: {found.detail}")
+    return found.holds, found.rechecked
+
+
+def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
+    """Return a value at each entry of a list, exactly, or the sum of all, and whether each was found again.
+
+    Raises UndefinedError for one without a value.
+    """
+    context = decider.context
+
+    def exact(expression: sp.Basic, at: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, bool]:
         if time.monotonic() > context.deadline:
             raise UndefinedError("the time ran out")
-        found, _ = evaluate_rising(sp.sympify(expression), {**context.instance, **more})
+        found, _ = evaluate_rising(expression, {**context.instance, **{s.name: number for s, number in at.items()}})
         if not isinstance(found, Fraction):
             raise UndefinedError(f"{expression}: a rational value is needed here")
-        return found
+        put = {symbol: sp.Rational(number.numerator, number.denominator) for symbol, number in at.items()}
+        return found, decider.rechecks_value(substituted(expression, put), found)
 
-    entries, name = context.instance[value.parameter], value.entry.name
-    sums = {
-        symbol.name: sum((exact(term, **{name: x}) for x in entries), Fraction(0))
-        for symbol, term in value.sums.items()
-    }
-    listed = [exact(value.expression, **sums, **{name: x}) for x in entries]
-    return sum(listed, Fraction(0)) if value.total else listed
+    entries, sums, same = context.instance[value.parameter], dict[sp.Symbol, Fraction](), True
+    for symbol, term in value.sums.items():
+        parts = [exact(sp.sympify(term), {value.entry: x}) for x in entries]
+        sums[symbol] = sum((number for number, _ in parts), Fraction(0))
+        same &= all(found for _, found in parts)
+    listed = [exact(sp.sympify(value.expression), {**sums, value.entry: x}) for x in entries]
+    numbers = [number for number, _ in listed]
+    return sum(numbers, Fraction(0)) if value.total else numbers, same and all(found for _, found in listed)
 
 
 def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) -> HypothesisResult:
@@ -214,41 +225,3 @@ def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) ->
     except OutOfTimeError as error:
         shown = hypothesis.label, hypothesis.kind, hypothesis.statement
         return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
-
-
-def _accepted(
-    statement: "Statement", context: Context, clauses: tuple[ClauseResult, ...], late: float
-) -> tuple[ClauseResult, ...]:
-    """Return the clauses, proved only where the re-checker accepts it, else as they are found at the instance."""
-    proved = [clause for clause in clauses if clause.evidence is Evidence.PROVED]
-    if not proved:
-        return clauses
-    try:
-        why = ended(late, refused, statement, context.instance, proved)
-    except OutOfTimeError as error:
-        why = {clause.label: str(error) for clause in proved}
-    except KeyboardInterrupt:
-        context.interrupt()
-        why = {clause.label: "interrupted" for clause in proved}
-    if why.keys() & context.shipped.keys() and not context.interrupted:
-        # What was shipped is not accepted, or not here: what is found is.
-        context.shipped = {}
-        fresh = {c.label: _evaluate(c, context, late) for c in context.statement.clauses if c.label in why}
-        return _accepted(statement, context, tuple(fresh.get(clause.label, clause) for clause in clauses), late)
-    context.for_all = frozenset()
-    again = {c.label: _evaluate(c, context, late) for c in context.statement.clauses if c.label in why}
-    said = {label: f"{found.detail}; a proof for all is not accepted: {why[label]}" for label, found in again.items()}
-    found = {label: replace(result, detail=said[label]) for label, result in again.items()}
-    return tuple(found.get(clause.label, clause) for clause in clauses)
-
-
-def _evaluate(clause: Any, context: Context, late: float) -> ClauseResult:
-    try:
-        return ended(late, clause.evaluate, context)
-    except OutOfTimeError as error:
-        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-    except KeyboardInterrupt:
-        context.interrupt()
-        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail="interrupted")
-    except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
-        return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=f"no value here: {error}")

@@ -1,10 +1,11 @@
 """Clauses of a claim: as data, and their evaluation by the engine at an instance."""
 
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy as sp
@@ -18,8 +19,9 @@ from verify.dynamics import (
     first_passage,
 )
 from verify.errors import TheoremError, UndecidedError, UndefinedError
-from verify.evaluation import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
+from verify.evaluation import evaluate_rising, exact_values, holds, scan_values, sign_of, symbols_by_name
 from verify.identities import (
+    carry_out,
     differentiate,
     put,
     sample_points,
@@ -27,9 +29,10 @@ from verify.identities import (
     spread_points,
     zero_with_divisors,
 )
-from verify.language import RELATIONS, to_data
-from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
-from verify.signs import factor_signs, nowhere_zero
+from verify.language import RELATIONS, difference, to_data
+from verify.outcomes import DIGITS, ClauseResult, Enclosure
+from verify.partial import evaluated, needs, rebuilt, taken_apart
+from verify.signs import factor_signs, nowhere_zero, positive
 from verify.tube_cells import Tube
 from verify.tubes import Horizon, enclose_passage
 
@@ -41,6 +44,10 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-13
 """Two sides that differ by less, in float64 and relative to their size, may be equal."""
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
+_FOR_ALL = ("identity", "words", "positive", "squares", "cases", "logarithms")
+"""Kinds of proof that show a clause for all parameters."""
+MOST_WORK = 60e6
+"""What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -52,15 +59,17 @@ class Context:
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
     them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
     not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
-    clause, of which the re-checker will say whether they are accepted. Recursions are followed until
-    `iterate_until`, so that some time is left for what comes after.
+    clause, of which the re-checker will say whether they are accepted; `withheld` are clauses whose proofs for all it
+    did not accept, and `work` is what all that it checks may cost, in nominal microseconds. What does not look at the
+    clock is ended at `late`. Recursions are followed
+    until `iterate_until`, so that some time is left for what comes after.
     """
 
     statement: "Statement"
     instance: Mapping[str, Any]
     proofs: Mapping[str, Any]
     deadline: float
-    digits: int = 17
+    digits: int = DIGITS
     progress: Progress | None = None
     passages: dict[Any, Any] = field(default_factory=dict)
     iterate_until: float | None = None
@@ -68,6 +77,20 @@ class Context:
     for_all: frozenset[str] | None = None
     interrupted: bool = False
     shipped: Mapping[str, Any] = field(default_factory=dict)
+    work: float = MOST_WORK
+    late: float = math.inf
+    withheld: set[str] = field(default_factory=set)
+
+    def withhold(self, label: str, proof: Any) -> bool:
+        """Give up a proof for all parameters that is not accepted; return whether another way is left."""
+        if label in self.shipped:
+            self.shipped = {other: kept for other, kept in self.shipped.items() if other != label}
+            return True
+        for_all = isinstance(proof, Mapping) and proof.get("kind") in _FOR_ALL and proof.get("scope") != "instance"
+        if not for_all or label in self.withheld:
+            return False
+        self.withheld.add(label)
+        return True
 
     def shipped_proof(self, label: str, *kinds: str) -> Any:
         """Return the proof for all parameters that is shipped of a clause, if it is of one of some kinds, else None."""
@@ -76,11 +99,18 @@ class Context:
 
     def is_for_all(self, label: str) -> bool:
         """Whether what is proved of a clause is proved for all parameters."""
-        return self.for_all is None or label in self.for_all
+        return label not in self.withheld and (self.for_all is None or label in self.for_all)
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
-        """Return the value of an expression of the parameters, to the digits asked for."""
-        return evaluate_rising(self.statement.expand(expression), self.instance, digits=self.digits)[0]
+        """Return the value of an expression of the parameters; what is found does not depend on the digits shown."""
+        return self._to(expression, DIGITS)
+
+    def shown(self, expression: sp.Basic) -> Fraction | Enclosure:
+        """Return the value of an expression of the parameters, to the digits that are shown, where these are more."""
+        return self._to(expression, max(DIGITS, self.digits))
+
+    def _to(self, expression: sp.Basic, digits: int) -> Fraction | Enclosure:
+        return evaluate_rising(self.statement.expand(expression), self.instance, digits=digits)[0]
 
     def exact(self, expression: sp.Basic) -> Fraction:
         """Return the exact value of an expression; UndefinedError where it is not rational."""
@@ -224,70 +254,46 @@ class Identity:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
         statement = context.statement
         if (proof := context.shipped_proof(self.label, "identity")) and proof.get("scope") == "all":
-            shown = Outcome.VERIFIED, Evidence.PROVED, Fraction(0), "symbolic zero for all parameters"
-            return ClauseResult(self.label, self.text, *shown, proof=proof)
+            return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
         why = "no point found at which the two sides differ"
-        everywhere = self._difference(statement)
-        values = _exact_values(statement, context.instance)
-        here = put(everywhere, values)
-        ends = tuple(differentiate(statement.expand(side)) for side in self.expressions())
-        for difference, sides, evidence, where in (
-            (everywhere, ends, Evidence.PROVED, "for all parameters"),
-            (here, tuple(put(end, values) for end in ends), Evidence.CERTIFIED, "at this instance"),
+        everywhere = _sides(self, statement)
+        values = exact_values(statement.symbols(), context.instance)
+        here = tuple(put(side, values) for side in everywhere)
+        for sides, scope, where in (
+            (everywhere, "all", "for all parameters"),
+            (here, "instance", "at this instance"),
         )[not context.is_for_all(self.label) :]:
             try:
-                if _zero_on_domain(difference, statement):
-                    for side in sides if evidence is Evidence.CERTIFIED else ():
-                        # What cancels in the difference has a value all the same.
-                        _refuse_zeros(zero_with_divisors(side)[1], statement)
-                    detail = f"symbolic zero {where}"
-                    scope = "all" if evidence is Evidence.PROVED else "instance"
-                    return ClauseResult(
-                        self.label,
-                        self.text,
-                        Outcome.VERIFIED,
-                        evidence,
-                        Fraction(0),
-                        detail,
-                        proof=identity_proof(scope, _factors(difference, sides, statement)),
-                    )
-            except (TheoremError, UndefinedError) as error:
+                if _equal(sides, statement):
+                    proof = identity_proof(scope, _factors(sides, statement))
+                    return ClauseResult.verified(self, proof, margin=Fraction(0), detail=f"symbolic zero {where}")
+            except (TheoremError, UndefinedError, UndecidedError) as error:
                 why = str(error)
         # The sides have values only where all that they are written with has one, what cancels too.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in context.instance}
-        for point in sample_points(here.free_symbols | free):
+        difference = _difference(here)
+        for point in sample_points(difference.free_symbols | free):
             try:
-                value, bits = evaluate_rising(put(here, point), {}, sign=True)
+                value, bits = evaluate_rising(put(difference, point), {}, sign=True)
             except (TheoremError, UndefinedError, UndecidedError):
                 continue
             if sign_of(value):
                 named = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in point.items()}
                 witness = {**context.instance, **named, "left_minus_right": value}
-                return ClauseResult(
-                    self.label,
-                    self.text,
-                    Outcome.REFUTED,
-                    Evidence.CERTIFIED,
-                    value,
-                    "the two sides differ",
-                    witness,
-                    bits=bits,
-                    proof=point_proof(named, value, bits),
-                )
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
-
-    def _difference(self, statement: "Statement") -> sp.Expr:
-        return differentiate(statement.expand(self.left - self.right))
+                proof = point_proof(named, value, bits)
+                found = {"margin": value, "detail": "the two sides differ", "witness": witness, "bits": bits}
+                return ClauseResult.refuted(self, proof, **found)
+        return ClauseResult.undecided(self, why)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
+        sides = _sides(self, statement)
         try:
-            if _zero_on_domain(self._difference(statement), statement):
+            if _equal(sides, statement):
                 return 1.0
-        except (TheoremError, UndefinedError):
+        except (TheoremError, UndefinedError, UndecidedError):
             pass
-        sides = tuple(differentiate(statement.expand(side)) for side in self.expressions())
         names = symbols_by_name(sp.Tuple(*sides))
         worst = 0.0
         for point in sample_points([symbol for name, symbol in names.items() if name not in instance]):
@@ -297,29 +303,69 @@ class Identity:
         return -worst if worst > _ROUNDING else _ROUNDING
 
 
-@cache
-def _zero_on_domain(difference: sp.Expr, statement: "Statement") -> bool:
-    """Whether it is identically 0, and nothing that was divided by vanishes on the statement's domain."""
-    zero, divisors = zero_with_divisors(difference)
+Sides = tuple[sp.Expr, sp.Expr]
+
+
+@lru_cache(maxsize=2**12)
+def _sides(clause: Identity, statement: "Statement") -> Sides:
+    """Return the sides with definitions put in and derivatives carried out."""
+    left, right = (differentiate(rebuilt(statement.expand(side))) for side in clause.expressions())
+    return left, right
+
+
+def _difference(sides: Sides) -> sp.Expr:
+    """Return left − right, where both have values."""
+    return evaluated(sides, sides[0] - sides[1])
+
+
+@lru_cache(maxsize=2**12)
+def _equal(sides: Sides, statement: "Statement") -> bool:
+    """Whether two sides are identically equal. Raises UndefinedError where they are, and need not have values."""
+    plain = [taken_apart(side)[0] for side in sides]
+    zero, divisors = zero_with_divisors(plain[0] - plain[1])
     if zero:
-        _refuse_zeros(divisors, statement)
+        for divisor in divisors:
+            _refuse(nowhere_zero(divisor, statement.parameters, statement.domain), divisor)
+        for side in sides:
+            for part in needs(side):
+                _refuse(has_a_value(part, statement), part)
     return zero
 
 
-def _refuse_zeros(divisors: Sequence[sp.Expr], statement: "Statement") -> None:
-    for divisor in divisors:
-        if not nowhere_zero(divisor, statement.parameters, statement.domain):
-            raise UndefinedError(f"equal, but {divisor}, which was divided by, may vanish")
+def _refuse(shown: bool, part: sp.Basic) -> None:
+    if not shown:
+        raise UndefinedError(f"equal where they have values, but {part} may have none, or be divided by and vanish")
 
 
-@cache
-def _factors(difference: sp.Expr, sides: Sequence[sp.Expr], statement: "Statement") -> dict[sp.Expr, int | None]:
+def has_a_value(part: sp.Basic, statement: "Statement") -> bool:
+    """Whether a part of an expression is shown to have a value everywhere on the domain.
+
+    Raises UndefinedError and UndecidedError where it is a number and has none, or none that is found.
+    """
+    if not part.free_symbols:
+        evaluate_rising(part, {})
+        return True
+    where = statement.parameters, statement.domain
+    try:
+        if isinstance(part, sp.Limit):
+            return all(nowhere_zero(divisor, *where) for divisor in carry_out(part)[1])
+        (argument, *exponent), _ = share_exponentials(list(part.args), numbers=True)
+        if isinstance(part, sp.Pow) and exponent[0].is_Integer:
+            return nowhere_zero(sp.fraction(sp.together(argument))[0], *where)
+        return isinstance(part, sp.Pow | sp.log) and positive(argument, *where)
+    except sp.PolynomialError:
+        return False
+
+
+@lru_cache(maxsize=2**12)
+def _factors(sides: Sides, statement: "Statement") -> dict[sp.Expr, int | None]:
     """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
 
     Beside the divisors that were met here, in lowest terms, these are the denominators as they are
     written, in the difference and in the sides, but for those inside a limit.
     """
-    (rational, *shared), meaning = share_exponentials([difference, *sides])
+    plain = [taken_apart(side)[0] for side in sides]
+    (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)
     _, met = zero_with_divisors(rational)
     outside = [e.xreplace({limit: sp.Integer(0) for limit in e.atoms(sp.Limit)}) for e in (rational, *shared)]
     written = [power.base for e in outside for power in e.atoms(sp.Pow) if power.exp.is_negative]
@@ -329,15 +375,6 @@ def _factors(difference: sp.Expr, sides: Sequence[sp.Expr], statement: "Statemen
         for factor, shift in factor_signs(numerator, statement.parameters, statement.domain).items():
             found[factor.xreplace(meaning)] = shift
     return found
-
-
-def _exact_values(statement: "Statement", instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
-    symbols = {symbol.name: symbol for symbol in statement.symbols()}
-    return {
-        symbols[name]: sp.Rational(value.numerator, value.denominator)
-        for name, value in instance.items()
-        if name in symbols and isinstance(value, int | Fraction)
-    }
 
 
 @dataclass(frozen=True)
@@ -377,37 +414,34 @@ class Inequality:
         try:
             holds, margin, bits = self._decided(context.statement, context.instance)
         except (UndefinedError, UndecidedError) as error:
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
+            return ClauseResult.undecided(self, str(error))
         if holds is None:
-            detail = f"the sign of the margin is undecided at {bits} bits"
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, margin, detail, bits=bits)
-        outcome = Outcome.VERIFIED if holds else Outcome.REFUTED
-        witness = {} if holds else dict(context.instance)
-        proof, evidence, detail = margin_proof(margin, bits), Evidence.CERTIFIED, ""
-        shown = self._proof_for_all(context) if holds else None
-        if shown is not None:
-            proof, evidence, detail = shown, Evidence.PROVED, _POSITIVE
-        return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, bits=bits, proof=proof)
+            why = f"the sign of the margin is undecided at {bits} bits"
+            return ClauseResult.undecided(self, why, margin=margin, bits=bits)
+        proof = margin_proof(margin, bits)
+        if not holds:
+            return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
+        shown = self._proof_for_all(context)
+        detail = "" if shown is None else _POSITIVE
+        return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
 
     def _symbols(self, statement: "Statement") -> dict[str, sp.Symbol]:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
-        return symbols_by_name(sp.Tuple(*map(statement.expand, self.relation.args)))
+        return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
 
     def _decided(
         self, statement: "Statement", values: Mapping[str, Any]
     ) -> tuple[bool | None, Fraction | Enclosure, int | None]:
         """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
-        left, right = self.relation.args
-        if isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan):
-            left, right = right, left
-        margin, bits = evaluate_rising(statement.expand(right - left), values, sign=True)
-        for side in (left, right):
-            # What cancels in the margin has a value all the same.
-            evaluate_rising(statement.expand(side), values)
+        margin, bits = evaluate_rising(self._margin(statement), values, sign=True)
         if isinstance(self.relation, sp.Eq):
             sign = sign_of(margin)
             return None if sign is None else sign == 0, margin, bits
         return holds(self.relation, margin), margin, bits
+
+    def _margin(self, statement: "Statement") -> sp.Expr:
+        """Return larger minus smaller side (of an equation right minus left), where both have values."""
+        return difference(statement.expand(self.relation))
 
     def _proof_for_all(self, context: Context) -> Any:
         if not context.is_for_all(self.label):
@@ -422,7 +456,7 @@ class Inequality:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
         shown = self._proof_for_all(context)
         if shown is not None:
-            return ClauseResult(self.label, self.text, Outcome.VERIFIED, Evidence.PROVED, detail=_POSITIVE, proof=shown)
+            return ClauseResult.verified(self, shown, detail=_POSITIVE)
         variables = self._symbols(context.statement)
         for point in spread_points([variables[name] for name in quantified]):
             named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
@@ -431,23 +465,14 @@ class Inequality:
             except (UndefinedError, UndecidedError):
                 continue
             if holds is False:
-                return ClauseResult(
-                    self.label,
-                    self.text,
-                    Outcome.REFUTED,
-                    Evidence.CERTIFIED,
-                    margin,
-                    "the margin at a point",
-                    {**context.instance, **named},
-                    bits=bits,
-                    proof=point_proof(named, margin, bits),
-                )
-        why = f"no proof was found for all values of {', '.join(quantified)}"
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+                proof, witness = point_proof(named, margin, bits), {**context.instance, **named}
+                found = {"margin": margin, "detail": "the margin at a point", "witness": witness, "bits": bits}
+                return ClauseResult.refuted(self, proof, **found)
+        return ClauseResult.undecided(self, f"no proof was found for all values of {', '.join(quantified)}")
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
-        sides = tuple(statement.expand(side) for side in self.relation.args)
+        sides = statement.expand(self.relation).args
         variables = [symbol for name, symbol in symbols_by_name(sp.Tuple(*sides)).items() if name not in instance]
         points = spread_points(variables) if variables else [{}]
         named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)

@@ -258,7 +258,8 @@ def sweep_theorem(
         _print_json({**result.to_json(), "files": files})
     else:
         _say("\n".join([sweep_text(result), *files]))
-    lost, differs = result.failed or result.stopped, result.rechecked is not None and result.rechecked.differing > 0
+    lost = result.failed or result.stopped or result.done < len(result.grid)
+    differs = result.rechecked is not None and result.rechecked.differing > 0
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
 
 
@@ -325,13 +326,14 @@ def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Check certificates with a program of its own, which knows no theorem: 0 accepted, 1 rejected, 2 unreadable."""
+    from verify.evidence import pins
     from verify.recheck import Rejected, Unreadable, recheck_file
 
-    rows, code = [], 0
+    rows, code, pinned = [], 0, pins()
     for file in files:
         row: dict[str, Any] = {"file": str(file), "accepted": False}
         try:
-            found = recheck_file(file)
+            found = recheck_file(file, pinned)
         except Rejected as error:
             row["reason"], code = str(error), max(code, 1)
         except (Unreadable, OSError) as error:
@@ -339,7 +341,7 @@ def recheck_certificates(
             code = INPUT_ERROR
         else:
             row |= {"accepted": True, "theorem": found.theorem, "statement_digest": found.statement_digest}
-            row |= {"instance": dict(found.instance), "in_scope": found.in_scope}
+            row |= {"pinned": found.pinned, "instance": dict(found.instance), "in_scope": found.in_scope}
             names = ("label", "outcome", "evidence", "kind")
             row["clauses"] = [dict(zip(names, clause, strict=True)) for clause in found.clauses]
             row["uses"] = [{"theorem": name, "statement_digest": digest} for name, digest in found.uses]
@@ -357,6 +359,7 @@ def _recheck_line(row: dict[str, Any]) -> str:
     instance = "".join(f" {name}={value}" for name, value in row["instance"].items())
     clauses = ", ".join(f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})" for c in row["clauses"])
     scope = "" if row["in_scope"] else "; out of scope"
+    scope += "" if row["pinned"] else "; no package here pins a statement by this id"
     return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
 
 

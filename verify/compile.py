@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.errors import TheoremError
+from verify.errors import TheoremError, UndefinedError
 from verify.guard import call_primitive, call_scan
 from verify.identities import carry_out, share_exponentials
-from verify.language import PRIMITIVES
+from verify.language import PRIMITIVES, Magnitude
+from verify.partial import Provided, needs, provided, rebuilt
 
 if TYPE_CHECKING:
     from verify.arithmetic import Arithmetic
@@ -67,7 +68,7 @@ def compile_program(
 
     What depends on the fixed inputs alone is computed once, when the program is bound.
     """
-    evaluated, exponentials = share_exponentials([carry_out(sp.sympify(e))[0] for e in expressions])
+    evaluated, exponentials = share_exponentials([_carried_out(sp.sympify(e)) for e in expressions])
     hoisted: dict[sp.Expr, sp.Symbol] = {}
     reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
     writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})
@@ -80,6 +81,12 @@ def compile_program(
     source = "\n".join(f"    {line}" for line in [*writer.lines, f"return ({returned})"])
     constants = tuple((name, value) for value, name in writer.constants.items())
     return Program(prelude, source, len(fixed), len(inputs), constants, tuple(sorted(writer.primitives)))
+
+
+def _carried_out(expression: sp.Basic) -> sp.Basic:
+    """Return an expression without derivatives and limits, such that nothing that it needs is lost by rewriting it."""
+    done, divisors = carry_out(rebuilt(expression))
+    return provided(done, [part for divisor in divisors for part in needs(1 / divisor)])
 
 
 def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
@@ -128,10 +135,21 @@ class _Writer:
                 return self._power(node)
             case sp.core.numbers.Exp1():
                 return f"exp({self.write(sp.Integer(1))})"
-            case sp.Abs():
+            case sp.Abs() | Magnitude():
                 return f"abs({self.write(node.args[0])})"
             case sp.log():
                 return f"log({self.write(node.args[0])})"
+            case Provided():
+                # In each arithmetic 0 times what has no value has none.
+                value, *needed = map(self.write, node.args)
+                nought = self.write(sp.Integer(0))
+                return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
+            case sp.core.numbers.ComplexInfinity() | sp.core.numbers.NaN() | sp.core.numbers.Infinity():
+                raise UndefinedError("there is a division by zero")
+            case sp.core.numbers.NegativeInfinity():
+                raise UndefinedError("there is a division by zero")
+            case sp.core.numbers.ImaginaryUnit():
+                raise UndefinedError("there is a root of a negative number")
         name = node.func.__name__
         if name in PRIMITIVES and isinstance(node, PRIMITIVES[name].head):
             self.primitives.add(name)

@@ -6,15 +6,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation import evaluate_rising, holds
-from verify.language import enclosed_applications
+from verify.language import difference, enclosed_applications
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
 from verify.parameters import Parameter, parse_instance
+from verify.partial import rebuilt, substituted, taken_apart
+from verify.statement import Hypothesis
 
 if TYPE_CHECKING:
-    from verify.statement import Hypothesis, Statement
+    from verify.statement import Statement
     from verify.theorem import Theorem
 
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -78,14 +81,21 @@ def check_domain(statement: "Statement", instance: Mapping[str, Any]) -> None:
     """Raise InputError where the given parameters break a relation without which they mean nothing."""
     for relation in statement.domain:
         names = _names(relation)
-        values = {symbol: _rational(instance[name]) for name, symbol in names.items() if name in instance}
-        if len(values) == len(names) and not relation.subs(values):
+        if names.keys() <= instance.keys() and not _kept(relation, instance):
             name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name
             others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
-            raise InputError(name, instance[name], f"must satisfy {relation} (here {others})")
+            raise InputError(name, instance[name], f"must satisfy {relation}" + (f" (here {others})" if others else ""))
 
 
-def evaluate_hypothesis(hypothesis: "Hypothesis", instance: Mapping[str, Any]) -> HypothesisResult:
+def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
+    """Whether a relation of the domain is decided to hold; one of which a side has no value does not."""
+    try:
+        return holds(relation, evaluate_rising(Hypothesis("domain", relation).slack, instance, sign=True)[0]) is True
+    except (UndefinedError, UndecidedError):
+        return False
+
+
+def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
 
     What has no value does not hold; None where the sign of the slack is not decided.
@@ -134,9 +144,13 @@ def _range(statement: "Statement", parameter: Parameter, instance: Mapping[str, 
             continue
         values = {s: _rational(instance[n]) if n in instance else sp.Symbol(n, real=True) for n, s in names.items()}
         sides = [side.subs(values) for side in relation.args]
+        lost = taken_apart(substituted(rebuilt(difference(relation)), values))[1]
         if any(side.has(sp.zoo, sp.nan) for side in sides):
             # A division by zero at the given values: the relation admits nothing.
             admissible = sp.S.EmptySet
+        elif any(unknown in part.free_symbols for part in lost):
+            # Where a part that cancels has no value it does not hold: it is shown as it is.
+            open_relations.append(str(relation))
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
         elif (solved := _solve(relation.func(*_enclosed_put(relation, sides)), unknown)) is None:

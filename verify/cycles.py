@@ -115,8 +115,12 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
     """Return the run's states in float64 while it is finite and above the level, at most some steps."""
     fixed, step, _, initial = _programs(dynamics, frozenset(values))
     numbers = [float(values[symbol.name]) for symbol in fixed]
-    advance = step.bind(Float64(), numbers)
-    state, states = tuple(float(x) for x in initial.bind(Float64())(*numbers)), []
+    try:
+        advance = step.bind(Float64(), numbers)
+        state, states = tuple(float(x) for x in initial.bind(Float64())(*numbers)), []
+    except (ArithmeticError, ValueError, TypeError):
+        # Balls say whether it has a value.
+        return []
     for _ in range(steps + 1):
         try:
             observed, *following = advance(*state)

@@ -24,6 +24,10 @@ class PrimitiveError(TheoremError):
     """A theorem's own function raised what it must not raise, or returned what is no value."""
 
 
+class BeyondReachError(TheoremError):
+    """What is in the language and is not evaluated here, such as the limit of what is not rational."""
+
+
 class NoInstanceError(TheoremError):
     """No instance was found that keeps the hypotheses; there may be some."""
 

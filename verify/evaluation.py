@@ -1,8 +1,8 @@
 """Values of an expression at an instance: exact or in balls of rising precision, and in float64 for a search."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -11,8 +11,10 @@ from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, encl
 from verify.compile import Program, compile_program
 from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
 from verify.guard import call_enclosed
+from verify.identities import differentiate, limits_at
 from verify.language import enclosed_applications
 from verify.outcomes import Enclosure
+from verify.partial import rebuilt, substituted, taken_apart
 
 
 def evaluate_rising(
@@ -20,10 +22,13 @@ def evaluate_rising(
 ) -> tuple[Fraction | Enclosure, int | None]:
     """Return a number's exact value, or a ball raised until it has `digits` digits and (`sign`) a decided sign.
 
-    Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression has
-    no value. The second result is the number of bits, None when exact.
+    Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression, or a part of it as it
+    is written, has no value. The second result is the number of bits, None when exact.
     """
-    expression, instance = _put_enclosed(sp.sympify(expression), instance)
+    expression, instance = _put_enclosed(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
+    expression, needed = taken_apart(expression)
+    for part in needed:
+        evaluate_rising(part, instance)
     if (ends := _affine_ends(expression, instance)) is not None:
         return ends, FIRST_BITS
     names, program = _program(expression)
@@ -59,6 +64,24 @@ def evaluate_rising(
         bits *= 2
 
 
+@lru_cache(maxsize=2**12)
+def _rewritten(expression: sp.Basic) -> sp.Basic:
+    return differentiate(rebuilt(expression))
+
+
+def exact_values(symbols: Iterable[sp.Symbol], instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
+    """Return an instance's numbers by some symbols."""
+    found = ((symbol, instance.get(symbol.name)) for symbol in symbols)
+    return {s: sp.Rational(v.numerator, v.denominator) for s, v in found if isinstance(v, int | Fraction)}
+
+
+def _with_limits(expression: sp.Basic, instance: Mapping[str, Any]) -> sp.Basic:
+    """Return the expression with its limits carried out at the instance, where that is rational."""
+    if not expression.has(sp.Limit):
+        return expression
+    return limits_at(expression, exact_values(expression.free_symbols, instance))
+
+
 def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
     """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
     values = dict(instance)
@@ -72,7 +95,7 @@ def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp
             put[node], values[symbol.name] = symbol, call_enclosed(primitive.name, primitive.evaluate, *arguments)
         except OutOfTimeError as error:
             raise UndecidedError(f"{primitive.name}: {error}") from None
-    return (expression.xreplace(put), values) if put else (expression, instance)
+    return (substituted(expression, put), values) if put else (expression, instance)
 
 
 def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure | None:
@@ -102,7 +125,7 @@ def holds(relation: Any, slack: Fraction | Enclosure) -> bool | None:
     return False if high is not None and (high < 0 or (high == 0 and strict)) else None
 
 
-@cache
+@lru_cache(maxsize=2**12)
 def _program(expression: sp.Basic) -> tuple[tuple[str, ...], Program]:
     names = symbols_by_name(expression)
     return tuple(names), compile_program([expression], tuple(names.values()))
@@ -121,7 +144,7 @@ def sign_of(value: Fraction | Enclosure) -> int | None:
     return 1 if value.lower > 0 else -1 if value.upper < 0 else 0 if value.lower == value.upper == 0 else None
 
 
-@cache
+@lru_cache(maxsize=2**12)
 def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Any]:
     names = symbols_by_name(sp.Tuple(*expressions))
     return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())

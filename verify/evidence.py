@@ -31,6 +31,13 @@ class Standing:
     why: str = ""
 
 
+def pins() -> dict[str, str]:
+    """Return, by the ids of installed theorems, the digests that their packages pin in `statement_digests.json`."""
+    packages = {package_of(name) for name in theorem_ids()}
+    files = (Path(str(resources.files(package))) / "statement_digests.json" for package in sorted(packages))
+    return {name: pinned for file in files if file.is_file() for name, pinned in json.loads(file.read_text()).items()}
+
+
 def shipped_path(theorem_id: str) -> Path:
     """Return where the package of a theorem ships its certificate, whether it is there or not."""
     return Path(str(resources.files(package_of(theorem_id)))) / "certificates" / f"{theorem_id}.json"
@@ -61,10 +68,9 @@ def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
 
     None of a certificate that cannot be read, or is of another statement.
     """
-    if theorem.id not in theorem_ids():
-        return {}
-    path = shipped_path(theorem.id)
     try:
+        # One that is not installed has no path.
+        path = shipped_path(theorem.id)
         found = path.stat()
         digest, proofs = _proofs(path, found.st_mtime_ns, found.st_size)
     except (OSError, ValueError, KeyError, TypeError):

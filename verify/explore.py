@@ -19,13 +19,13 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from verify.budget import ended, until
 from verify.claims import Clause, Context
 from verify.conditions import check_domain, evaluate_hypothesis
+from verify.decide import Decider
 from verify.draws import own_draws
 from verify.dynamics import Progress
-from verify.errors import InputError, NotExactError, OutOfTimeError, PrimitiveError, UndecidedError, UndefinedError
+from verify.errors import InputError, OutOfTimeError, PrimitiveError, UndecidedError, UndefinedError
 from verify.explored import ExploreResult
 from verify.instances import Plan, plan
-from verify.language import enclosed_applications
-from verify.outcomes import ClauseResult, Outcome, json_number
+from verify.outcomes import ClauseResult, Evidence, Outcome, json_number
 from verify.parameters import Value, parse_instance
 from verify.sharpness import Sharpness, sharpness
 from verify.simplify import Instance, simplest
@@ -123,33 +123,40 @@ class _Search:
                     self._near(suspect, 0.0, instance)
         return None
 
-    def confirm(self, label: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
-        """Evaluate a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
+    def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
+        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
+
+        Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
+        """
         deadline = min(self.deadline, time.monotonic() + seconds)
         statement = self.statement.at(instance)
-        clause = next(clause for clause in statement.clauses if clause.label == label)
+        place = next(i for i, clause in enumerate(statement.clauses) if clause.label == suspect)
+        clause = statement.clauses[place]
         check_domain(self.statement, instance)
-        approximate = [h for h in statement.hypotheses if h.relation is not None and enclosed_applications(h.relation)]
-        for kept in statement.hypotheses:
-            if kept not in approximate and not evaluate_hypothesis(kept, instance).holds:
-                raise AssertionError(f"the drawn instance {instance} breaks {kept.label}")
-        context = Context(statement, instance, self.theorem.proofs, deadline)
+        context = Context(statement, instance, self.theorem.proofs, deadline, late=deadline + _LATE)
+        decider = Decider(self.statement, context)
         try:
             with until(deadline):
-                result = ended(deadline + _LATE, clause.evaluate, context)
-        except (InputError, UndefinedError, UndecidedError, NotExactError, ZeroDivisionError, OutOfTimeError) as error:
+                result = decider.clause(place)
+                kept = statement.hypotheses if result.holds is False else ()
+                held = [ended(context.late, evaluate_hypothesis, each, instance).holds for each in kept]
+                confirmed = decider.scope()[0] if all(held) and held else True
+        except (InputError, OutOfTimeError) as error:
             # An InputError says that the instance is too large to be decided.
-            return ClauseResult(clause.label, clause.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-        for kept in approximate if result.outcome is Outcome.REFUTED else ():
-            # Drawn by an approximation, it may be no instance of the statement.
-            with until(deadline):
-                held = evaluate_hypothesis(kept, instance).holds
-            if held is None:
-                result = replace(result, outcome=Outcome.INCONCLUSIVE, detail=f"{kept.label} is not decided")
-            elif not held:
-                return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {kept.label}")
+            return ClauseResult.undecided(clause, str(error))
         if context.interrupted:
             raise KeyboardInterrupt
+        for label, holds in zip((h.label for h in kept), held, strict=True):
+            # Drawn by an approximation, it may be no instance of the statement.
+            if holds is None:
+                return ClauseResult.undecided(clause, f"{label} is not decided")
+            if not holds:
+                return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {label}")
+        if confirmed is False:
+            return ClauseResult.undecided(clause, "the re-checker finds a hypothesis to fail")
+        if confirmed is None:
+            why = "whether the hypotheses hold is not re-checked"
+            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why)
         return result
 
 

@@ -12,7 +12,8 @@ from verify.simplify import Instance
 class ExploreResult:
     """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
-    A counterexample is always confirmed in exact or ball arithmetic. `smallest_margin` is the
+    A counterexample is always confirmed in exact or ball arithmetic; it is certified where the re-checker accepts that
+    it refutes the clause and keeps the hypotheses. `smallest_margin` is the
     smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
     met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
     clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
@@ -55,7 +56,7 @@ class ExploreResult:
             "dropped": list(self.dropped),
             "counterexample": None if found is None else json_numbers(found),
             "clause": self.clause.label if self.clause else None,
-            "certified": self.clause is not None,
+            "certified": self.clause is not None and self.clause.rechecked,
             "witness": json_numbers(self.clause.witness) if self.clause else None,
             "detail": self.clause.detail if self.clause else "no counterexample found",
             "smallest_margin": self.smallest_margin,

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from verify.arithmetic import Arithmetic
 
 
+_FEWEST_BITS, _FLOAT_BITS = 46, 53
+"""Of a random float's bits the last seven are seldom all 0."""
+
+
 class Number:
     """A number of one arithmetic. It combines with ints and with numbers of the same arithmetic only."""
 
@@ -164,7 +168,15 @@ def call_enclosed(name: str, function: Callable[..., Any], *arguments: Fraction)
         raise PrimitiveError(
             f"primitive {name} returned {shown} at {at}: a Fraction or an Enclosure with two exact ends"
         )
+    if ends[0] == ends[-1] and _is_of_a_float(Fraction(ends[0])):
+        raise PrimitiveError(f"primitive {name} returned {found}, which looks like a float's expansion; enclose it")
     return found
+
+
+def _is_of_a_float(value: Fraction) -> bool:
+    """Whether a number is a float that is no short fraction of two: it has a float's 53 bits, or nearly."""
+    bits = abs(value.numerator).bit_length()
+    return value.denominator.bit_count() == 1 and value.denominator > 2**20 and _FEWEST_BITS <= bits <= _FLOAT_BITS
 
 
 def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

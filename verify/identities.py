@@ -5,8 +5,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from verify.errors import TheoremError
+from verify.errors import BeyondReachError, TheoremError, UndefinedError
 from verify.limits import rational_limit
+from verify.partial import evaluated, needs, provided, substituted, taken_apart
 from verify.quotients import QuotientField
 
 
@@ -18,10 +19,13 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
     if isinstance(expression, sp.Subs | sp.Derivative | sp.Sum | sp.Integral):
         if expression.has(sp.Limit):
             raise TheoremError(f"{expression}: a limit inside a substitution or a derivative")
-        return expression.doit()
+        return evaluated([expression], expression.doit())
     if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
         return expression
-    return expression.func(*map(differentiate, expression.args))
+    args = [differentiate(argument) for argument in expression.args]
+    made = expression.func(*args)
+    # What is inside a limit is looked at when that is carried out.
+    return made if isinstance(expression, sp.Limit) else evaluated(args, made)
 
 
 def put(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
@@ -31,34 +35,79 @@ def put(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Bas
         others = {name: value for name, value in values.items() if name != symbol}
         return sp.Limit(put(inside, others), symbol, put(point, values), side)
     if not expression.has(sp.Limit):
-        return expression.xreplace(values)
-    return expression.func(*(put(argument, values) for argument in expression.args))
+        return substituted(expression, values)
+    found = expression.func(*(put(argument, values) for argument in expression.args))
+    # Of what is needed, limits are looked at when they are carried out.
+    needed = (part for part in needs(expression) if not part.has(sp.Limit))
+    return provided(found, [part for old in needed for part in needs(put(old, values))])
 
 
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
     """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
 
-    Returns with it the polynomials that the limits divided by: it holds where none of them vanishes.
+    Returns with it the polynomials that the limits divided by: it holds where none of them vanishes. It does not say
+    so itself. Raises UndefinedError for a limit that is infinite, whatever the values of other symbols are.
     """
     done = differentiate(expression)
     divisors: list[sp.Expr] = []
     limits = {}
-    for node in done.atoms(sp.Limit):
-        inside, before = carry_out(node.args[0])
-        limits[node], found = rational_limit(inside, *node.args[1:3])
-        divisors += before + found
-    return done.xreplace(limits), divisors
+    for node in outermost_limits(done):
+        symbol = node.args[1]
+        whole, before = carry_out(node.args[0])
+        inside, needed = taken_apart(whole)
+        limit, found = rational_limit(inside, *node.args[1:3])
+        limits[node] = provided(limit, (part for part in needed if not part.has(symbol)))
+        before += [_divided_by(part, symbol) for part in needed if part.has(symbol)]
+        # What is divided by is not 0 near the point, where it is not 0 everywhere.
+        divisors += [sp.LC(each, symbol) if each.has(symbol) else each for each in before] + found
+    return substituted(done, limits) if limits else done, divisors
+
+
+def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
+    """Return the numerator of what a part inside a limit divides by. Raises TheoremError where it is no quotient."""
+    if isinstance(part, sp.Pow) and part.exp.is_Integer and part.base.is_rational_function(symbol):
+        return sp.fraction(sp.together(part.base))[0]
+    raise BeyondReachError(f"{part}: inside a limit, and not rational")
+
+
+def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
+    """Return the limits of an expression that are in no other one, each once."""
+    if isinstance(expression, sp.Limit):
+        return [expression]
+    if not expression.has(sp.Limit):
+        return []
+    return list(dict.fromkeys(limit for part in expression.args for limit in outermost_limits(part)))
+
+
+def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+    """Return the expression with its limits carried out at values of other symbols, where they have all of them.
+
+    So that they are right also where what a limit divides by in general vanishes. Raises UndefinedError where one is
+    infinite, or where what it is of has no value.
+    """
+    found: dict[sp.Basic, sp.Basic] = {}
+    for node in outermost_limits(expression):
+        here = put(node, values)
+        if here.has(sp.zoo, sp.nan, sp.I) or here.args[0].has(sp.oo):
+            raise UndefinedError(f"{node}: has no value here")
+        if not here.free_symbols:
+            value, divisors = carry_out(here)
+            if not all(divisors):
+                raise UndefinedError(f"{node}: an inner limit divides by 0")
+            found[node] = value
+    return substituted(expression, found) if found else expression
 
 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
     """Whether the expression is identically 0, and the polynomials divided by: it holds where none vanishes.
 
-    Exponentials are replaced by positive symbols (`exp(2C) → w²`), after which the expression must
-    be rational. A `True` is exact; a `False` is, when the exponents are linearly independent over ℚ.
+    That what it was written with has a value is not looked at. Exponentials are replaced by positive symbols
+    (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a `False` is, when the exponents
+    are linearly independent over ℚ.
     Raises TheoremError for an expression that is not rational in its symbols and exponentials.
     """
     done, divisors = carry_out(sp.sympify(expression))
-    (rational,), _ = share_exponentials([done])
+    (rational,), _ = share_exponentials([taken_apart(done)[0]], numbers=True)
     field = QuotientField(sorted(rational.free_symbols, key=str))
     return not field.from_sympy(rational), divisors + field.divisors
 
@@ -68,14 +117,17 @@ def vanishes(expression: sp.Expr) -> bool:
     return zero_with_divisors(expression)[0]
 
 
-def share_exponentials(expressions: Sequence[sp.Basic]) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
+def share_exponentials(
+    expressions: Sequence[sp.Basic], *, numbers: bool = False
+) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
     """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
 
     Returns the new expressions and what each symbol stands for, exp(g_i/n) or exp(−g_i/n).
-    Exponentials of numbers stay as they are.
+    Exponentials of numbers stay as they are, but with `numbers`, where e^(1/n) has a symbol as well.
     """
     nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
-    exponents = {node: terms for node in nodes if sp.S.One not in (terms := _terms(node.args[0]))}
+    terms_of = {node: _terms(node.args[0]) for node in nodes}
+    exponents = {node: terms for node, terms in terms_of.items() if numbers or sp.S.One not in terms}
     units: dict[sp.Expr, sp.Rational] = {}
     for core in sorted({core for terms in exponents.values() for core in terms}, key=str):
         coefficients = [terms[core] for terms in exponents.values() if core in terms]

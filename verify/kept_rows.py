@@ -15,7 +15,7 @@ _FIELDS = {
     *("instance", "in_scope", "outcome", "claim", "evidence", "clauses", "values", "detail", "error", "seconds"),
 }
 _OF_CLAUSE, _FLOATS_OF_CLAUSE = (
-    {"label", "holds", "evidence", "margin", "error", "detail", "witness"},
+    {"label", "holds", "evidence", "rechecked", "margin", "error", "unchecked", "detail", "witness"},
     {"margin_float", "error_float"},
 )
 _EVIDENCE = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED]
@@ -75,8 +75,12 @@ def _of_clauses(theorem: "Theorem", clauses: list[dict[str, Any]]) -> str:
             return f"clause {label}: {evidence!r} is no evidence"
         if not (holds is None or isinstance(holds, bool)) or (holds is not None and evidence is None):
             return f"clause {label}: holds must be null, or true or false with an evidence"
-        if not isinstance(clause["detail"], str) or not isinstance(clause["witness"], dict):
-            return f"clause {label}: detail must be text, witness an object"
+        if clause["rechecked"] is not (evidence in _EVIDENCE[:2]):
+            return f"clause {label}: what is re-checked is proved or certified, and nothing else is"
+        if not all(isinstance(clause[name], str) for name in ("detail", "unchecked")):
+            return f"clause {label}: detail and unchecked must be text"
+        if not isinstance(clause["witness"], dict):
+            return f"clause {label}: witness must be an object"
         if not all(_number(clause[name]) for name in ("margin", "error")):
             return f"clause {label}: margin and error must be numbers"
         if not all(isinstance(clause.get(name), int | float | None) for name in _FLOATS_OF_CLAUSE):
@@ -114,9 +118,9 @@ def _consistent(row: Mapping[str, Any]) -> str:
     if row["claim"] != claim:
         return f"claim: {row['claim']}, where the clauses say {claim}"
     in_scope, outcome = row["in_scope"], row["outcome"]
-    # In scope, what a proof rests on may be missing.
-    possible = {None: {Outcome.INCONCLUSIVE}, False: {Outcome.OUT_OF_SCOPE}}.get(in_scope, {claim})
-    if outcome not in possible | ({Outcome.INCONCLUSIVE} if in_scope and claim is Outcome.VERIFIED else set()):
+    # In scope, what a proof rests on may be missing, or the re-checker find a hypothesis to fail.
+    possible = {None: {Outcome.INCONCLUSIVE}, False: {Outcome.OUT_OF_SCOPE}}
+    if outcome not in possible.get(in_scope, {claim, Outcome.INCONCLUSIVE}):
         return f"outcome: {outcome}, where the clauses say {claim}"
     decides = {Outcome.VERIFIED: True, Outcome.REFUTED: False, Outcome.INCONCLUSIVE: None}[claim]
     deciding = [clause["evidence"] for clause in row["clauses"] if clause["holds"] is decides]

@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from verify.errors import TheoremError
+from verify.partial import evaluated, substituted
 
 Data = list[Any]
 
@@ -44,10 +45,29 @@ def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: 
         sides = (decided(side, words, instance) for side in expression.args)
         return expression.func(*sides, evaluate=False)
 
-    def choose(name: sp.Symbol, *choices: sp.Expr) -> sp.Expr:
-        return choices[words[name.name].index(instance[name.name])]
+    def chosen(case: sp.Basic) -> sp.Basic:
+        name, *choices = case.args
+        return decided(choices[words[str(name)].index(instance[str(name)])], words, instance)
 
-    return expression.replace(Case, choose)
+    return substituted(expression, {case: chosen(case) for case in _outermost(expression)})
+
+
+def _outermost(expression: sp.Basic) -> list[sp.Basic]:
+    """Return the Cases of an expression that are in no other one."""
+    if isinstance(expression, Case):
+        return [expression]
+    return [case for argument in expression.args for case in _outermost(argument)]
+
+
+class Magnitude(sp.Function):
+    """The absolute value, as it is: SymPy's own looks for its argument's sign, which may take for ever."""
+
+
+def difference(relation: sp.core.relational.Relational) -> sp.Expr:
+    """Return larger minus smaller side of a relation (of an equation right minus left), where both have values."""
+    left, right = relation.args
+    upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
+    return evaluated(relation.args, left - right if upward else right - left)
 
 
 _HEADS: dict[str, Any] = {
@@ -150,7 +170,24 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
 
     Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
     """
+    if _substitutes(expression):
+        _refuse_kept(expression)
     return _data(expression, written)[0]
+
+
+@lru_cache(maxsize=2**12)
+def _substitutes(expression: sp.Basic) -> bool:
+    return expression.has(sp.Subs)
+
+
+def _refuse_kept(expression: sp.Basic) -> None:
+    """Raise TheoremError for a Subs of what SymPy was asked not to evaluate.
+
+    SymPy holds two of them for equal where what they evaluate to is, so that the one would be taken for the other.
+    """
+    for node in (inner for subs in expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
+        if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
+            raise TheoremError(f"{node}: inside a Subs nothing may be kept from being evaluated")
 
 
 @lru_cache(maxsize=2**15, typed=True)
@@ -232,5 +269,14 @@ def from_data(data: Data) -> Any:
 
 def digest(data: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the canonical JSON of a statement's data, in hexadecimal."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return digest_of(canonical(data))
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """Return a statement's data as the JSON text that its digest is of."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a canonical text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -6,7 +6,7 @@ them; a rational function needs only its first non-vanishing coefficient.
 
 import sympy as sp
 
-from verify.errors import TheoremError
+from verify.errors import BeyondReachError, UndefinedError
 from verify.quotients import Quotient, QuotientField
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
@@ -18,7 +18,8 @@ Series = tuple[int, list[Quotient]]
 def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tuple[sp.Expr, list[sp.Expr]]:
     """Return the limit of an expression rational in all its symbols, and the polynomials it divided by.
 
-    The limit holds where none of these vanishes. TheoremError if it is infinite or not rational.
+    The limit holds where none of these vanishes. Raises UndefinedError where it is infinite, TheoremError
+    for what is not rational.
     """
     moved = expression.subs(symbol, 1 / symbol if point in (sp.oo, -sp.oo) else point + symbol)
     others = sorted(moved.free_symbols - {symbol}, key=str)
@@ -33,10 +34,10 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
         if valuation + len(coefficients) <= 0:
             terms *= 2
         elif valuation < 0:
-            raise TheoremError(f"the limit of {expression} as {symbol} -> {point} is infinite")
+            raise UndefinedError(f"the limit of {expression} as {symbol} -> {point} is infinite")
         else:
             return (field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)), field.divisors
-    raise TheoremError(f"the limit of {expression} as {symbol} -> {point} was not found")
+    raise BeyondReachError(f"the limit of {expression} as {symbol} -> {point} was not found")
 
 
 class _TooFewTermsError(ArithmeticError):
@@ -76,7 +77,7 @@ class _Expansion:
             for _ in range(abs(int(node.exp)) - 1):
                 power = _product(power, factor, field)
             return power
-        raise TheoremError(f"{node}: not rational, so no exact limit")
+        raise BeyondReachError(f"{node}: not rational, so no exact limit")
 
 
 def _sum(parts: list[Series], field: QuotientField) -> Series:

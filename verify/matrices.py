@@ -5,6 +5,7 @@ side is a sum of words with polynomials in the scalars as coefficients; equal su
 whatever sizes. Unequal ones differ at some matrices, though perhaps not at those of the sizes at hand.
 """
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +18,13 @@ import sympy as sp
 
 from verify.arithmetic import exact_fraction
 from verify.certificates import matrices_proof
-from verify.claims import Context
-from verify.errors import TheoremError, UndefinedError
-from verify.evaluation import evaluate_rising
-from verify.identities import sample_points
+from verify.claims import Context, has_a_value
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation import evaluate_rising, exact_values
+from verify.identities import put, sample_points, vanishes
 from verify.language import Case, to_data
-from verify.outcomes import ClauseResult, Evidence, Outcome
+from verify.outcomes import ClauseResult
+from verify.partial import needs, taken_apart
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -78,6 +80,8 @@ class MatrixIdentity:
     says: str = ""
 
     def __post_init__(self) -> None:
+        if sp.sympify(self.left) == sp.sympify(self.right):
+            raise TheoremError(f"clause {self.label}: both sides are written the same")
         used = {symbol for side in self.expressions() for symbol in side.free_symbols if not symbol.is_commutative}
         if missing := sorted(map(str, used - set(self.shapes))):
             raise TheoremError(f"clause {self.label}: the shape of {missing[0]} is not given")
@@ -116,42 +120,67 @@ class MatrixIdentity:
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Compare word by word; where the two sides differ, look for matrices at which they do."""
+        statement = context.statement
+        for letter, shape in self.shapes.items():
+            sides = (statement.expand(sp.sympify(part)) for part in shape)
+            # A size may be a variable: then it is any.
+            given = [side for side in sides if {str(s) for s in side.free_symbols} <= context.instance.keys()]
+            lengths = [evaluate_rising(side, context.instance)[0] for side in given]
+            if any(not isinstance(length, Fraction) or length.denominator > 1 or length < 1 for length in lengths):
+                return ClauseResult.undecided(self, f"{letter}: there are no matrices of so many rows and columns")
         try:
             # A word may have put in what does not fit.
-            self._shaped([word for side in self.expressions() for word in words(context.statement.expand(side))])
-        except TheoremError as error:
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=str(error))
-        if self._difference(context.statement) == {}:
-            evidence = Evidence.PROVED if context.is_for_all(self.label) else Evidence.CERTIFIED
-            detail = "the same words, for all matrices"
-            proof = {"kind": "words"}
-            return ClauseResult(self.label, self.text, Outcome.VERIFIED, evidence, None, detail, proof=proof)
+            self._shaped([word for side in self._sides(statement) for word in words(taken_apart(side)[0])])
+            if context.is_for_all(self.label) and self._is_zero(statement, {}):
+                return ClauseResult.verified(self, {"kind": "words"}, detail="the same words, for all matrices")
+        except (TheoremError, UndefinedError, UndecidedError) as error:
+            why = str(error)
+        else:
+            why = f"the two sides are different words; no matrices of these sizes (tried to {_LARGEST}) show it"
+        try:
+            if self._is_zero(statement, exact_values(statement.symbols(), context.instance)):
+                detail = "the same words at this instance, for all matrices"
+                return ClauseResult.verified(self, {"kind": "words_here"}, detail=detail)
+        except (TheoremError, UndefinedError, UndecidedError) as error:
+            return ClauseResult.undecided(self, str(error))
         found = self._refutation(context.statement, context.instance)
         if found is None:
-            detail = f"the two sides are different words; no matrices of these sizes (tried to {_LARGEST}) show it"
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
+            return ClauseResult.undecided(self, why)
         scalars, matrices, place, difference = found
         named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}
         witness = {**context.instance, **scalars, **named, "entry": place, "left_minus_right": difference}
-        return ClauseResult(
-            self.label,
-            self.text,
-            Outcome.REFUTED,
-            Evidence.CERTIFIED,
-            difference,
-            "the two sides differ",
-            witness,
-            proof=matrices_proof(scalars, matrices, place, difference),
-        )
+        proof = matrices_proof(scalars, matrices, place, difference)
+        return ClauseResult.refuted(self, proof, margin=difference, detail="the two sides differ", witness=witness)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 for the same words, else −1 where matrices of these sizes show it (small ones are tried)."""
-        if self._difference(statement) == {}:
-            return 1.0
+        try:
+            if self._is_zero(statement, {}) or self._is_zero(statement, exact_values(statement.symbols(), instance)):
+                return 1.0
+        except TheoremError:
+            return math.inf
         return 1.0 if self._refutation(statement, instance) is None else -1.0
 
+    def _sides(self, statement: "Statement") -> list[sp.Basic]:
+        return [statement.expand(side) for side in self.expressions()]
+
+    def _is_zero(self, statement: "Statement", values: Mapping[sp.Symbol, sp.Rational]) -> bool:
+        """Whether the two sides are the same words at values of some scalars, for all values of the others.
+
+        Raises UndefinedError where they are, and a scalar is not shown to have a value.
+        """
+        sides = [put(side, values) for side in self._sides(statement)]
+        plain = [taken_apart(side)[0] for side in sides]
+        if not all(vanishes(coefficient) for coefficient in words(plain[0] - plain[1]).values()):
+            return False
+        for part in dict.fromkeys(part for side in sides for part in needs(side)):
+            if not has_a_value(part, statement):
+                raise UndefinedError(f"the same words, but {part} may have no value")
+        return True
+
     def _difference(self, statement: "Statement") -> dict[Word, sp.Expr]:
-        return words(statement.expand(self.left - self.right))
+        left, right = self._sides(statement)
+        return words(taken_apart(left)[0] - taken_apart(right)[0])
 
     def _refutation(
         self, statement: "Statement", instance: Mapping[str, Any]
@@ -164,7 +193,8 @@ class MatrixIdentity:
             if any(length not in range(1, _LARGEST + 1) for length in lengths):
                 return None
             sizes[letter] = tuple(map(int, lengths))  # type: ignore[arg-type]
-        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        needed = [part for side in self._sides(statement) for part in needs(side)]
+        written = sp.Tuple(*self._sides(statement)).free_symbols
         variables = [s for s in written if s.is_commutative and s.name not in instance]  # type: ignore[attr-defined]
         for seed, point in enumerate(sample_points(variables, _TRIES)):
             source = random.Random(seed)
@@ -173,6 +203,8 @@ class MatrixIdentity:
                 letter: [[source.randint(-2, 2) for _ in range(columns)] for _ in range(rows)]
                 for letter, (rows, columns) in sizes.items()
             }
+            for part in needed:
+                evaluate_rising(part, {**instance, **scalars})
             value = _value(difference, {letter: flint.fmpq_mat(m) for letter, m in matrices.items()}, instance, scalars)
             for i in range(value.nrows()):
                 for j in range(value.ncols()):

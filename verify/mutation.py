@@ -118,7 +118,7 @@ def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed:
         return tried("equivalent", "proved for all parameters")
     # What is proved is not searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
-    searched = replace(variant, statement=replace(mutant.statement, clauses=clauses))
+    searched = variant.variant(replace(mutant.statement, clauses=clauses))
     try:
         found = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
     except (NoInstanceError, InputError) as error:

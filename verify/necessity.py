@@ -1,8 +1,8 @@
 """Which hypotheses a theorem needs: each left out in turn, proved without, searched past, and its limit looked for.
 
 Needed: an instance that keeps all other hypotheses and breaks this one refutes a clause, certified. Redundant: every
-clause is proved for all parameters without it, or the others imply it; what a docstring argues beyond its clauses is
-not looked at. Else undecided, with the effort that was made.
+clause is proved for all parameters without it, at least one of which is a claim and no step of a proof, or the others
+imply it. Else undecided, with the effort that was made.
 """
 
 import math
@@ -22,7 +22,7 @@ from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.explore import explore, without
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
 from verify.simplify import Instance, simplest_between
-from verify.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends
+from verify.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
 
 if TYPE_CHECKING:
     from verify.statement import Hypothesis, Statement
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
+_EVERY_CLAUSE = "every clause is proved for all parameters without it"
 _CERTIFYING = 0.4
 """The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
 _PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
@@ -160,7 +161,11 @@ def _decided(
         return Need(*shown, "undecided", "structural: no variation is coded", varied=False)
     statement = without(theorem.statement, [hypothesis.label])
     if proof := _redundant(theorem, statement, hypothesis, deadline):
-        return Need(*shown, "redundant", proof[0], certificate=proof[1])
+        why, proved = proof
+        if why == _EVERY_CLAUSE and all(clause.label in theorem.steps for clause in statement.clauses):
+            # Steps may need nothing of what the claim that they are for needs.
+            return Need(*shown, "undecided", f"{why}, but all are steps of a proof, whose claim is none of them")
+        return Need(*shown, "redundant", why, certificate=proved)
     try:
         with until(deadline):
             beside = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
@@ -204,7 +209,8 @@ def _needed(
         return Need(*shown, "undecided", f"{label} is refuted with it as well, at {at}")
     result = check(approach.weakened, approach.witness, seconds=seconds)
     held = evaluate_hypothesis(theorem.statement.decided(hypothesis, approach.witness), approach.witness)
-    if result.outcome is not Outcome.REFUTED or held.holds is not False:
+    certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
+    if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
         at = " ".join(f"{name}={value}" for name, value in approach.witness.items())
         return Need(
             *shown, "undecided", f"{label} seems to fail at {at}, and was not certified to, past the hypothesis"
@@ -227,12 +233,12 @@ def _redundant(
     theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
 ) -> tuple[str, Mapping[str, Any]] | None:
     """Return why a hypothesis is not needed, and the proof; None where there is none."""
-    ways = [("every clause is proved for all parameters without it", statement)]
+    ways = [(_EVERY_CLAUSE, statement)]
     if hypothesis.relation is not None:
         implied = replace(statement, clauses=(Inequality(hypothesis.label, hypothesis.relation),))
         ways.insert(0, ("the others imply it: proved for all parameters", implied))
     for why, claimed in ways:
-        variant = replace(theorem.variant(claimed), values={})
+        variant = replace(theorem.variant(claimed), id=weakened_id(theorem.id, hypothesis.label), values={})
         seconds = min(CHECK_SECONDS, deadline - time.monotonic())
         if seconds > 0:
             try:

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import TheoremError
+
+if TYPE_CHECKING:
+    from verify.claims import Clause
 
 SCHEMA = 1
 """Version of the JSON objects of the command line."""
@@ -44,10 +49,20 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True)
 class Enclosure:
-    """A closed interval that contains a number; `None` is an end that is not known."""
+    """A closed interval with exact ends that contains a number; `None` is an end that is not known.
+
+    Raises TheoremError for an end that is a float, or ends in the wrong order.
+    """
 
     lower: Fraction | int | None
     upper: Fraction | int | None
+
+    def __post_init__(self) -> None:
+        for end in (self.lower, self.upper):
+            if type(end) not in (int, Fraction, type(None)):
+                raise TheoremError(f"enclosure: {end!r} is a {type(end).__name__}, and an end is an exact number")
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise TheoremError(f"enclosure: its lower end {self.lower} is above its upper end {self.upper}")
 
     @property
     def midpoint(self) -> Fraction | None:
@@ -90,19 +105,38 @@ class ClauseResult:
 
     `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
     shows a refutation; `values` are numbers that the evaluation found on its way; `proof` is what a
-    certificate says of the clause, None where nothing was decided.
+    certificate says of the clause, None where nothing was decided. A clause does not say by what evidence it is
+    decided: that is set by `verify.decide`, from what the re-checker accepts. `rechecked` says whether it accepted the
+    proof, `unchecked` why it did not.
     """
 
     label: str
     claim: str
     outcome: Outcome
-    evidence: Evidence | None
+    evidence: Evidence | None = None
     margin: Quantity | None = None
     detail: str = ""
     witness: Mapping[str, Quantity | str] = field(default_factory=dict)
     values: Mapping[str, Quantity] = field(default_factory=dict)
     bits: int | None = None
     proof: Mapping[str, Any] | None = None
+    rechecked: bool = False
+    unchecked: str = ""
+
+    @classmethod
+    def verified(cls, clause: "Clause", proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+        """Return that a clause holds, with the proof; `margin`, `detail`, `values` and `bits` as they are found."""
+        return cls(clause.label, clause.text, Outcome.VERIFIED, proof=proof, **found)
+
+    @classmethod
+    def refuted(cls, clause: "Clause", proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+        """Return that a clause does not hold, with the proof; `witness` shows it."""
+        return cls(clause.label, clause.text, Outcome.REFUTED, proof=proof, **found)
+
+    @classmethod
+    def undecided(cls, clause: "Clause", why: str, **found: Any) -> "ClauseResult":
+        """Return that a clause is not decided, and why."""
+        return cls(clause.label, clause.text, Outcome.INCONCLUSIVE, detail=why, **found)
 
     @property
     def holds(self) -> bool | None:
@@ -123,7 +157,8 @@ class CheckResult:
     """A theorem at an instance.
 
     `rests_on` has the standing of each theorem that its proof uses, None for none; `without` says, of values that are
-    asked for and that there are not, why.
+    asked for and that there are not, why; `rechecked` whether the re-checker finds a value too. `scope_confirmed` is
+    whether it finds all hypotheses to hold, None where that was not asked or not found, for `scope_doubt`.
     """
 
     theorem: str
@@ -138,6 +173,9 @@ class CheckResult:
     interrupted: bool = False
     rests_on: Mapping[str, Evidence | None] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
+    rechecked: Mapping[str, bool] = field(default_factory=dict)
+    scope_confirmed: bool | None = True
+    scope_doubt: str = ""
 
     @property
     def in_scope(self) -> bool | None:
@@ -147,8 +185,10 @@ class CheckResult:
     @property
     def claim_outcome(self) -> Outcome:
         """The weakest clause's outcome, whatever the hypotheses say."""
-        found = [clause.outcome for clause in self.clauses]
-        return next((bad for bad in (Outcome.REFUTED, Outcome.INCONCLUSIVE) if bad in found), Outcome.VERIFIED)
+        found = {clause.outcome for clause in self.clauses}
+        if Outcome.REFUTED in found:
+            return Outcome.REFUTED
+        return Outcome.VERIFIED if found == {Outcome.VERIFIED} else Outcome.INCONCLUSIVE
 
     @property
     def outcome(self) -> Outcome:
@@ -157,6 +197,8 @@ class CheckResult:
             return Outcome.INCONCLUSIVE
         if not self.in_scope:
             return Outcome.OUT_OF_SCOPE
+        if self.scope_confirmed is False:
+            return Outcome.INCONCLUSIVE
         unsupported = self.claim_outcome is Outcome.VERIFIED and None in self.rests_on.values()
         return Outcome.INCONCLUSIVE if unsupported else self.claim_outcome
 
@@ -166,6 +208,8 @@ class CheckResult:
         deciding = [clause.evidence for clause in self.clauses if clause.outcome is self.claim_outcome]
         if self.claim_outcome is Outcome.VERIFIED:
             deciding += self.rests_on.values()
+        if self.in_scope and self.scope_confirmed is None:
+            deciding.append(Evidence.COMPUTED)
         known = [evidence for evidence in deciding if evidence is not None]
         return Evidence.weakest(known) if known and len(known) == len(deciding) else None
 
@@ -186,6 +230,8 @@ class CheckResult:
         if failing:
             verb = {False: "does not hold", None: "is undecided"}
             return "; ".join(f"{h.label}: {h.statement} {verb[h.holds]} {h.detail}".rstrip() for h in failing)
+        if self.in_scope and not self.scope_confirmed:
+            return f"the re-checker does not find that all hypotheses hold: {self.scope_doubt or 'one fails'}"
         if lost := [name for name, evidence in self.rests_on.items() if evidence is None]:
             return f"the proof uses {', '.join(lost)}, of which no certificate is accepted"
         return "; ".join(f"{clause.label}: {clause.detail}" for clause in self.clauses if clause.detail)
@@ -203,14 +249,15 @@ class CheckResult:
             ],
             "in_scope": self.in_scope,
             "clauses": [
-                {"label": c.label, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
+                {"label": c.label, "claim": c.claim, "holds": c.holds, "evidence": c.evidence, "rechecked": c.rechecked}
                 | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
-                | {"detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
+                | {"unchecked": c.unchecked, "detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
                 for c in self.clauses
             ],
             "outcome": self.outcome,
             "evidence": self.evidence,
             "values": json_numbers(self.values, self.digits),
+            "values_rechecked": dict(self.rechecked),
             "detail": self.detail,
             "bits": self.bits,
             "seed": self.seed,

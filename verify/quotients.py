@@ -7,7 +7,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from verify.errors import TheoremError, UndefinedError
+from verify.errors import BeyondReachError, UndefinedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class QuotientField:
             base, power = self.from_sympy(node.base), abs(int(node.exp))
             raised = Quotient(base.numerator**power, base.denominator**power)
             return raised if node.exp > 0 else self.inverse(raised)
-        raise TheoremError(f"{node}: not rational")
+        raise BeyondReachError(f"{node}: not rational")
 
     def to_sympy(self, value: Quotient) -> sp.Expr:
         """Return the expression of an element."""

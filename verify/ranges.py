@@ -21,7 +21,8 @@ from verify.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_
 from verify.compile import Program, compile_program
 from verify.errors import NotExactError, UndecidedError, UndefinedError
 from verify.evaluation import scan_values
-from verify.language import PRIMITIVES, enclosed_applications
+from verify.language import PRIMITIVES, difference, enclosed_applications
+from verify.partial import rebuilt
 
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 _ROOT_BITS = (512, 8192)
@@ -134,7 +135,7 @@ def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
         return Solvable(relation, unknown, tuple(sorted(names & symbols.keys())), None, 0)
     symbols |= {name: sp.Symbol(name) for name in scanned}
     others = tuple(sorted((names | scanned.keys()) & symbols.keys()))
-    coefficients, degree, slack = None, 0, _slack(written)
+    coefficients, degree, slack = None, 0, rebuilt(difference(written))
     try:
         above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
         for divisor in _divisors(slack):
@@ -225,12 +226,7 @@ def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mappin
 @cache
 def _slack_program(relation: Any) -> tuple[tuple[str, ...], Program]:
     symbols = sorted(relation.free_symbols, key=str)
-    return tuple(symbol.name for symbol in symbols), compile_program([_slack(relation)], symbols)
-
-
-def _slack(relation: Any) -> sp.Expr:
-    left, right = relation.args
-    return right - left if isinstance(relation, sp.StrictLessThan | sp.LessThan) else left - right
+    return tuple(symbol.name for symbol in symbols), compile_program([difference(relation)], symbols)
 
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any) -> Ranges:

@@ -13,7 +13,7 @@ That p is, up to a factor, the orthogonal polynomial of degree L of s dμ; for �
 real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here they are isolated, not cited.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,12 @@ import flint
 import sympy as sp
 
 from verify.arithmetic import exact_fraction
-from verify.certificates import residual_proof
+from verify.certificates import inverse_roots, residual_proof
 from verify.claims import Context
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation import evaluate_rising
 from verify.language import to_data
-from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.outcomes import ClauseResult, Enclosure
 from verify.ranges import real_roots
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class LeastResidual:
         if count > MOST_FACTORS:
             reason = f"its {2 * count} moments and {count} roots are computed exactly"
             raise InputError(str(self.factors), count, f"must be <= {MOST_FACTORS}: {reason}")
-        why = problem.not_positive()
+        why = problem.not_positive() or no_measure(problem.moments)
         if why is not None:
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+            return ClauseResult.undecided(self, why)
         claimed = problem.claimed()
         for order, left in enumerate(problem.orthogonality(claimed), 1):
             if left:
@@ -121,29 +121,24 @@ class LeastResidual:
             return self._refuted(context, claimed, least - problem.stated, "the minimum is another", {"minimum": least})
         roots = [Enclosure(*ends) for ends in real_roots(claimed)]
         if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
-            detail = "the minimiser's roots are not all real and distinct"
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
-        inverses = (Enclosure(1 / Fraction(r.upper or 0), 1 / Fraction(r.lower or 0)) for r in roots)
-        found = sorted((_exact_where_it_is(a) for a in inverses), key=_lower)
-        values = {"a": found, "minimum": least, "attained": True}
-        proof = residual_proof(claimed, roots)
-        return ClauseResult(
-            self.label, self.text, Outcome.VERIFIED, Evidence.CERTIFIED, Fraction(0), "", {}, values, proof=proof
-        )
+            return ClauseResult.undecided(self, "the minimiser's roots are not all real and distinct")
+        proof = residual_proof(claimed, roots, least)
+        # As the proof states them.
+        values = {"a": inverse_roots(proof["roots"]), "minimum": least, "attained": True}
+        return ClauseResult.verified(self, proof, margin=Fraction(0), values=values)
 
     def _refuted(
         self, context: Context, claimed: Any, margin: Fraction, detail: str, found: Mapping[str, Any]
     ) -> ClauseResult:
-        witness, proof = {**context.instance, **found}, residual_proof(claimed, ())
-        outcome, evidence = Outcome.REFUTED, Evidence.CERTIFIED
-        return ClauseResult(self.label, self.text, outcome, evidence, margin, detail, witness, proof=proof)
+        witness = {**context.instance, **found}
+        return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS:
             raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not looked at")
-        if problem.not_positive() is not None:
+        if problem.not_positive() or no_measure(problem.moments):
             return 1.0
         claimed = problem.claimed()
         worst = max(problem.relative(claimed))
@@ -230,9 +225,35 @@ class _Problem:
             yield [c * self.moments[j + k] for j, c in enumerate(coefficients)]
 
 
-def _exact_where_it_is(value: Enclosure) -> Any:
-    return value.lower if value.lower == value.upper else value
+def no_measure(moments: Sequence[Any]) -> str | None:
+    """Return why there is no measure on the line with some moments m_0, m_1, …, None where there is one.
+
+    The Hankel matrix (m_(i+j)) is eliminated. With positive pivots there is one. Where the pivot of place k is the
+    first that is 0, a measure has k points, the roots of s^k − Σ c_j s^j with c from the rows before, and each moment
+    from m_k on is Σ c_j times the k before it (Curto and Fialkow, Recursiveness, positivity, and truncated moment
+    problems, 1991).
+    """
+    size = (len(moments) + 1) // 2
+    rows = [[moments[i + j] for j in range(size)] for i in range(size)]
+    for k, row in enumerate(rows):
+        if row[k] < 0:
+            return f"no measure has the moments {', '.join(map(str, moments[: 2 * k + 1]))}: a square has a mean < 0"
+        if row[k] == 0:
+            return None if _recur(moments, k) else f"no measure has these moments: those up to {2 * k} leave {k} points"
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                other[j] -= ratio * row[j]
+    return None
 
 
-def _lower(value: Any) -> Any:
-    return value.lower if isinstance(value, Enclosure) else value
+def _recur(moments: Sequence[Any], points: int) -> bool:
+    """Whether moments are those of a measure with so many points, given that the first ones are."""
+    if not points:
+        return not any(moments)
+    matrix = flint.fmpq_mat(points, points, [moments[i + j] for i in range(points) for j in range(points)])
+    found = matrix.solve(flint.fmpq_mat(points, 1, [moments[points + i] for i in range(points)]))
+    return all(
+        moments[i] == sum((found[j, 0] * moments[i - points + j] for j in range(points)), flint.fmpq(0))
+        for i in range(points, len(moments))
+    )

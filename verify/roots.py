@@ -26,7 +26,7 @@ from verify.compile import Program, compile_program
 from verify.errors import TheoremError
 from verify.evaluation import scan_values
 from verify.language import to_data
-from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.outcomes import ClauseResult, Enclosure
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -93,30 +93,18 @@ class IsolatedRoot:
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if any(distance > reach for distance in away):
-                    detail, witness = "no root in the box", dict(context.instance)
-                    proof = no_root_proof(bits)
-                    found = (Outcome.REFUTED, Evidence.CERTIFIED, None, detail, witness)
-                    return ClauseResult(self.label, self.text, *found, bits=bits, proof=proof)
+                    found = {"detail": "no root in the box", "witness": dict(context.instance), "bits": bits}
+                    return ClauseResult.refuted(self, no_root_proof(bits), **found)
                 if image is not None and all(distance < reach for distance in away):
                     if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                        detail = f"the box has points that the assumptions of {wrong[0]} exclude"
-                        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail)
+                        why = f"the box has points that the assumptions of {wrong[0]} exclude"
+                        return ClauseResult.undecided(self, why)
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
-                    return ClauseResult(
-                        self.label,
-                        self.text,
-                        Outcome.VERIFIED,
-                        Evidence.CERTIFIED,
-                        None,
-                        "Krawczyk's test",
-                        {},
-                        values,
-                        bits,
-                        root_proof(centre, radius, bits),
-                    )
+                    found = {"detail": "Krawczyk's test", "values": values, "bits": bits}
+                    return ClauseResult.verified(self, root_proof(centre, radius, bits), **found)
             why = f"Krawczyk's test was undecided at {bits} bits"
             bits *= 2
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+        return ClauseResult.undecided(self, why)
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""

@@ -169,7 +169,8 @@ def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dic
         body |= {"margin": 0, "margin_float": 0.0, "error": 0, "error_float": 0.0}
     else:
         body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}
-    return {**body, "detail": "", "witness": {}}
+    unchecked = "" if proved else "decided in float64"
+    return {**body, "rechecked": proved, "unchecked": unchecked, "detail": "", "witness": {}}
 
 
 def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:

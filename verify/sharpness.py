@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.claims import Context, Inequality
+from verify.decide import decided
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.instances import Plan
 from verify.outcomes import Enclosure, Quantity, json_numbers
@@ -65,9 +66,9 @@ def sharpness(theorem: "Theorem", found: Plan, nearest: "Mapping[str, Mapping[st
 
 def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Mapping[str, Value]") -> Sharpness | None:
     statement = theorem.statement.at(instance)
-    decided = next(c for c in statement.clauses if c.label == clause.label)
-    small, large = decided.relation.lts, decided.relation.gts
-    if {symbol.name for symbol in statement.expand(decided.relation).free_symbols} - set(instance):
+    relation = next(c for c in statement.clauses if c.label == clause.label).relation
+    small, large = relation.lts, relation.gts
+    if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):
         # For all values of some variables: there is no one bound.
         return None
     context = Context(statement, instance, {}, 0)
@@ -78,7 +79,7 @@ def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Ma
     plain = {p.name: instance[p.name] for p in statement.parameters}
     known: dict[str, Any] = {}
     if bound is not None:
-        known = _held_against(bound, statement.expand(small), large, statement, context, found)
+        known = _held_against(bound, small, large, statement, context, found)
     return Sharpness(clause.label, plain, claimed, reached, context.value(small / large), **known)
 
 
@@ -88,19 +89,17 @@ def _held_against(
     known: dict[str, Any] = {}
     if bound.proved is not None:
         known["best_proved"] = context.value(bound.proved)
-        holds = (
-            Inequality("proved", sp.Le(small, statement.expand(bound.proved), evaluate=False)).evaluate(context).holds
-        )
-        if holds is False:
+        proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
+        if decided(statement, context.instance, proved).holds is False:
             shown = ", ".join(f"{name} = {value}" for name, value in context.instance.items())
             raise TheoremError(f"bound: what is given as proved, {bound.proved}, does not hold at {shown}")
     if bound.free is not None:
-        bites = sp.Lt(statement.expand(claimed), statement.expand(bound.free), evaluate=False)
+        bites = sp.Lt(claimed, bound.free, evaluate=False)
         known["free"] = context.value(bound.free)
-        bite = Inequality("bites", bites).evaluate(context).holds
+        bite = decided(statement, context.instance, Inequality("bites", bites)).holds
         known["vacuous"] = None if bite is None else not bite
         if bound.along is not None:
-            known["bites"] = _where(bites, bound.along, context.instance, found)
+            known["bites"] = _where(statement.expand(bites), bound.along, context.instance, found)
     return known
 
 

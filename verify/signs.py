@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 import sympy as sp
 
@@ -11,6 +12,24 @@ from verify.parameters import Parameter
 def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
     """Whether a polynomial is shown to have no zero on the domain; False says nothing."""
     return None not in factor_signs(polynomial, parameters, domain).values()
+
+
+def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
+    """Whether a rational expression is shown to be positive on the domain; False says nothing."""
+    parts = sp.fraction(sp.together(expression))
+    return prod(_sign(part, tuple(parameters), tuple(domain)) for part in parts) > 0
+
+
+@lru_cache(maxsize=4096)
+def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]) -> int:
+    """Return the sign that a polynomial is shown to have on the domain, 0 where none is."""
+    constant, factors = sp.factor_list(polynomial)
+    shifts = [{}, *({name: value} for name, value in filter(None, map(_relation_shift, domain)))]
+    total = int(sp.sign(constant))
+    for factor, times in factors:
+        signs = (_one_sign(_over_minimum(factor.subs(shift), parameters)) for shift in shifts)
+        total *= next((sign for sign in signs if sign), 0) ** times
+    return total
 
 
 def factor_signs(
@@ -36,7 +55,9 @@ def _factor_signs(
     return tuple(
         (
             factor,
-            next(
+            -1
+            if factor.is_Symbol and factor.is_nonzero
+            else next(
                 (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
             ),
         )
@@ -63,14 +84,15 @@ def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
     return factor
 
 
-def _one_sign(factor: sp.Expr) -> bool:
+def _one_sign(factor: sp.Expr) -> int:
+    """Return the sign that all values have of a polynomial in symbols that are not negative, 0 where none is shown."""
     symbols = sorted(factor.free_symbols, key=str)
     if not symbols:
-        return factor != 0
+        return int(sp.sign(factor))
     if not all(symbol.is_nonnegative for symbol in symbols):
-        return False
+        return 0
     terms = sp.Poly(factor, *symbols).terms()
-    signs = {bool(coefficient > 0) for _, coefficient in terms}
+    signs = {1 if coefficient > 0 else -1 for _, coefficient in terms}
     positive = [s.is_positive for s in symbols]
     stays = any(all(sure or not power for sure, power in zip(positive, powers, strict=True)) for powers, _ in terms)
-    return len(signs) == 1 and stays
+    return signs.pop() if len(signs) == 1 and stays else 0

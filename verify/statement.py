@@ -10,8 +10,23 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
-from verify.language import RELATIONS, Case, bound_symbols, decided, digest, from_data, has_matrices, to_data
+from verify.frozen import Frozen, frozen
+from verify.language import (
+    RELATIONS,
+    Case,
+    Magnitude,
+    bound_symbols,
+    canonical,
+    decided,
+    difference,
+    digest,
+    digest_of,
+    from_data,
+    has_matrices,
+    to_data,
+)
 from verify.parameters import Parameter, parse_instance
+from verify.partial import substituted
 
 if TYPE_CHECKING:
     from verify.claims import Clause
@@ -54,10 +69,10 @@ class Hypothesis:
     def slack(self) -> sp.Expr:
         """Expression that is positive inside and 0 on the boundary."""
         assert self.relation is not None
-        left, right = self.relation.args
+        slack = difference(self.relation)
         if isinstance(self.relation, sp.Eq):
-            return -sp.Abs(left - right)
-        return right - left if isinstance(self.relation, sp.StrictLessThan | sp.LessThan) else left - right
+            return -Magnitude(slack)
+        return slack
 
     def to_data(self) -> dict[str, Any]:
         """Return what the digest covers."""
@@ -87,6 +102,11 @@ class Statement:
         if not self.clauses:
             raise TheoremError("a statement needs at least one clause")
         self._well_typed()
+        if not isinstance(self.definitions, Mapping):
+            raise TheoremError(f"definitions: is a {type(self.definitions).__name__}, where a mapping is needed")
+        object.__setattr__(self, "definitions", Frozen(self.definitions))
+        for part in ("parameters", "clauses", "hypotheses"):
+            object.__setattr__(self, part, frozen(getattr(self, part)))
         for what, labels in (
             ("parameter", [p.name for p in self.parameters]),
             ("hypothesis", [h.label for h in self.hypotheses]),
@@ -303,11 +323,22 @@ class Statement:
         """SHA-256 of the statement's data."""
         return digest(self._data())
 
+    def canonical(self) -> str:
+        """Return the data as they are now, as JSON. Raises TheoremError where they are not what the digest was of."""
+        text = canonical(self._data())
+        if digest_of(text) != self.digest:
+            raise TheoremError("the statement has changed since its digest was taken; make another one with replace()")
+        return text
+
     def __hash__(self) -> int:
-        return hash(self.digest)
+        # With its words decided a statement may keep what it needs beside an expression, and has no data then.
+        labels = tuple(clause.label for clause in self.clauses)
+        return hash((self.parameters, labels, self.domain, self.definitions))
 
     def expand(self, expression: sp.Basic) -> sp.Basic:
-        """Return the expression with the definitions put in."""
+        """Return the expression with the definitions put in; what is dropped by it is still needed."""
+        if isinstance(expression, tuple(RELATIONS.values())):
+            return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
 
 
@@ -316,7 +347,7 @@ def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr]
     """Put definitions in, the last first; a theorem's canaries share most of what is expanded."""
     for name, value in reversed(definitions):
         if name in expression.free_symbols:
-            expression = expression.xreplace({name: value})
+            expression = substituted(expression, {name: value})
     return expression
 
 
@@ -351,7 +382,7 @@ def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
     if isinstance(value, tuple):
         return tuple(rewritten(item, rewrite) for item in value)
     if isinstance(value, Mapping):
-        return {key: rewritten(item, rewrite) for key, item in value.items()}
+        return Frozen({key: rewritten(item, rewrite) for key, item in value.items()})
     if is_dataclass(value) and not isinstance(value, type | Parameter):
         made = object.__new__(type(value))
         for part in fields(value):

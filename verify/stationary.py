@@ -29,7 +29,8 @@ from verify.errors import InputError, TheoremError, UndecidedError, UndefinedErr
 from verify.evaluation import evaluate_rising
 from verify.jets import Composed, Values, gauss_rule
 from verify.language import to_data
-from verify.outcomes import DIGITS, ClauseResult, Evidence, Outcome
+from verify.outcomes import DIGITS, ClauseResult
+from verify.residuals import no_measure
 
 if TYPE_CHECKING:
     from verify.statement import Statement
@@ -130,33 +131,32 @@ class StationarySquare:
         until = started + _CERTIFYING * (context.deadline - started)
         starts = _STARTS.get(len(problem.composed.places), _MOST_STARTS)
         seen, tried = search(problem.composed, problem.rule, starts, until)
-        digits = context.digits
-        certified = (certify(problem.composed, problem.moments, x, digits, context.deadline) for x in seen)
+        certified = (certify(problem.composed, problem.moments, x, DIGITS, context.deadline) for x in seen)
         points = list(disjoint([point for point in certified if point is not None]))
         points.sort(key=lambda point: Fraction(point.loss.lower or 0))
-        complete = all_found(problem.composed, problem.moments, self._wide(context, problem, points))
+        complete = all_found(problem.composed, problem.moments, points)
         shown = "which are all" if complete else "which are not shown to be all"
         detail = f"{len(points)} critical points certified, {shown}; Newton's method from {tried} random starts"
         if tried < starts:
             detail += f" of {starts}: the time ran out"
         if lost := len(seen) - len(points):
             detail += f"; {lost} more in floats alone"
-        values = {"critical_points": [self._listed(problem, point) for point in points], "complete": complete}
+        listed = [self._listed(problem, self._sharpened(context, problem, point)) for point in points]
+        values = {"critical_points": listed, "complete": complete}
         if not points:
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=detail, values=values)
+            return ClauseResult.undecided(self, detail, values=values)
         return self._verified(points[0], detail, values)
 
-    def _wide(self, context: Context, problem: "_Problem", points: list[CriticalPoint]) -> list[CriticalPoint]:
-        """Return the points in boxes of the usual digits; those of more may be narrower than a resultant's roots."""
+    def _sharpened(self, context: Context, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
+        """Return a point to the digits that are shown, where these are more: what is found does not depend on them."""
         if context.digits <= DIGITS:
-            return points
-        at = (certify(problem.composed, problem.moments, p.centre, DIGITS, context.deadline) for p in points)
-        return [point for point in at if point is not None]
+            return point
+        sharp = certify(problem.composed, problem.moments, point.centre, context.digits, context.deadline)
+        return sharp or point
 
     def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, Any]) -> ClauseResult:
-        found = Outcome.VERIFIED, Evidence.CERTIFIED
         proof = stationary_proof(point.centre, point.radius, point.bits)
-        return ClauseResult(self.label, self.text, *found, None, detail, {}, values, point.bits, proof)
+        return ClauseResult.verified(self, proof, detail=detail, values=values, bits=point.bits)
 
     def _listed(self, problem: "_Problem", point: CriticalPoint) -> dict[str, Any]:
         at = dict(zip(problem.composed.places, point.coordinates(), strict=True))
@@ -169,21 +169,21 @@ class StationarySquare:
         start = newton(problem.composed, problem.rule, list(map(float, centre)))
         candidates = [centre] if start is None else [start, centre]
         for candidate in candidates:
-            point = certify(problem.composed, problem.moments, candidate, context.digits, context.deadline)
+            point = certify(problem.composed, problem.moments, candidate, DIGITS, context.deadline)
             if point is None or (self.minimum and not point.minimum):
                 continue
             if all(abs(x - y) + point.radius <= radius for x, y in zip(point.centre, centre, strict=True)):
-                values = {"critical_points": [self._listed(problem, point)], "complete": False}
+                shown = self._sharpened(context, problem, point)
+                values = {"critical_points": [self._listed(problem, shown)], "complete": False}
                 return self._verified(point, "one in the box", values)
         bits = FIRST_BITS
         while radius > 0 and bits <= LAST_BITS:
             why = self._excluded(problem.on_box(centre, radius, bits))
             if why:
-                proof = not_stationary_proof(bits)
-                found = Outcome.REFUTED, Evidence.CERTIFIED, None, why, dict(context.instance), {}, bits, proof
-                return ClauseResult(self.label, self.text, *found)
+                found = {"detail": why, "witness": dict(context.instance), "bits": bits}
+                return ClauseResult.refuted(self, not_stationary_proof(bits), **found)
             bits *= 2
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail="neither shown nor excluded")
+        return ClauseResult.undecided(self, "neither shown nor excluded")
 
     def _excluded(self, at: Values) -> str:
         """Return why the box holds no such point, or nothing."""
@@ -234,6 +234,8 @@ class _Problem:
         orders = range(2 * self.degree + 2)
         found = [exact_value(statement, instance, clause.moment, **{clause.index.name: k}) for k in orders]
         self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+        if why := no_measure(self.moments):
+            raise UndecidedError(why)
         self.rule = gauss_rule(self.moments, self.degree + 1)
 
     def _grown(self, clause: StationarySquare, programs: "_Programs") -> tuple[Composed, int]:

@@ -87,6 +87,7 @@ def check_text(result: CheckResult) -> str:
         margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
         lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
         lines += [f"      {clause.detail}"] if clause.detail else []
+        lines += [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
         lines += [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
     for name, known in result.rests_on.items():
         lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
@@ -95,6 +96,8 @@ def check_text(result: CheckResult) -> str:
             "values",
             *(f"  {name} = {_value(result, name)}" for name in result.values),
         ]
+    if unchecked := [name for name, found in result.rechecked.items() if not found]:
+        lines.append(f"not re-checked: {', '.join(unchecked)}")
     evidence = f" ({result.evidence})" if result.evidence else ""
     headline = result.outcome.value.replace("_", " ")
     if not result.in_scope:

@@ -73,6 +73,8 @@ class Theorem:
         For the label of a clause that is an inequality, what its bound is held against.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
+    steps
+        Labels of clauses that are steps of a proof, whose claim no clause states: no hypothesis is redundant by them.
     boundaries
         By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
         line beside those of this theorem's own hypotheses. No part of what is claimed.
@@ -91,6 +93,7 @@ class Theorem:
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for value in self.values.values():
@@ -109,6 +112,8 @@ class Theorem:
                 raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
             if isinstance(value, ValueLeast):
                 self._least_agrees(name, value)
+        if unknown := [label for label in self.steps if label not in clauses]:
+            raise TheoremError(f"steps: {unknown[0]} is the label of no clause")
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
@@ -195,4 +200,6 @@ class Theorem:
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data."""
-        return replace(self, statement=statement, bounds={})
+        labels = {clause.label for clause in statement.clauses}
+        steps = tuple(label for label in self.steps if label in labels)
+        return replace(self, statement=statement, bounds={}, steps=steps)

@@ -117,6 +117,11 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
     return Hypothesis(f"not {hypothesis.label}", turned)
 
 
+def weakened_id(theorem_id: str, label: str) -> str:
+    """Return what a theorem without one of its hypotheses is called: its own id is that of its own statement."""
+    return f"{theorem_id} without {label}"
+
+
 class Approach:
     """The way from a violation to the hypothesis: the nearest violation so far, where they begin, by what factor."""
 
@@ -131,7 +136,8 @@ class Approach:
     ) -> None:
         """Begin at a violation of a clause by the statement without the hypothesis."""
         clause = next(clause for clause in statement.clauses if clause.label == label)
-        self.weakened = replace(theorem.variant(replace(statement, clauses=(clause,))), values={})
+        weakened = theorem.variant(replace(statement, clauses=(clause,)))
+        self.weakened = replace(weakened, id=weakened_id(theorem.id, hypothesis.label), values={})
         self.statement, self.hypothesis, self.deadline = theorem.statement, hypothesis, deadline
         self.witness, self.thresholds = violation, dict[str, Threshold]()
         self.relaxed: Relaxed | None = None

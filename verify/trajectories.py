@@ -16,7 +16,7 @@ from verify.dynamics import INTERRUPTED, MOST_EVALUATIONS, Dynamics, Passage, fi
 from verify.errors import TheoremError
 from verify.evaluation import scan_values
 from verify.language import to_data
-from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.outcomes import ClauseResult, Enclosure
 from verify.tubes import Horizon
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Reaches:
         if self.within is not None:
             last = _whole(context.value(self.within))
             if last is None:
-                return self._undecided(f"the whole part of {self.within} is undecided")
+                return ClauseResult.undecided(self, f"the whole part of {self.within} is undecided")
             if last < 0:
                 witness = {**context.instance, "within": last}
                 return _refuted(self, None, "the bound is negative", witness, above_proof(None, -1))
@@ -86,7 +86,8 @@ class Reaches:
         if passage.reached:
             steps = {"steps": Enclosure(passage.step, passage.step)}
             detail = f"reached at step {passage.step}, above the level at every earlier step"
-            return replace(_verified(self, margin, detail, passage.bits, passage_proof(passage)), values=steps)
+            found = _verified(self, margin, detail, passage.bits, passage_proof(passage))
+            return replace(found, values=steps)
         values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
         if passage.why == "last step":
             witness = {**context.instance, "step": passage.step, "observable": passage.observable}
@@ -100,10 +101,7 @@ class Reaches:
         }
         why = known.get(passage.why, "the enclosure grew without bound")
         detail = f"{why} at step {passage.step}, not reached before"
-        return replace(self._undecided(detail), margin=margin, values=values, bits=passage.bits)
-
-    def _undecided(self, why: str) -> ClauseResult:
-        return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why)
+        return ClauseResult.undecided(self, detail, margin=margin, values=values, bits=passage.bits)
 
     def _enclosed(self, level: Fraction, horizon: Horizon) -> ClauseResult:
         low, high = horizon.steps
@@ -211,7 +209,7 @@ class Stays:
         if found is None:
             after = "; what comes after is not followed" if far else "; the level was not reached"
             why += "" if passage.reached else after
-            return ClauseResult(self.label, self.text, Outcome.INCONCLUSIVE, None, detail=why, bits=passage.bits)
+            return ClauseResult.undecided(self, why, bits=passage.bits)
         step, value, bits = found
         witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
@@ -254,8 +252,7 @@ def _relative(level: float, observed: float) -> float:
 def _verified(
     clause: Reaches | Stays, margin: Enclosure | None, detail: str, bits: int, proof: Mapping[str, Any]
 ) -> ClauseResult:
-    evidence = Evidence.CERTIFIED
-    return ClauseResult(clause.label, clause.text, Outcome.VERIFIED, evidence, margin, detail, bits=bits, proof=proof)
+    return ClauseResult.verified(clause, proof, margin=margin, detail=detail, bits=bits)
 
 
 def _refuted(
@@ -266,8 +263,7 @@ def _refuted(
     proof: Mapping[str, Any],
     bits: int | None = None,
 ) -> ClauseResult:
-    refuted, evidence = Outcome.REFUTED, Evidence.CERTIFIED
-    return ClauseResult(clause.label, clause.text, refuted, evidence, margin, detail, witness, bits=bits, proof=proof)
+    return ClauseResult.refuted(clause, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
 
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:

@@ -34,9 +34,10 @@ class ValueLargest:
 class ValueLeast:
     """A reported value: the least integer from `lowest` to `highest` at which, put for a parameter, it is enough.
 
-    It is enough where each of `expressions` is at most `level`. They must not increase in the parameter on that
-    range; `level` and the ends are without it. Null where no integer of the range is enough, and where none is found:
-    an end is not rational, a sign is not decided, the time runs out. The check's detail says which.
+    It is enough where each of `expressions` is at most `level`; what has no value is not. `level` and the ends are
+    without the parameter. Null where no integer of the range is enough, and where none is found: an end is not
+    rational, a sign is not decided, the range is too long to be gone through, the time runs out. The check's detail
+    says which.
     """
 
     expressions: tuple[sp.Expr, ...]

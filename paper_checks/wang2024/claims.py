@@ -177,10 +177,10 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
             expected = checked.values["steps_to_epsilon"]
             stays = {clause.label: clause.holds for clause in checked.clauses}["stays"]
             found = _training(device, instance, steps=steps, window=10, eps="1/200")
-            reached = found["steps_to_epsilon"].value if "steps_to_epsilon" in found else math.inf
+            reached = int(found["steps_to_epsilon"].value) if "steps_to_epsilon" in found else None
             kept = "largest_loss_after" in found and found["largest_loss_after"].value <= 1 / 200
-            agree = expected == Enclosure(reached, reached) and stays is kept
-            detail = f"reached at step {reached:g}, then {'kept' if kept else 'left'}; theory {expected.lower}, {stays}"
+            agree = reached is not None and expected == Enclosure(reached, reached) and stays is kept
+            detail = f"reached at step {reached}, then {'kept' if kept else 'left'}; theory {expected.lower}, {stays}"
             yield instance, Verdict.of(agree, detail, Evidence.SIMULATED)
 
     return all_of(verdicts())

@@ -1,6 +1,7 @@
 """Checking a theorem at an instance."""
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -24,7 +25,8 @@ from verify import (
 from verify.certificates import certificate_text, write_certificate
 from verify.check import check
 from verify.language import primitive
-from verify.recheck import recheck_text
+from verify.outcomes import ClauseResult
+from verify.recheck import Verdict, recheck_text
 
 x, y, z = sp.symbols("x y z", real=True)
 SMALL = Hypothesis("small", sp.Lt(x, 2))
@@ -206,13 +208,14 @@ def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
     assert [clause.evidence for clause in accepted] == ["proved"] * 3 + ["certified"]
     asked = []
 
-    def refuse(statement, instance, clauses):
-        asked.extend(clause.label for clause in clauses)
-        return {clause.label: "for a reason" for clause in clauses}
+    def refuse(self, clause, stated):
+        asked.append((clause["label"], stated["proof"]["kind"]))
+        proved = stated["proof"]["kind"] == "positive" or stated["proof"].get("scope") == "all"
+        return Verdict(None, "for a reason", rejected=True) if proved else Verdict("certified")
 
-    monkeypatch.setattr("verify.check.refused", refuse)
+    monkeypatch.setattr("verify.recheck.Instance.verdict", refuse)
     identity, inequality, quantified, other = theorem.check(p=2).clauses
-    assert asked == ["identity", "inequality", "quantified"] and other == accepted[3]
+    assert {label for label, _ in asked} == {"identity", "inequality", "quantified", "not"} and other == accepted[3]
     for clause, kind, margin in ((identity, "identity", 0), (inequality, "exact", Fraction(5, 2))):
         assert (clause.outcome, clause.evidence, clause.margin) == (Outcome.VERIFIED, Evidence.CERTIFIED, margin)
         assert clause.proof["kind"] == kind and "not accepted: for a reason" in clause.detail
@@ -221,13 +224,12 @@ def test_what_is_proved_was_accepted(make_theorem, monkeypatch):
     assert "for all values of v" in quantified.detail and "not accepted: for a reason" in quantified.detail
 
 
-def test_one_proof_that_is_refused_leaves_the_others(make_theorem):
+def test_what_has_no_value_everywhere_is_not_shown_for_all(make_theorem):
     # 1/(p − 3) is in both sides: they have no value at p = 3, where the difference is 0.
     some = Identity("some", (p + 1) ** 2 + 1 / (p - 3), p**2 + 2 * p + 1 + 1 / (p - 3))
     theorem = make_theorem(*PROVED, some, parameters=POSITIVE, variables=(v,))
     result = theorem.check(p=2)
     assert [clause.evidence for clause in result.clauses] == ["proved"] * 3 + ["certified"]
-    assert "no listed factor covers" in result.clauses[3].detail
     recheck_text(certificate_text(theorem, result).encode())
     assert theorem.check(p=3).clauses[3].outcome is Outcome.INCONCLUSIVE
     between = make_theorem(Inequality("c", sp.Lt(1 / (p - 3), 1 / (p - 3) + p)), parameters=POSITIVE)
@@ -235,27 +237,44 @@ def test_one_proof_that_is_refused_leaves_the_others(make_theorem):
     assert between.check(p=2).clauses[0].outcome is Outcome.VERIFIED
 
 
-def test_nothing_is_proved_of_a_statement_with_a_primitive_that_the_checker_does_not_know(make_theorem, tmp_path):
+def test_what_uses_a_primitive_that_the_checker_does_not_know_is_computed(make_theorem, tmp_path):
     @primitive(1)
     def doubled(arithmetic, number):
         return number + number
 
     theorem = make_theorem(PROVED[0], Inequality("doubled", sp.Lt(doubled(p), 5)), parameters=POSITIVE, variables=(v,))
     result = theorem.check(p=2)
-    assert [clause.evidence for clause in result.clauses] == ["certified", "certified"]
-    assert "'doubled/1' is not known" in result.clauses[0].detail
-    with pytest.raises(InputError, match=r"--certificate = .*: the re-checker does not accept it: .*'doubled/1'"):
+    assert [(c.evidence, c.rechecked) for c in result.clauses] == [("proved", True), ("computed", False)]
+    assert "'doubled/1' is not known" in result.clauses[1].unchecked and result.evidence is Evidence.COMPUTED
+    with pytest.raises(InputError, match=r"--certificate = doubled: this clause has no certificate: .*'doubled/1'"):
         write_certificate(theorem, result, tmp_path / "c.json")
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupted_re_check_proves_nothing(make_theorem, monkeypatch):
+def test_a_clause_does_not_say_how_sure_it_is(make_theorem):
+    class Lying(Inequality):
+        def evaluate(self, context):
+            return replace(ClauseResult.verified(self, {"kind": "positive"}), evidence=Evidence.PROVED, rechecked=True)
+
+        def to_data(self):
+            return super().to_data() | self.more
+
+    for more, outcome, evidence in (
+        ({}, Outcome.INCONCLUSIVE, None),
+        ({"kind": "of my own"}, Outcome.VERIFIED, Evidence.COMPUTED),
+    ):
+        Lying.more = more
+        result = make_theorem(Lying("c", sp.Lt(p, 1)), parameters=POSITIVE).check(p=2).clauses[0]
+        assert (result.outcome, result.evidence, result.rechecked) == (outcome, evidence, False)
+
+
+def test_an_interrupted_re_check_decides_nothing(make_theorem, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("verify.check.refused", interrupt)
+    monkeypatch.setattr("verify.recheck.Instance.verdict", interrupt)
     result = make_theorem(PROVED[0], parameters=POSITIVE, variables=(v,)).check(p=2)
-    assert result.interrupted and result.evidence is Evidence.CERTIFIED
+    assert result.interrupted and result.evidence is None and result.outcome is Outcome.INCONCLUSIVE
 
 
 def test_theorem_1_in_and_out_of_scope():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from verify import Evidence, Identity, Inequality, Outcome, Parameter, Statement, TheoremError
 from verify.claims import Context
+from verify.decide import decided
 from verify.language import primitive
 
 x, y = sp.symbols("x y", real=True)
@@ -24,7 +25,7 @@ def evaluate(make_theorem):
     def run(clause, variables=(), definitions=None, **instance):
         names = " ".join(instance) or "unused"
         theorem = make_theorem(clause, names=names, variables=variables, definitions=definitions or {})
-        return clause.evaluate(Context(theorem.statement, instance, {}, time.monotonic() + 20))
+        return decided(theorem.statement, instance, clause)
 
     return run
 
@@ -136,7 +137,7 @@ def test_a_rational_inequality_is_decided_exactly(evaluate, relation, truth):
 def test_the_margin_of_a_transcendental_inequality_is_enclosed(value):
     # e^x < 3 for x < log 3
     statement = Statement((Parameter("x", "rational", "x"),), (Inequality("c", sp.Lt(sp.exp(x), 3)),))
-    result = statement.clauses[0].evaluate(Context(statement, {"x": value}, {}, time.monotonic() + 20))
+    result = decided(statement, {"x": value}, statement.clauses[0])
     with mpmath.workdps(60):
         true = 3 - mpmath.exp(mpmath.mpf(value.numerator) / value.denominator)
         assert result.holds is bool(true > 0)
@@ -213,7 +214,7 @@ def test_clauses_say_what_they_claim():
 def test_a_context_gives_values_to_the_digits_asked_for(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Gt(x, 0)), definitions={y: x**2})
     context = Context(theorem.statement, {"x": 3}, {}, time.monotonic() + 20, digits=30)
-    assert context.value(y + 1) == 10
-    found = context.value(sp.sqrt(y + 1))
+    assert context.shown(y + 1) == 10
+    found = context.shown(sp.sqrt(y + 1))
     assert 0 < found.upper - found.lower < Fraction(1, 10**29)
     assert found.lower**2 <= 10 <= found.upper**2

@@ -46,7 +46,7 @@ def test_conditions_in_scope(cli):
 
 CHECK_FIELDS = {
     "schema", "version", "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome",
-    "evidence", "values", "detail", "bits", "seed", "seconds",
+    "evidence", "values", "values_rechecked", "detail", "bits", "seed", "seconds",
 }  # fmt: skip
 
 
@@ -69,8 +69,9 @@ def test_a_check_in_scope(cli):
     assert [clause["label"] for clause in body["clauses"]] == ["reached", "stays"]
     for clause in body["clauses"]:
         required = {"label", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"}
-        assert required <= set(clause) <= required | {"detail", "witness"}
+        assert required <= set(clause) <= required | {"rechecked", "unchecked", "detail", "witness"}
         assert clause["holds"] is True and clause["evidence"] == "certified"
+        assert clause["rechecked"] is True and clause["unchecked"] == ""
         low, high = Fraction(clause["margin"]["lower"]), Fraction(clause["margin"]["upper"])
         # 12 digits: the ends differ by at most 2 units of the last.
         assert 0 < low <= high <= low * (1 + Fraction(2, 10**11))

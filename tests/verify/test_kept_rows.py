@@ -83,7 +83,9 @@ def _inner(row, name, value):
         (lambda row: _inner(row, "evidence", "god"), "clause c: 'god'"),
         (lambda row: _inner(row, "margin", "much"), "clause c: margin"),
         (lambda row: _inner(row, "margin", {"lower": 1}), "clause c: margin"),
-        (lambda row: _inner(row, "witness", None), "clause c: detail must be text, witness an object"),
+        (lambda row: _inner(row, "witness", None), "clause c: witness must be an object"),
+        (lambda row: _inner(row, "rechecked", False), "clause c: what is re-checked"),
+        (lambda row: _inner(row, "unchecked", None), "clause c: detail and unchecked must be text"),
         (lambda row: _inner(row, "error_float", "0"), "clause c: margin_float"),
     ],
 )

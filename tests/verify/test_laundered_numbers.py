@@ -44,10 +44,12 @@ def test_a_laundered_number_is_never_certified(cli, theorem_file, what):
     assert any(word in err for word in ("arithmetic", "float", "Number", "rational"))
 
 
-def test_an_honest_primitive_is_certified(cli, theorem_file):
+def test_an_honest_primitive_is_computed_as_the_re_checker_does_not_know_it(cli, theorem_file):
     path = theorem_file(PRIMITIVE.format(body="return p * arithmetic.rational(1, 10)"))
     code, out, _ = cli("check", path, "x=2", "--json")
-    assert (code, body_of(out)["evidence"]) == (0, "certified")
+    body = body_of(out)
+    assert (code, body["evidence"], body["clauses"][0]["rechecked"]) == (0, "computed", False)
+    assert "'laundered/1' is not known" in body["clauses"][0]["unchecked"]
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,7 @@ def check(make_theorem):
     ("left", "right"),
     [
         ((A + B) * (A - B), A**2 - A * B + B * A - B**2),
-        (t(A * B), t(B) * t(A)),
         (t(v) * (A + s * B) * v, t(v) * A * v + s * t(v) * B * v),
-        (t(t(A) * B + s * A), t(B) * A + s * t(A)),
-        ((1 + s) ** 2 * A / (1 + s) ** 2, A + 0 * B),
     ],
     ids=str,
 )

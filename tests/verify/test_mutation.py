@@ -94,10 +94,16 @@ def test_killed_at_the_example_by_a_search_proved_or_not_refuted():
     (twice,) = [m for m in mutants(weaker.statement) if m.label == "bound: constant one less: 2 -> 1"]
     assert fate(weaker, twice, seconds=3).fate == "equivalent"
     # True, and not provable by the engine: e^(-x) < 2.
-    true = theorem(Inequality("bound", sp.Lt(sp.exp(-x), 1, evaluate=False)), x=1, y=1)
+    true = theorem(Inequality("bound", sp.Lt(sp.exp(-x), 1, evaluate=False)), SMALL, x=1, y=1)
     (more,) = [m for m in mutants(true.statement) if m.label == "bound: constant one more: 1 -> 2"]
     found = fate(true, more, seconds=1)
     assert found.fate == "survived" and "not refuted in" in found.why
+    # A step of the proof that is proved is not searched with the others.
+    proved = Inequality("proved", sp.Gt(x + y, x, evaluate=False))
+    both = replace(true, statement=replace(true.statement, clauses=(proved, *true.statement.clauses)))
+    both = replace(both, steps=("proved",))
+    (more,) = [m for m in mutants(both.statement) if m.label == "small: hypothesis dropped: left out"]
+    assert fate(both, more, seconds=1).fate == "survived"
 
 
 def test_a_sample_has_every_operator_and_repeats_itself():

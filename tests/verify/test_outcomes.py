@@ -216,13 +216,23 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     body = _result((V, CERTIFIED, 128)).to_json()
     assert list(body) == [
         "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome", "evidence",
-        "values", "detail", "bits", "seed", "seconds",
+        "values", "values_rechecked", "detail", "bits", "seed", "seconds",
     ]  # fmt: skip
     assert body["instance"] == {"x": "1/2", "x_float": 0.5} and body["values"] == {"v": 3, "v_float": 3.0}
     assert body["hypotheses"] == [
         {"label": "h", "kind": "parametric", "statement": "x < 1", "holds": True, "slack": "1/2", "slack_float": 0.5}
     ]
     (clause,) = body["clauses"]
-    assert {"label", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"} <= set(clause)
+    assert {
+        "label",
+        "claim",
+        "holds",
+        "margin",
+        "margin_float",
+        "error",
+        "error_float",
+        "evidence",
+        "rechecked",
+    } <= set(clause)
     assert (body["outcome"], body["evidence"], body["bits"], body["seed"]) == ("verified", "certified", 128, 5)
     json.dumps(body, allow_nan=False)

@@ -164,7 +164,8 @@ def test_inconclusive_is_a_result_and_an_error_of_ours_is_none(mine, tmp_path, m
         if point["x"] == 2:
             raise RuntimeError("a slip of ours")
         row = plain(theorem, point, effort)
-        clauses = [{**clause, "holds": None, "evidence": None} for clause in row["clauses"]]
+        undecided = {"holds": None, "evidence": None, "rechecked": False}
+        clauses = [{**clause, **undecided} for clause in row["clauses"]]
         return {**row, "claim": "inconclusive", "outcome": "inconclusive", "evidence": None, "clauses": clauses}
 
     monkeypatch.setattr("verify.workers.checked_row", broken)

@@ -95,7 +95,8 @@ def test_the_value_of_the_instance_does_not_count(least):
 def test_there_is_none_where_no_value_is_enough(missing):
     assert missing(k - n, level=-x) == "no integer from 0 to 10 is enough"
     assert missing(k - n, lowest=5, highest=4) == "no integer from 5 to 4 is enough"
-    assert missing(1 / n, lowest=0, highest=0) == "-x + 1/n: division by zero"
+    # 1/n has no value at 0, which is at most nothing.
+    assert missing(1 / n, lowest=0, highest=0) == "no integer from 0 to 0 is enough"
 
 
 def test_ends_that_are_no_integers_are_those_inside(least, missing):
@@ -109,7 +110,7 @@ def test_what_is_not_rational_is_compared_in_balls(least, missing):
     assert least(sp.exp(-n), level=sp.Rational(1, 1000)) == 7
     assert least(sp.exp(-n), level=1) == 0
     undecided = sp.log((n + 2) * (n + 3)) - sp.log(n + 2) - sp.log(n + 3)
-    assert missing(undecided, level=0).endswith("the sign is undecided at n = 10")
+    assert missing(undecided, level=0).endswith("the sign is undecided at n = 0")
 
 
 def test_a_primitive_that_never_decides_is_named(missing):
@@ -117,7 +118,7 @@ def test_a_primitive_that_never_decides_is_named(missing):
     def larger(arithmetic, p, q):
         return p if p > q else q
 
-    assert missing(larger(sp.sqrt(n) * sp.sqrt(k), k)) == "the ball contains 0"
+    assert missing(larger(sp.sqrt(n) * sp.sqrt(k), k)).endswith("the sign is undecided at n = 10")
 
 
 def test_time_that_runs_out_is_named(make_theorem):
@@ -125,6 +126,25 @@ def test_time_that_runs_out_is_named(make_theorem):
     theorem = make_theorem(CLAUSE, parameters=(N, K, X), values={"least": value})
     found = check(theorem, {"n": 3, "k": 10, "x": 1}, seconds=1e-9)
     assert found.values == {"least": None} and found.without == {"least": "the time ran out"}
+
+
+def test_the_least_value_is_so_where_the_expressions_rise_and_fall(least, missing):
+    cubic = (n - 3) * (n - 7) * (40 - n)
+    # 840 at 0, 0 at 3, not positive up to 7 and from 40 on.
+    assert least(cubic, level=0, lowest=0, highest=50) == 3
+    assert least(cubic, level=0, lowest=8, highest=50) == 40 and least(cubic, level=0, lowest=5, highest=6) == 5
+    assert missing(cubic, level=0, lowest=8, highest=39) == "no integer from 8 to 39 is enough"
+    # 1/(n − 4) has no value at 4, and is at most 0 before it.
+    assert least(1 / (n - 4), level=0) == 0 and least(1 / (n - 4), level=0, lowest=3, highest=9) == 3
+    assert missing(1 / (n - 4), level=0, lowest=4, highest=9) == "no integer from 4 to 9 is enough"
+    assert least(n * (n - 9) + 8, k - n, level=5) == 5
+    # e^n (n − 6)² is 36 at 0, e⁵ at 5 and 0 at 6: it is followed integer by integer.
+    assert least(sp.exp(n) * (n - 6) ** 2, level=4) == 6
+    assert least(sp.exp(n) * (n - 6) ** 2, level=40) == 0
+
+
+def test_a_long_range_without_roots_is_not_gone_through_to_its_end(missing):
+    assert "no other is tried" in missing(sp.exp(n) - sp.exp(-n) + 3, lowest=0, highest=10**7, level=-1)
 
 
 def test_large_ranges_cost_nothing(least):

@@ -67,7 +67,7 @@ from verify import (
 )
 
 EIGENVALUES = Parameter("eigenvalues", "rationals", "eigenvalues of Sigma, in any order", above=0)
-gamma = sp.Symbol("gamma", positive=True)
+gamma, delta = sp.symbols("gamma delta", positive=True)
 STANDARD_PRIOR = Hypothesis("standard_prior", text="w* ~ N(0, I)")
 standard = {"variance": sp.S.One, "mixed": trace}
 g = curvature(lam, **standard)
@@ -90,10 +90,10 @@ MINIMUM = Identity("minimum", component(-A, **standard), 1 - lam * A, "the least
 _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, shape in {**SHAPES, **BLOCKS}.items()}
 
 
-def _prediction(scale: sp.Expr = sp.S.One) -> sp.Expr:
-    """Return the query's label after a layer, from 0, with P's last row times a scale and Q's columns over it."""
-    row, columns = scale * (t(p) * X + beta * Y), (t(X) * setting.A + t(Y) * t(u)) / scale
-    return r * row * columns * x
+def _prediction(of_row: sp.Expr = sp.S.One, of_columns: sp.Expr = sp.S.One) -> sp.Expr:
+    """Return the query's label after a layer, from 0, with P's last row and Q's columns times scales."""
+    row = of_row * t(p) * X + of_row * beta * Y
+    return r * row * (of_columns * t(X) * setting.A + of_columns * t(Y) * t(u)) * x
 
 
 PREDICTION = MatrixIdentity(
@@ -104,13 +104,17 @@ PREDICTION = MatrixIdentity(
     "the prediction sees the last row of P and the first d columns of Q alone",
 )
 RESCALING = MatrixIdentity(
-    "rescaling", _prediction(gamma), _prediction(), _SHAPES, "P times gamma and Q over gamma predict the same"
+    "rescaling",
+    _prediction(gamma, delta),
+    gamma * delta * _prediction(),
+    _SHAPES,
+    "P times gamma and Q times delta predict gamma delta times the same, so that P gamma and Q/gamma predict the same",
 )
 
 STATEMENT = Statement(
     parameters=(EXAMPLES, EIGENVALUES),
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
-    variables=(lam, trace, size, c, r, beta, gamma),
+    variables=(lam, trace, size, c, r, beta, gamma, delta),
     clauses=(PREDICTION, RESCALING, SQUARE, CONVEX, MINIMUM),
 )
 
@@ -160,4 +164,5 @@ theorem1 = Theorem(
         _under_the_other_prior(),
     ),
     proof_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -104,4 +104,5 @@ theorem5 = Theorem(
         _canary("the linear layer's multiple", _square(n / (n + d + 1))),
         _canary("d (1 - best) for the minimum", replace(MINIMUM, right=d * (1 - best), says="")),
     ),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

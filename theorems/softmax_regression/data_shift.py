@@ -33,4 +33,5 @@ data_shift = Theorem(
     values=VALUES | {"reached_factor": BETTER_CASES},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

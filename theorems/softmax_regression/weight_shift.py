@@ -46,4 +46,5 @@ weight_shift = Theorem(
     values=VALUES | {"reached_factor": REACHED},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -150,4 +150,5 @@ descent_on_the_set = Theorem(
         _canary("1/(4q) for 1/(2q)", replace(CURVATURE, relation=sp.Le(A**2 + A / q, (A + 1 / (4 * q)) ** 2))),
     ),
     proof_uses=("wang2024.lemma2",),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

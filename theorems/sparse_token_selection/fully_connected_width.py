@@ -273,4 +273,5 @@ fcn_width = Theorem(
         _canary("an overlap beyond the rank", "above_few", ((m - k) / T + (p - k) * (q - 1) / (q * (T - 1))) / 2),
         _canary("no loss by a smaller rank", "above_many", (d - p) * (q - 1) / (2 * q * (T - 1))),
     ),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -155,4 +155,5 @@ lemma2 = Theorem(
         _canary("2 forgotten", replace(VALUE_STEP, right=alpha * R - P / (2 * q))),
         _canary("a sign", replace(SCALE_STEP, right=d / (2 * d_e) * (alpha**2 * R_slope + 2 * alpha * P_slope / q))),
     ),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -161,4 +161,5 @@ inverse_loss_rate = Theorem(
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -260,4 +260,5 @@ one_hot_descent = Theorem(
         _canary("beta below 1/2", replace(BETA_AT_MOST, relation=sp.Le(BETA, sp.Rational(1, 2)))),
     ),
     proof_uses=("wang2024.lemma1",),
+    steps=tuple(clause.label for clause in STATEMENT.clauses),
 )

@@ -10,7 +10,7 @@ digest. `uses` names what the theorem's proof rests on, and is carried through.
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,10 +19,24 @@ from typing import Any
 from flint import arb, ctx
 
 from verify.recheck.given import Given
-from verify.recheck.kinds import KINDS, check_clause
-from verify.recheck.reading import MOST_BYTES, Effort, Rejected, Unreadable, entries, items, parse, shown, word
+from verify.recheck.kinds import KINDS, check_clause, enclose, shown_of
+from verify.recheck.reading import (
+    LONGEST_WORK,
+    MOST_BYTES,
+    Effort,
+    Rejected,
+    TooMuchWork,
+    Unknown,
+    Unreadable,
+    entries,
+    items,
+    parse,
+    rational,
+    shown,
+    word,
+)
 
-__all__ = ["KINDS", "Accepted", "Rejected", "Unreadable", "recheck_file", "recheck_text", "refusals"]
+__all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict", "recheck_file", "recheck_text"]
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
@@ -42,7 +56,9 @@ class Accepted:
     clauses
         Label, outcome, evidence and kind of proof of each clause of the claim.
     uses
-        Ids and digests of what the proof rests on; checked for their form only.
+        Ids and digests of what the proof rests on; checked for their form, and against the pins.
+    pinned
+        Whether the id is one of those whose statement is pinned: else it is only what the file calls it.
     """
 
     theorem: str
@@ -51,16 +67,21 @@ class Accepted:
     in_scope: bool
     clauses: tuple[tuple[str, str, str, str], ...]
     uses: tuple[tuple[str, str], ...]
+    pinned: bool = False
 
 
-def recheck_file(path: str | Path) -> Accepted:
+def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None) -> Accepted:
     """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""
     with Path(path).open("rb") as file:
-        return recheck_text(file.read(MOST_BYTES + 1))
+        return recheck_text(file.read(MOST_BYTES + 1), pins)
 
 
-def recheck_text(text: bytes) -> Accepted:
-    """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none)."""
+def recheck_text(text: bytes, pins: Mapping[str, str] | None = None) -> Accepted:
+    """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none).
+
+    `pins` are digests of statements by the ids of their theorems: a certificate that calls another statement by such
+    an id, or says that its proof uses one, is rejected.
+    """
     _self_test()
     data = parse(text)
     if type(data) is not dict or data.get("format") != FORMAT:
@@ -68,39 +89,87 @@ def recheck_text(text: bytes) -> Accepted:
     if type(data.get("version")) is not int or data["version"] != VERSION:
         raise Unreadable(f"version: {shown(data.get('version'))} is not {VERSION}, the one known here")
     try:
-        return _checked(data)
+        return _checked(data, pins or {})
     except RecursionError:
         raise Rejected("the certificate's parts are nested too deeply") from None
 
 
-def refusals(statement: Any, instance: Any, clauses: Sequence[Any]) -> dict[str, str]:
-    """Check some clauses of a statement, each as a certificate states it; return, by label, why one is not accepted.
+@dataclass(frozen=True)
+class Verdict:
+    """What is found of one clause's proof.
 
-    The statement's other clauses may be of any kind, and undecided.
+    Parameters
+    ----------
+    evidence
+        `proved` or `certified` where the proof is accepted, else None.
+    why
+        Why it is not accepted.
+    rejected
+        Whether it was understood and does not prove what it is for; else it is beyond this program: a primitive or a
+        form that it does not know, or more work than it may do.
     """
-    _self_test()
-    labels, found = [clause["label"] for clause in clauses], dict[str, str]()
-    try:
-        # As a file would say it.
-        text = json.dumps({"statement": statement, "instance": instance, "clauses": clauses})
-        data = parse(text.encode())
-        given = Given(data["statement"], data["instance"], Effort())
-    except (Rejected, Unreadable, RecursionError) as error:
-        return dict.fromkeys(labels, _reason(error))
-    for label, stated in zip(labels, data["clauses"], strict=True):
-        said = [clause for clause in given.claim if type(clause) is dict and clause.get("label") == label]
+
+    evidence: str | None
+    why: str = ""
+    rejected: bool = False
+
+
+class Instance:
+    """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
+
+    def __init__(self, statement: Any, instance: Any, work: float = LONGEST_WORK) -> None:
+        """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
+        _self_test()
+        self._given, self._failed = None, Verdict(None)
         try:
-            check_clause(given, said[0] if said else None, stated, label)
+            # As a file would say it.
+            text = statement if isinstance(statement, str) else json.dumps(statement)
+            data = parse(f'{{"statement": {text}, "instance": {json.dumps(instance)}}}'.encode())
+            self._given = Given(data["statement"], data["instance"], Effort(work), strict=False)
+        except (Rejected, Unreadable, RecursionError) as error:
+            self._failed = _refusal(error)
+
+    def verdict(self, clause: Any, stated: Any) -> Verdict:
+        """Check a clause, by its data, one of the statement's or another, against an outcome and its proof."""
+        given = self._given
+        if given is None:
+            return self._failed
+        try:
+            data = parse(json.dumps([clause, stated]).encode())
+            return Verdict(shown_of(given, *data, "clause")[2])
+        except (Rejected, Unreadable, RecursionError) as error:
+            return _refusal(error)
+
+    def in_scope(self) -> tuple[bool | None, str]:
+        """Return whether all hypotheses hold at the instance, None and why where that is not found."""
+        if self._given is None:
+            return None, self._failed.why
+        try:
+            return self._given.in_scope, ""
         except (Rejected, RecursionError) as error:
-            found[label] = _reason(error)
-    return found
+            return None, _refusal(error).why
+
+    def encloses(self, expression: Any, lower: Any, upper: Any, bits: int) -> Verdict:
+        """Check that the value of an expression, by its data, is in an interval of canonical numbers."""
+        given = self._given
+        if given is None:
+            return self._failed
+        try:
+            data = parse(json.dumps(expression).encode())
+            low, high = (rational(end, "value") for end in (lower, upper))
+            enclose(given, given.expression(data, "value"), (low, high), bits, "value")
+        except (Rejected, Unreadable, RecursionError) as error:
+            return _refusal(error)
+        return Verdict("certified")
 
 
-def _reason(error: Exception) -> str:
-    return "the statement's parts are nested too deeply" if isinstance(error, RecursionError) else str(error)
+def _refusal(error: Exception) -> Verdict:
+    if isinstance(error, RecursionError):
+        return Verdict(None, "the statement's parts are nested too deeply")
+    return Verdict(None, str(error), not isinstance(error, Unknown | TooMuchWork | Unreadable))
 
 
-def _checked(data: Any) -> Accepted:
+def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
     entries(data, "the certificate", _KEYS)
     theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
@@ -112,6 +181,9 @@ def _checked(data: Any) -> Accepted:
     for i, pair in enumerate(items(data["uses"], "uses")):
         name, used = items(pair, f"uses[{i}]", 2)
         uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
+    for name, digest, where in ((theorem, stated, "theorem"), *((*pair, "uses") for pair in uses)):
+        if pins.get(name, digest) != digest:
+            raise Rejected(f"{where}: {name} is another statement, of digest {pins[name][:12]}, not {digest[:12]}")
     given = Given(data["statement"], data["instance"], Effort())
     in_scope = given.in_scope
     if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
@@ -122,7 +194,7 @@ def _checked(data: Any) -> Accepted:
     labels = [label for label, *_ in found]
     if not labels or len(set(labels)) != len(labels):
         raise Rejected("statement.claim: has no clause, or two of one label")
-    return Accepted(theorem, stated, dict(data["instance"]), in_scope, found, tuple(uses))
+    return Accepted(theorem, stated, dict(data["instance"]), in_scope, found, tuple(uses), theorem in pins)
 
 
 def _id(value: Any, where: str) -> str:

@@ -5,10 +5,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from verify.recheck.fields import Exact, evaluate
+from verify.recheck.fields import Exact, NotExact, evaluate
 from verify.recheck.given import Given
-from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, work
-from verify.recheck.terms import Node
+from verify.recheck.nodes import Node
+from verify.recheck.reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
 
 _MOST_WORDS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 
@@ -20,10 +20,13 @@ Sum = dict[tuple[Scalar, Word], Fraction]
 
 
 class _Words:
-    """Reads a clause's expressions as sums of words with products of scalars."""
+    """Reads a clause's expressions as sums of words with products of scalars; `at` are numbers put for some of them.
 
-    def __init__(self, given: Given, clause: Any) -> None:
-        self.given, self.shapes = given, dict[str, tuple[Any, Any]]()
+    Where it is given, the parameters have their values at the instance, too.
+    """
+
+    def __init__(self, given: Given, clause: Any, at: Mapping[Any, Node] | None = None) -> None:
+        self.given, self.shapes, self.at = given, dict[str, tuple[Any, Any]](), at
         for i, entry in enumerate(items(clause["shapes"], "clause.shapes")):
             letter, rows, columns = items(entry, f"clause.shapes[{i}]", 3)
             name = self._letter(letter)
@@ -61,7 +64,10 @@ class _Words:
                 raise Rejected(f"{where}: the shape of {shown(name)} is not given")
             return {((), ((name, False),)): Fraction(1)}
         if not self._has_letter(data):
-            return self._scalar(self.given.expression(data, where))
+            node = self.given.expression(data, where)
+            if self.at is not None and not (node := self.given.here(node, self.at)).free:
+                node = self._number(node)
+            return self._scalar(node)
         head, *rest = data
         if head == "Case":
             return self._chosen(rest, where)
@@ -81,6 +87,13 @@ class _Words:
         for part in rest[1:]:
             total = self._product(total, self.read(part, where))
         return total
+
+    def _number(self, node: Node) -> Node:
+        """Return a scalar's value. Raises Unknown for one that is not rational."""
+        try:
+            return self.given.terms.number(self.given.number(node, None))
+        except NotExact as error:
+            raise Unknown(f"a scalar among matrices: {error}") from None
 
     def _has_letter(self, data: Any) -> bool:
         waiting = [data]
@@ -161,17 +174,25 @@ def words(given: Given, clause: Any, proof: Any, where: str) -> None:
         raise Rejected(f"{where}: the two sides are not the same words")
 
 
+def words_here(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`matrix_identity`, verified: the same with the scalars' values at the instance."""
+    del proof
+    reader = _Words(given, clause, {})
+    if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
+        raise Rejected(f"{where}: the two sides are not the same words at the instance")
+
+
 def matrices(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ at a place."""
-    reader = _Words(given, clause)
-    entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
-    if missing := sorted(set(reader.shapes) - set(proof["matrices"])):
-        raise Rejected(f"{where}.matrices.{missing[0]}: missing")
     entries(proof["scalars"], f"{where}.scalars", "", given.variables)
     values: dict[Any, Fraction] = dict(given.values)
     for name, text in proof["scalars"].items():
         values[name] = rational(text, f"{where}.scalars.{name}")
         given.keeps_assumptions(name, values[name], f"{where}.scalars.{name}")
+    reader = _Words(given, clause, {name: given.terms.number(values[name]) for name in proof["scalars"]})
+    entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
+    if missing := sorted(set(reader.shapes) - set(proof["matrices"])):
+        raise Rejected(f"{where}.matrices.{missing[0]}: missing")
     put = {}
     for name, shape in reader.shapes.items():
         at = f"{where}.matrices.{name}"
@@ -249,6 +270,7 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
         raise Rejected(f"{where}: the clause does not determine the polynomial")
     if not _positive_definite(given, [[moments[i + j + 2] for j in range(count)] for i in range(count)]):
         raise Rejected(f"{where}: the moments are not those of a measure with enough points")
+    of_a_measure(given, moments, where)
     intervals = items(proof["roots"], f"{where}.roots")
     other = "minimum" in clause and number("minimum") != integral(polynomial, 0)
     if other or any(integral(polynomial, order) for order in range(1, count + 1)):
@@ -256,7 +278,45 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
             raise Rejected(f"{where}.roots: are not asked for here")
         return False
     _isolated(given, polynomial, intervals, count, f"{where}.roots")
+    if "minimum" in proof and rational(proof["minimum"], f"{where}.minimum") != integral(polynomial, 0):
+        raise Rejected(f"{where}.minimum: is not the least integral")
     return True
+
+
+def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
+    """See that there is a measure on the line with some moments m_0, m_1, …; Rejected where there is none.
+
+    By the orthogonal polynomials of s^k: with mean squares that are all positive there is one. Where one of degree k
+    has the mean square 0, and none before, its k roots are all the points that a measure can have, so that it is
+    orthogonal to every power: for each order up to the last moment.
+    """
+    before, here, beside, k = [Fraction(0)], [Fraction(1)], Fraction(0), 0
+
+    def mean(polynomial: Sequence[Fraction], order: int) -> Fraction:
+        given.effort.spend(sum(5 + work(c, moments[j + order]) for j, c in enumerate(polynomial)))
+        return sum((c * moments[j + order] for j, c in enumerate(polynomial)), Fraction(0))
+
+    last = Fraction(1)
+    while 2 * k < len(moments):
+        size = mean(here, k)
+        if size < 0:
+            raise Rejected(f"{where}: no measure has these moments: a square has a mean < 0")
+        if not size:
+            if any(mean(here, order) for order in range(len(moments) - k)):
+                raise Rejected(f"{where}: no measure has these moments: a square has a mean of 0, and its root a mean")
+            return
+        if 2 * k + 1 >= len(moments):
+            return
+        # p_(k+1) = (s − a) p_k − b p_(k−1), where ∫ s^k p_k dμ = ∫ p_k² dμ.
+        along = mean(here, k + 1) / size
+        along -= mean(before, k) / last if k else 0
+        beside = size / last if k else Fraction(0)
+        shifted = [Fraction(0), *here]
+        for j, c in enumerate(here):
+            shifted[j] -= along * c
+        for j, c in enumerate(before):
+            shifted[j] -= beside * c
+        before, here, last, k = here, shifted, size, k + 1
 
 
 def _isolated(given: Given, polynomial: Sequence[Fraction], intervals: list[Any], count: int, where: str) -> None:

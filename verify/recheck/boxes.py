@@ -13,10 +13,11 @@ from flint import arb, ctx
 
 from verify.recheck.fields import ball, cost, evaluate, value_of
 from verify.recheck.given import Given, with_units
+from verify.recheck.nodes import Node, order
 from verify.recheck.polynomials import Quotients, admit_all
 from verify.recheck.reading import Effort, Rejected, entries, items, shown, whole, word
 from verify.recheck.runs import BITS, Recursion
-from verify.recheck.terms import Node, Terms, order
+from verify.recheck.terms import Terms
 
 Interval = tuple[arb, arb]
 MOST_CUTS = 100_000

@@ -11,9 +11,10 @@ from typing import Any
 
 from flint import arb
 
+from verify.recheck.nodes import Node, encloses, order, square_root
 from verify.recheck.primitives import enclosure
-from verify.recheck.reading import Effort, Rejected, Undefined, shown
-from verify.recheck.terms import LARGEST_POWER, Node, Terms, encloses, order, square_root
+from verify.recheck.reading import Effort, Rejected, Undefined, Unknown, shown
+from verify.recheck.terms import LARGEST_POWER, Terms
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 
@@ -211,7 +212,9 @@ def _limit(terms: Terms, node: Node, field: Any) -> Any:
     elif point is not terms.zero:
         inner = terms.substitute(inner, {symbol.value: terms.add((point, symbol))})
     roots = [inner] if point.head == "Infinity" else [inner, point]
-    constants = [n for n in order(roots, lambda n: not n.free & symbol.free) if not n.free & symbol.free]
+    # A limit inside that depends on the symbol is none of the constants, and is not read.
+    parts = order(roots, lambda n: not n.free & symbol.free or n.head == "Limit")
+    constants = [n for n in parts if not n.free & symbol.free]
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
         try:
@@ -249,7 +252,7 @@ class _Series:
             elif node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1:
                 found[node] = self.power(found[node.args[0]], int(node.args[1].value))
             else:
-                raise Rejected(f"a limit of what is not rational ({node.head})")
+                raise Unknown(f"a limit of what is not rational ({node.head})")
         return found[root]
 
     def stripped(self, valuation: int, found: list[Any]) -> _Laurent:

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from flint import ctx
 
 from verify.recheck.fields import Balls, Exact, NotExact, evaluate
+from verify.recheck.nodes import Node
 from verify.recheck.polynomials import FinerUnit, Sign
-from verify.recheck.reading import Effort, Rejected, Undefined, entries, items, rational, shown, word
-from verify.recheck.terms import Node, Terms, known_primitive
+from verify.recheck.reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, word
+from verify.recheck.terms import Terms, known_primitive
 
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
 
@@ -76,11 +77,11 @@ class Given:
     Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
     """
 
-    def __init__(self, statement: Any, instance: Any, effort: Effort) -> None:
+    def __init__(self, statement: Any, instance: Any, effort: Effort, *, strict: bool = True) -> None:
+        """Read a statement; strictly, a primitive that is not known is refused also where nothing asks for it."""
         entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
-        for rest in _headed(
-            [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")], "Primitive"
-        ):
+        parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
+        for rest in _headed(parts, "Primitive") if strict else ():
             known_primitive(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
@@ -97,13 +98,19 @@ class Given:
         self.chosen = {name: self.parameters[name].words.index(str(values[name])) for name in self.counts}
         self.numbers = {name: self.terms.number(value) for name, value in self.values.items()}
         self.definitions: dict[Any, Node] = {}
+        self._unread: dict[Any, Unknown] = {}
         self.variables: set[Any] = set()
         for d in items(statement["variables"], "variables"):
             self.variables.add(self.new_name(d, "variables"))
         for i, pair in enumerate(definitions):
             where = f"definitions[{i}]"
             name, value = items(pair, where, 2)
-            found = self.expression(value, where)
+            try:
+                found = self.expression(value, where)
+            except Unknown as error:
+                # What does not use it is read all the same.
+                self._unread[self.new_name(name, where)] = error
+                continue
             self.definitions[self.new_name(name, where)] = found
         domain = items(statement["domain"], "domain")
         self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
@@ -146,7 +153,7 @@ class Given:
     def new_name(self, data: Any, where: str) -> Any:
         """Return the name of a symbol that the statement has not introduced."""
         node = self.terms.expression(data, where)
-        taken = (*self.parameters, *self.definitions, *self.variables)
+        taken = (*self.parameters, *self.definitions, *self._unread, *self.variables)
         if node.head != "symbol" or node.value in taken or len(str(node.value).split()) != 1:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
         return node.value
@@ -162,7 +169,10 @@ class Given:
         if kind == "structural":
             first = not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
             return lambda: first
-        relation = self.relation(data["relation"], where, defined=False)
+        try:
+            relation = self.relation(data["relation"], where, defined=False)
+        except Unknown as error:
+            return partial(_raise, error)
         self.parametric.append(relation)
 
         def held() -> bool:
@@ -194,8 +204,8 @@ class Given:
             node = self.terms.substitute(node, self.definitions)
         known = {*self.values, *bound, *(self.variables if defined else ())}
         unknown = [name for name in self.terms.names(node.free) if name not in known]
-        if unknown:
-            raise Rejected(f"{where}: uses {shown(unknown[0])}, which is not introduced")
+        for name in unknown:
+            raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
         return self.terms.carried_out(node)
 
     def here(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
@@ -244,7 +254,8 @@ class Given:
             return "positive"
         if "nonzero" in assumed or "negative" in assumed:
             return "nonzero"
-        return "nonnegative" if "nonnegative" in assumed else "real" if assumed else ""
+        # What a statement is about are real numbers.
+        return "nonnegative" if "nonnegative" in assumed else "real"
 
 
 def _parameter(data: Any, where: str) -> Parameter:
@@ -266,6 +277,10 @@ def _name(data: Any) -> Any:
         case [[_, str(name), *_], *_]:
             return name
     return None
+
+
+def _raise(error: Unknown) -> bool:
+    raise error
 
 
 def sides(relation: Node) -> tuple[Node, Node]:

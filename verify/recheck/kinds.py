@@ -11,24 +11,44 @@ from verify.recheck import algebra, boxes, roots, runs, tubes
 from verify.recheck.attention import high, low
 from verify.recheck.fields import Balls, Exact, NotExact, ball, evaluate
 from verify.recheck.given import Given, decides, sides, with_units
+from verify.recheck.nodes import Node, encloses, order
 from verify.recheck.polynomials import Quotients, Sign, admit_positive, refuse
 from verify.recheck.positivity import cases, logarithms, over_bounds, positive, squares, with_slack
-from verify.recheck.reading import Rejected, entries, items, rational, rationals, shown, whole, word
+from verify.recheck.reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, word
 from verify.recheck.stationary import not_stationary, stationary
-from verify.recheck.terms import Node, encloses, order
+
+_BALL_BITS = 256
+"""Bits of what is rational, and not computed as such."""
 
 
 def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
     """`inequality`: the stated margin, larger minus smaller side, is the exact one and decides."""
     relation = given.relation(clause["relation"], "clause.relation")
     stated = rational(proof["margin"], f"{where}.margin")
+    small, large = sides(relation)
+    nodes = [given.here(small), given.here(large)]
+    ends = _difference(given, nodes, stated, f"{where}.margin: is not larger minus smaller side at the instance")
+    return decides(relation, *ends, f"{where}.margin")
+
+
+def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str) -> tuple[Fraction, Fraction]:
+    """Return the second less the first of two values; an interval around what is stated where that is not exact.
+
+    Raises Rejected, and says why, where it is not what is stated.
+    """
     try:
-        margin = given.margins(relation, None)
-    except NotExact as error:
-        raise Rejected(f"{where}: {error}") from None
-    if margin != stated:
-        raise Rejected(f"{where}.margin: is not larger minus smaller side at the instance")
-    return decides(relation, stated, stated, f"{where}.margin")
+        small, large = evaluate(given.terms, nodes, Exact(given.effort))
+    except NotExact:
+        # What is rational in the end need not be so in all its parts: e^x e^{-x}.
+        with ctx.workprec(_BALL_BITS):
+            small, large = evaluate(given.terms, nodes, Balls(given.effort, _BALL_BITS))
+            ends = low(large - small), high(large - small)
+        if not ends[0] <= stated <= ends[1]:
+            raise Rejected(why) from None
+        return ends
+    if large - small != stated:
+        raise Rejected(why)
+    return stated, stated
 
 
 def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
@@ -51,6 +71,23 @@ def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
     if decides(relation, least, most, f"{where}: the enclosure that is computed here") != holds:
         raise Rejected(f"{where}.margin: the enclosure that is computed here decides otherwise")
     return holds
+
+
+def enclose(given: Given, node: Node, interval: tuple[Fraction, Fraction], bits: int, where: str) -> None:
+    """See that the value of an expression is in an interval: exactly, where both ends are one."""
+    low_, high_ = interval
+    if low_ == high_:
+        try:
+            found = given.number(node, None)
+        except NotExact as error:
+            raise Rejected(f"{where}: {error}") from None
+        if found != low_:
+            raise Rejected(f"{where}: another value is computed here")
+        return
+    with ctx.workprec(bits):
+        found = given.number(node, bits)
+        if low(found) < low_ or high(found) > high_:
+            raise Rejected(f"{where}: the enclosure that is computed here is not inside")
 
 
 def _interval(data: Any, where: str) -> tuple[Fraction, Fraction]:
@@ -172,25 +209,20 @@ def point(given: Given, clause: Any, proof: Any, where: str) -> None:
         ends = list(sides(relation))
     nodes = [given.here(end, put) for end in ends]
     if bits is None:
-        low = high = rational(proof["difference"], f"{where}.difference")
-        try:
-            small, large = evaluate(given.terms, nodes, Exact(given.effort))
-        except NotExact as error:
-            raise Rejected(f"{where}: {error}") from None
-        if large - small != low:
-            raise Rejected(f"{where}.difference: is not the difference of the sides at the point")
+        stated = rational(proof["difference"], f"{where}.difference")
+        ends = _difference(given, nodes, stated, f"{where}.difference: is not the difference of the sides at the point")
     else:
-        low, high = _interval(proof["difference"], f"{where}.difference")
+        ends = _interval(proof["difference"], f"{where}.difference")
         with ctx.workprec(bits):
             small, large = evaluate(given.terms, nodes, Balls(given.effort, bits))
-            _enclosed(large - small, (low, high), f"{where}.difference")
-    if low <= 0 <= high if relation is None else decides(relation, low, high, f"{where}.difference"):
+            _enclosed(large - small, ends, f"{where}.difference")
+    if ends[0] <= 0 <= ends[1] if relation is None else decides(relation, *ends, f"{where}.difference"):
         raise Rejected(f"{where}.difference: refutes nothing")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of proof: the clauses and outcomes that it is for, its keys, and its check.
+    """A kind of proof: the clauses and outcomes that it is for, its keys, its check, and `more` keys it may have.
 
     A check raises Rejected, and returns whether the clause holds where it is for both outcomes.
     """
@@ -199,6 +231,7 @@ class Kind:
     outcomes: tuple[str, ...]
     keys: str
     check: Callable[[Given, Any, Any, str], bool | None]
+    more: tuple[str, ...] = ()
 
 
 _RUN, _SET = "bits checkpoints", "centre radius"
@@ -212,8 +245,9 @@ KINDS = {
     "identity": Kind(("identity",), ("verified",), "scope factors", identity),
     "point": Kind(("identity", "inequality"), ("refuted",), "bits point difference", point),
     "words": Kind(("matrix_identity",), ("verified",), "", algebra.words),
+    "words_here": Kind(("matrix_identity",), ("verified",), "", algebra.words_here),
     "matrices": Kind(("matrix_identity",), ("refuted",), "scalars matrices place difference", algebra.matrices),
-    "residual": Kind(("residual",), ("verified", "refuted"), "polynomial roots", algebra.residual),
+    "residual": Kind(("residual",), ("verified", "refuted"), "polynomial roots", algebra.residual, ("minimum",)),
     "passage": Kind(("reaches",), ("verified",), f"{_RUN} steps", runs.passage),
     "tube": Kind(("reaches",), ("verified",), f"{_RUN} start slow observable nodes above steps", tubes.tube),
     "above": Kind(("reaches",), ("refuted",), f"{_RUN} last", runs.above),
@@ -225,6 +259,7 @@ KINDS = {
     "stationary": Kind(("stationary",), ("verified",), f"bits {_SET}", stationary),
     "not_stationary": Kind(("stationary",), ("refuted",), "bits", not_stationary),
 }
+_FOR_ALL = ("positive", "squares", "cases", "logarithms", "words", "identity")
 CLAUSE_KEYS = {
     "inequality": "kind label says relation",
     "identity": "kind label says left right",
@@ -239,37 +274,51 @@ _OPTIONAL = {"residual": ("minimum",), "stationary": ("near", "radius")}
 
 
 def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
-    """Check one clause of the claim against what a certificate states of it."""
+    """Check one clause of the claim against what a certificate states of it: label, outcome, evidence and proof."""
+    entries(stated, where, "label outcome evidence proof")
+    evidence = word(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
+    return shown_of(given, clause, stated, where, evidence)
+
+
+def shown_of(
+    given: Given, clause: Any, stated: Any, where: str, claimed: str | None = None
+) -> tuple[str, str, str, str]:
+    """Check the proof of a clause; return label, outcome, the evidence that it gives (`claimed`, if any), its kind."""
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
-    name = word(clause.get("kind"), f"{where}.kind", list(CLAUSE_KEYS))
-    entries(clause, where, CLAUSE_KEYS[name], _OPTIONAL.get(name, ()))
+    if word(clause.get("kind"), f"{where}.kind") not in CLAUSE_KEYS:
+        raise Unknown(f"{where}.kind: {shown(clause['kind'])} is no kind of clause that this program knows")
+    entries(clause, where, CLAUSE_KEYS[clause["kind"]], _OPTIONAL.get(clause["kind"], ()))
     word(clause["says"], f"{where}.says")
-    entries(stated, where, "label outcome evidence proof")
     label = word(clause["label"], f"{where}.label")
     if word(stated["label"], f"{where}.label") != label:
         raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
     outcome = word(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))
-    evidence = word(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
     proof, at = stated["proof"], f"{where}.proof"
     if type(proof) is not dict or "kind" not in proof:
         raise Rejected(f"{at}.kind: missing")
     name = word(proof["kind"], f"{at}.kind", list(KINDS))
     kind = KINDS[name]
-    entries(proof, at, f"kind {kind.keys}")
+    entries(proof, at, f"kind {kind.keys}", kind.more)
     outcomes = kind.outcomes or (("refuted",) if clause["kind"] == "reaches" else ("verified",))
     if clause["kind"] not in kind.clauses or outcome not in outcomes:
         raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    for_all = name in ("positive", "squares", "cases", "logarithms", "words") or (
-        name == "identity" and proof["scope"] == "all"
-    )
-    if for_all and evidence == "proved" and not given.for_all(clause):
-        raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
-    # Words say nothing of an instance but its own words: where these choose, they show no more than that.
-    for_all = for_all and (name != "words" or given.for_all(clause))
-    if evidence != ("proved" if for_all else "certified"):
-        raise Rejected(f"{where}.evidence: {evidence} is not what a proof of kind {name} gives")
+    evidence = _evidence(given, clause, proof, claimed, where)
     holds = kind.check(given, clause, proof, at)
     if holds is not None and holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the margin says otherwise")
     return label, outcome, evidence, name
+
+
+def _evidence(given: Given, clause: Any, proof: Any, claimed: str | None, where: str) -> str:
+    """Return what a proof gives: `proved` for all parameters, or `certified` at the instance."""
+    name, evidence = proof["kind"], "certified"
+    if name in _FOR_ALL and (name != "identity" or proof["scope"] == "all"):
+        for_all = given.for_all(clause)
+        # Words say nothing of an instance but its own words: where these choose, they show no more than that.
+        if not for_all and (name != "words" or claimed == "proved"):
+            raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
+        evidence = "proved" if for_all else "certified"
+    if claimed not in (None, evidence):
+        raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
+    return evidence

@@ -13,8 +13,9 @@ from heapq import heapify, heappop, heappush
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple
 
+from verify.recheck.nodes import Node
 from verify.recheck.reading import Effort, Rejected, shown
-from verify.recheck.terms import LARGEST_POWER, Node
+from verify.recheck.terms import LARGEST_POWER
 
 Polynomial = dict[int, int]
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]

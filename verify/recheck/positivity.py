@@ -12,9 +12,9 @@ from typing import Any
 
 from verify.recheck.fields import evaluate
 from verify.recheck.given import Given, sides, with_units
+from verify.recheck.nodes import Node
 from verify.recheck.polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
 from verify.recheck.reading import Rejected, entries, items, rational, shown, whole, word
-from verify.recheck.terms import Node
 
 _MOST_POWER, _MOST_STEPS = 64, 24
 _SIGNED = ("positive", "nonnegative")

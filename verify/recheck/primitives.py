@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, prod
+from typing import Any
 
 from flint import ctx
 
@@ -193,16 +194,27 @@ PRIMITIVES = {
 """By name and version."""
 
 _MOST_KEPT = 1000
-_kept: dict[tuple[str, tuple[Fraction, ...]], tuple[Enclosure, float]] = {}
+_kept: dict[tuple[str, tuple[Fraction, ...]], tuple[Any, float]] = {}
 
 
 def enclosure(effort: Effort, name: str, arguments: tuple[Fraction, ...]) -> Enclosure:
     """Return an enclosing primitive's bounds; what is kept from before costs what it cost then."""
     encloses = PRIMITIVES[name].encloses
     assert encloses is not None
+    return _found(effort, name, encloses, arguments)
+
+
+def exact_value(effort: Effort, name: str, arguments: tuple[Fraction, ...]) -> Fraction:
+    """Return a primitive's rational value, likewise."""
+    value = PRIMITIVES[name].value
+    assert value is not None
+    return _found(effort, name, value, arguments)
+
+
+def _found(effort: Effort, name: str, function: Callable[..., Any], arguments: tuple[Fraction, ...]) -> Any:
     if (name, arguments) not in _kept:
         before = effort.left
-        found = encloses(effort, *arguments)
+        found = function(effort, *arguments)
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
         _kept[name, arguments] = found, before - effort.left

@@ -19,6 +19,14 @@ class Rejected(ValueError):  # noqa: N818
     """A certificate that was understood and does not prove what it claims: one line that names the field."""
 
 
+class Unknown(Rejected):
+    """What this program does not read: a primitive, a kind of clause or a form of expression that it does not know."""
+
+
+class TooMuchWork(Rejected):
+    """A proof that may be one, and asks for more work than it is allowed."""
+
+
 class Undefined(Rejected):
     """There is no value: a division by zero, or balls that are unbounded at the bits in force."""
 
@@ -37,7 +45,7 @@ class Effort:
         """Take some work off what is left."""
         self.left -= microseconds
         if self.left < 0:
-            raise Rejected("the proof asks for more work than a file is allowed (about a minute)")
+            raise TooMuchWork("the proof asks for more work than a file is allowed (about a minute)")
 
 
 def work(one: Fraction, other: Fraction) -> float:
@@ -142,7 +150,7 @@ def rational(value: Any, where: str) -> Fraction:
     if not found:
         raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
     if max(len(part or "") for part in found.groups()) > MOST_DIGITS:
-        raise Rejected(f"{where}: a number of more than {MOST_DIGITS} digits")
+        raise TooMuchWork(f"{where}: a number of more than {MOST_DIGITS} digits")
     p, q = _integer(found[1]), _integer(found[2] or "1")
     if found[2] and (q == 1 or gcd(p, q) != 1):
         raise Rejected(f"{where}: {shown(value)} is not in lowest terms")

@@ -14,8 +14,9 @@ from flint import arb, arb_mat, ctx
 
 from verify.recheck.fields import Balls, NotExact, ball, cost, evaluate
 from verify.recheck.given import Given
+from verify.recheck.nodes import Node
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, whole
-from verify.recheck.terms import Node, Terms
+from verify.recheck.terms import Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
 

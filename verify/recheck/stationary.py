@@ -11,11 +11,12 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly_ctx
 
+from verify.recheck.algebra import of_a_measure
 from verify.recheck.fields import Exact, ball, cost, evaluate
 from verify.recheck.given import Given
+from verify.recheck.nodes import Node
 from verify.recheck.reading import Rejected, entries, items, rational, rationals, whole
 from verify.recheck.runs import BITS, MOST_STATES, column, inverse, listed
-from verify.recheck.terms import Node
 
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
 
@@ -111,6 +112,7 @@ class _Square:
             evaluate(given.terms, [given.here(moment, {index: given.terms.number(k)})], Exact(given.effort))[0]
             for k in range(degree + 1)
         ]
+        of_a_measure(given, moments, where)
         loss: dict[Powers, Fraction] = {}
         for powers, c in square.items():
             term = Fraction(int(c.p), int(c.q)) * moments[powers[-1]]

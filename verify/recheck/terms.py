@@ -12,11 +12,11 @@ which definitions may make deep.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from math import isqrt
 from typing import Any
 
-from verify.recheck.primitives import PRIMITIVES
-from verify.recheck.reading import Effort, Rejected, Undefined, items, rational, shown, word
+from verify.recheck.nodes import Node, order, square_root
+from verify.recheck.primitives import PRIMITIVES, exact_value
+from verify.recheck.reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, word
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
@@ -31,19 +31,6 @@ _ARITIES = (
     | dict.fromkeys(("exp", "log"), (1, 1))
     | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
 )
-
-
-class Node:
-    """A node of the graph; `value` is a number's Fraction or a symbol's name, `free` a mask of free symbols.
-
-    `total`: it is known to have a value at all real values of its symbols.
-    """
-
-    __slots__ = ("args", "free", "head", "serial", "total", "value")
-
-    def __init__(self, head: str, args: "tuple[Node, ...]", value: Any, free: int, serial: int, total: bool) -> None:
-        self.head, self.args, self.value, self.free, self.serial = head, args, value, free, serial
-        self.total = total
 
 
 Names = Mapping[Any, Node]
@@ -147,12 +134,34 @@ class Terms:
                 rest.append(factor)
         if not coefficient:
             rest = [factor for factor in rest if not factor.total]
+        elif (roots := self._roots_collected(rest)) is not None:
+            return self.mul((self.number(coefficient), roots))
         if not rest:
             return self.number(coefficient)
         return self._product((*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial)))
 
     def _product(self, factors: tuple[Node, ...]) -> Node:
         return factors[0] if len(factors) == 1 else self._node("Mul", factors)
+
+    def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
+        """Return a product with equal roots as powers, √u·√u as u + 0·√u; None where there are no two of one kind."""
+        groups: dict[Any, list[Node]] = {}
+        for factor in factors:
+            if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].value.denominator > 1:
+                base, exponent = factor.args
+                groups.setdefault(exponent if base.head == "number" else base, []).append(factor)
+        if not any(len(group) > 1 for group in groups.values()):
+            return None
+        alone = [f for f in factors if not any(f in group for group in groups.values() if len(group) > 1)]
+        lost: list[Node] = []
+        for key, group in groups.items():
+            if len(group) > 1:
+                if key.head == "number" and group[0].args[1] is key:
+                    alone.append(self.power(self.mul(f.args[0] for f in group), key))
+                else:
+                    alone.append(self.power(key, self.add(f.args[1] for f in group)))
+                lost += [f for f in group if not f.total]
+        return self.add((self.mul(alone), *(self.mul((self.zero, f)) for f in dict.fromkeys(lost))))
 
     def negative(self, node: Node) -> Node:
         """Return −node."""
@@ -175,6 +184,11 @@ class Terms:
                 return base
             if base.head == "number" and (folded := self._folded(base.value, power)) is not None:
                 return self.number(folded)
+            if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
+                inner = base.args[1].value
+                if inner.denominator > 1:
+                    # √u², which is u where √u has a value.
+                    return self._where(self.power(base.args[0], self.number(inner * power)), base)
         return self._node("Pow", (base, exponent))
 
     @staticmethod
@@ -193,6 +207,10 @@ class Terms:
         """Return exp; that of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
         if argument is self.zero:
             return self.one
+        if argument.head == "log":
+            return self._where(argument.args[0], argument)
+        if argument.head == "Mul" and len(argument.args) == 2 and argument.args[1].head == "log":
+            return self._where(self.power(argument.args[1].args[0], argument.args[0]), argument.args[1])
         if argument.head == "Mul" and argument.args[0].head == "number":
             times = argument.args[0].value
             if times.denominator == 1 and 2 <= abs(times) <= LARGEST_POWER:
@@ -202,7 +220,13 @@ class Terms:
 
     def log(self, argument: Node) -> Node:
         """Return the logarithm."""
+        if argument.head == "exp":
+            return self._where(argument.args[0], argument)
         return self.zero if argument is self.one else self._node("log", (argument,))
+
+    def _where(self, value: Node, part: Node) -> Node:
+        """Return a value that is one only where a part has a value."""
+        return value if part.total else self.add((value, self.mul((self.zero, part))))
 
     def build(self, head: str, args: Sequence[Node]) -> Node:
         """Return a node of a head with arguments."""
@@ -219,7 +243,7 @@ class Terms:
                 return self.log(*args)
         value = PRIMITIVES[head].value if head in PRIMITIVES else None
         if value and all(argument.head == "number" for argument in args):
-            return self.number(value(self.effort, *(argument.value for argument in args)))
+            return self.number(exact_value(self.effort, head, tuple(argument.value for argument in args)))
         return self._node(head, tuple(args))
 
     def expression(self, data: Any, where: str) -> Node:
@@ -252,7 +276,7 @@ class Terms:
             return self._read_primitive(rest, where)
         least, most = _ARITIES.get(head, (1, 0))
         if least > most:
-            raise Rejected(f"{where}: {shown(head)} is outside what this program checks")
+            raise Unknown(f"{where}: {shown(head)} is outside what this program checks")
         if not least <= len(rest) <= most:
             raise Rejected(f"{where}: {head} has {len(rest)} arguments")
         args = [self._read(argument, where) for argument in rest]
@@ -298,7 +322,7 @@ class Terms:
             case _:
                 good = True
         if not good:
-            raise Rejected(f"{where}: this {head} is outside what this program checks")
+            raise Unknown(f"{where}: this {head} is outside what this program checks")
         return self._node(head, tuple(args))
 
     def substitute(self, node: Node, values: Names) -> Node:
@@ -307,22 +331,36 @@ class Terms:
         if not node.free & mask:
             return node
         done: dict[Node, Node] = {}
-        parts = order([node], lambda n: not n.free & mask)
+        parts = order([node], lambda n: not n.free & mask or n.head in ("Subs", "Limit"))
         self.effort.spend(len(parts))
         for part in parts:
             if not part.free & mask:
                 done[part] = part
             elif part.head == "symbol":
                 done[part] = values[part.value]
+            elif part.head in ("Subs", "Limit"):
+                done[part] = self._substituted_inside(part, values)
             else:
-                if part.head in _BINDERS:
-                    touched = mask
-                    for name in self.names(part.free & mask):
-                        touched |= values[name].free
-                    if clash := self.names(part.args[1].free & touched):
-                        raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
+                if part.head == "Derivative" and (clash := self.names(part.args[1].free & self._touched(part, values))):
+                    raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
                 done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
         return done[node]
+
+    def _touched(self, part: Node, values: Names) -> int:
+        """Return the mask of the names that are replaced in a part, and of what is put in."""
+        mask = self.mask(values)
+        for name in self.names(part.free & mask):
+            mask |= values[name].free
+        return mask
+
+    def _substituted_inside(self, part: Node, values: Names) -> Node:
+        """Return what binds a name with others replaced; that name inside it is its own."""
+        inner, bound, point, *rest = part.args
+        others = {name: value for name, value in values.items() if name not in self.names(bound.free)}
+        for name in self.names(inner.free & self.mask(others)):
+            if clash := self.names(others[name].free & bound.free):
+                raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
+        return self.build(part.head, [self.substitute(inner, others), bound, self.substitute(point, values), *rest])
 
     def exchanged(self, node: Node, old: Node, new: Node) -> Node:
         """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
@@ -356,7 +394,7 @@ class Terms:
         for part in order([node]):
             args = [done[a] for a in part.args]
             if part.head in ("Derivative", "Subs") and any(p.head == "Limit" for p in order(args[:1])):
-                raise Rejected(f"a Limit inside a {part.head} is outside what this program checks")
+                raise Unknown(f"a Limit inside a {part.head} is outside what this program checks")
             if part.head == "Derivative":
                 symbol, times = args[1].args
                 value = args[0]
@@ -433,38 +471,9 @@ def known_primitive(rest: list[Any], where: str) -> str:
     """Return the name and version of a primitive that is known here."""
     name = "/".join(map(str, rest[:2]))
     if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
-        raise Rejected(f"{where}: the primitive {shown(name)} is not known to this program")
+        raise Unknown(f"{where}: the primitive {shown(name)} is not known to this program")
     return name
-
-
-def encloses(node: Node) -> bool:
-    """Whether a node is a primitive whose value is known by an enclosure only."""
-    return node.head in PRIMITIVES and PRIMITIVES[node.head].encloses is not None
 
 
 def _is_limit(node: Node) -> bool:
     return node.head == "Limit"
-
-
-def square_root(value: Fraction) -> Fraction | None:
-    """Return the square root where it is rational."""
-    if value < 0:
-        return None
-    p, q = isqrt(value.numerator), isqrt(value.denominator)
-    return Fraction(p, q) if p * p == value.numerator and q * q == value.denominator else None
-
-
-def order(roots: Iterable[Node], stop: Any = None) -> list[Node]:
-    """Return the parts of some nodes, each once, arguments first; nothing is looked for below where it stops."""
-    found: dict[Node, None] = {}
-    waiting: list[tuple[Node, bool]] = [(root, False) for root in roots]
-    while waiting:
-        node, ready = waiting.pop()
-        if node in found:
-            continue
-        if ready or not node.args or (stop is not None and stop(node)):
-            found[node] = None
-        else:
-            waiting.append((node, True))
-            waiting.extend((argument, False) for argument in node.args if argument not in found)
-    return list(found)

@@ -139,3 +139,14 @@ def test_the_squares_factors_are_positive_for_all_sizes():
         for part in sp.fraction(sp.together(size.subs({n: n + 1, d: d + 1}))):
             coefficients = sp.Poly(sp.expand(part), n, d).coeffs()
             assert all(c > 0 for c in coefficients), name
+
+
+def test_digits_are_for_display_alone():
+    found = {digits: tokens.theorem4.check(L=2, d=3, n=7, digits=digits) for digits in (2, 17, 40)}
+    points = {digits: result.values["critical_points"] for digits, result in found.items()}
+    assert len({len(listed) for listed in points.values()}) == 1 and len(points[2]) > 3
+    assert len({(result.outcome, result.evidence, result.clauses[0].detail) for result in found.values()}) == 1
+    for few, many in zip(points[17], points[40], strict=True):
+        # More digits are the same points, to more of them.
+        assert few["loss"].lower <= many["loss"].upper and many["loss"].lower <= few["loss"].upper
+        assert many["loss"].upper - many["loss"].lower < Fraction(1, 10**36)

@@ -404,6 +404,16 @@ def words():
     return certificate(statement, {"k": "3", "w": "A"}, ("verified", "proved", {"kind": "words"}))
 
 
+def words_here():
+    # h·(1/h)·A = A where h ≠ 0, here at h = 3, by a definition that has no value at 0.
+    A, B, v = LETTERS.values()
+    h, inverse = sp.Symbol("h", real=True), sp.Symbol("inverse")
+    clause = MatrixIdentity("same", inverse * h * A * v + u * B * v, A * v + u * B * v, SHAPES)
+    parameters = (POSITIVE, Parameter("h", "rational", "h"))
+    statement = Statement(parameters, (clause,), variables=(u,), definitions={inverse: 1 / h})
+    return certificate(statement, {"k": "2", "h": "3"}, ("verified", "certified", {"kind": "words_here"}))
+
+
 def matrices():
     # AB − uBA at u = 2 for A = [[1, 2], [0, 1]], B = [[0, 1], [1, 0]]: AB = [[2, 1], [1, 0]], BA = [[0, 1], [1, 2]].
     A, B, _ = LETTERS.values()
@@ -504,7 +514,7 @@ ACCEPTED = {
             by_cases,
             in_logarithms,
         ),
-        *(words, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
+        *(words, words_here, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),
         *(stationary, stationary_in_a_box, not_stationary),
     )
 }

@@ -254,7 +254,7 @@ def test_exactly_known():
     # All selected: the supremum is 1.
     instance = {"T": "3", "q": "3", "D": "2", "eps": "1/4"}
     assert _rechecked(_floor(), instance, "1/4").clauses[0][3] == "exact"
-    with pytest.raises(Rejected, match="not known exactly"):
+    with pytest.raises(Rejected, match="is not larger minus smaller"):
         _rechecked(_floor(), {"T": "4", "q": "2", "D": "3", "eps": "1/4"}, "1/9")
 
 

@@ -7,11 +7,12 @@ import sys
 import time
 
 import pytest
+import sympy as sp
 
-from tests.verify.recheck.cases import ACCEPTED, SYMBOLIC, exact, positive, recheck, symbolic
+from tests.verify.recheck.cases import ACCEPTED, SYMBOLIC, K, exact, positive, recheck, symbolic
 from verify import load_theorem
-from verify.language import digest
-from verify.recheck import KINDS, Accepted, Rejected, Unreadable, recheck_file, refusals
+from verify.language import digest, to_data
+from verify.recheck import KINDS, Accepted, Instance, Rejected, Unreadable, Verdict, recheck_file
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -62,20 +63,60 @@ def test_some_clauses_are_checked_by_themselves():
     made = positive()
     made["statement"]["claim"].append({"kind": "anything", "label": "other"})
     data, instance, (weak, strict) = made["statement"], made["instance"], made["clauses"]
-    assert refusals(data, instance, [strict, weak]) == refusals(data, instance, []) == {}
-    wrong = strict | {"proof": strict["proof"] | {"relations": []}}
-    assert list(refusals(data, instance, [wrong, weak])) == ["strict"]
-    assert "not all positive" in refusals(data, instance, [wrong])["strict"]
-    assert set(refusals(data, {"x": "-1", "k": "2"}, [weak, strict])) == {"weak", "strict"}
+    claim = {clause["label"]: clause for clause in data["claim"]}
+
+    def verdict(stated, data=data, instance=instance, clause=None):
+        return Instance(data, instance).verdict(clause or claim[stated["label"]], stated)
+
+    assert verdict(strict) == verdict(weak) == Verdict("proved")
+    # What is proved at an instance is certified, whatever is stated.
+    assert verdict(weak | {"evidence": "certified"}).evidence == "proved"
+    wrong = verdict(strict | {"proof": strict["proof"] | {"relations": []}})
+    assert (wrong.evidence, wrong.rejected) == (None, True) and "not all positive" in wrong.why
+    assert verdict(weak, instance={"x": "-1", "k": "2"}).rejected
     deep = weak
     for _ in range(100_000):
         deep = {"label": "weak", "proof": deep}
-    assert list(refusals(data, instance, [deep])) == ["weak"]
-    for claim in ([[]], [None], [5], [{}], [], {}):
-        assert list(refusals(data | {"claim": claim}, instance, [weak])) == ["weak"]
-    for name in data:
-        for other in WRONG:
-            assert set(refusals(data | {name: other}, instance, [weak])) <= {"weak"}
+    assert not verdict(deep).evidence
+    for other in WRONG:
+        assert not verdict(weak, clause={"kind": other}).evidence
+        for name in data:
+            found = verdict(weak, data | {name: other})
+            assert found.evidence in (None, "proved") and (found.evidence or found.why)
+
+
+def test_what_is_not_known_is_told_from_what_is_wrong():
+    made = positive()
+    data, instance, (weak, _) = made["statement"], made["instance"], made["clauses"]
+    clause = data["claim"][0]
+    unknown = ["Primitive", "mine", 1, ["Integer", "1"]]
+    bound = data | {"definitions": [[["Symbol", "mine"], unknown]]}
+    # A definition that no one uses is no harm; one that is used is.
+    assert Instance(bound, instance).verdict(clause, weak) == Verdict("proved")
+    uses = clause | {"relation": ["Le", ["Symbol", "mine"], ["Integer", "2"]]}
+    for data_, clause_ in ((bound, uses), (data, clause | {"relation": ["Le", unknown, ["Integer", "2"]]})):
+        found = Instance(data_, instance).verdict(clause_, weak)
+        assert (found.evidence, found.rejected) == (None, False) and "'mine/1' is not known" in found.why
+    found = Instance(data, instance).verdict(clause | {"kind": "of my own"}, weak)
+    assert (found.evidence, found.rejected) == (None, False) and "no kind of clause" in found.why
+    lazy = Instance(data, instance, 10).verdict(clause, weak)
+    assert (lazy.evidence, lazy.rejected) == (None, False) and "more work" in lazy.why
+    hypothesis = {"label": "mine", "kind": "parametric", "relation": ["Le", unknown, ["Integer", "2"]], "text": ""}
+    open_ = Instance(data | {"hypotheses": [hypothesis]}, instance)
+    assert open_.in_scope()[0] is None and "'mine/1' is not known" in open_.in_scope()[1]
+    assert Instance(data, instance).in_scope() == (True, "")
+    assert Instance({}, instance).in_scope()[0] is None and not Instance({}, instance).verdict(clause, weak).evidence
+
+
+def test_values_are_computed_again():
+    made = positive()
+    at = Instance(made["statement"], made["instance"] | {"k": "2"})
+    half, root = to_data(1 / K), to_data(sp.sqrt(K))
+    assert at.encloses(half, "1/2", "1/2", 128) == at.encloses(half, "0", "1", 128) == Verdict("certified")
+    assert at.encloses(root, "707/500", "283/200", 128) == Verdict("certified")
+    for expression, low, high in ((half, "1/3", "1/3"), (half, "0", "1/3"), (root, "7/5", "7/5"), (root, "0", "7/5")):
+        assert at.encloses(expression, low, high, 128).rejected
+    assert not at.encloses(["Symbol", "unknown"], "0", "1", 128).evidence
 
 
 _QUICK = ("exact_refuted", "within", "small_descent", "point", "root", "words", "residual")

@@ -1,0 +1,212 @@
+"""What an expression needs to have a value: its parts as they are written, kept where rewriting would drop them.
+
+An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, what is
+under a logarithm or a root is as it should be, limits exist, and what is differentiated has a value. SymPy simplifies
+as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u = −3. Each rewriting here compares what
+was written before with what is left, and keeps what was lost beside it: `Provided(u, sqrt(u))` is u where sqrt(u) has a
+value. Inside a limit, a substitution or a derivative it stays inside, where the symbol is bound that it may be about.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+
+class Provided(sp.Function):
+    """Provided(e, p_1, …, p_k): e where all p_i have values, and nothing elsewhere."""
+
+    def _eval_derivative(self, s: sp.Symbol) -> sp.Expr:
+        value, *needed = self.args
+        return provided(sp.diff(value, s), needed)
+
+
+def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
+    """Return what has the value where all that is needed has one; a value that says so already is not changed."""
+    lost = _without(needed, value)
+    return Provided(*_united(value, lost)) if lost else value
+
+
+def _united(value: sp.Basic, lost: Sequence[sp.Basic]) -> tuple[sp.Basic, ...]:
+    inner, *already = value.args if isinstance(value, Provided) else (value,)
+    return inner, *already, *lost
+
+
+def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
+    """Return what of the needed is not computed with the value, and may have no value itself."""
+    needed = dict.fromkeys(needed)
+    there = _computed(value) if needed else frozenset()
+    return [part for part in needed if part not in there]
+
+
+def needs(expression: sp.Basic) -> tuple[sp.Basic, ...]:
+    """Return the parts of an expression, as written, that may have no value, in the symbols that are free in it."""
+    return _needs(expression)
+
+
+@lru_cache(maxsize=2**14)
+def _needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
+    if not node.args:
+        return (node,) if _is_none(node) else ()
+    if isinstance(node, sp.Limit):
+        inner, symbol, point, _ = node.args
+        outside = () if point is sp.oo else _needs(point)
+        return _all((node,), (part for part in _needs(inner) if symbol not in part.free_symbols), outside)
+    if isinstance(node, sp.Subs):
+        inner, symbols, points = node.args
+        put = dict(zip(symbols, points, strict=True))
+        return _all(*(_rewritten(part, put) for part in _needs(inner)), *map(_needs, points))
+    if isinstance(node, sp.Derivative):
+        return _needs(node.args[0])
+    below = _all(*map(_needs, node.args))
+    return _all(below, (node,)) if is_partial(node) else below
+
+
+def _all(*parts: Iterable[sp.Basic]) -> tuple[sp.Basic, ...]:
+    return tuple(dict.fromkeys(part for some in parts for part in some))
+
+
+def is_partial(node: sp.Basic) -> bool:
+    """Whether a node may have no value where its arguments have one."""
+    if isinstance(node, sp.Pow) and node.is_commutative:
+        base, exponent = node.args
+        if isinstance(exponent, sp.Integer) and exponent > 0:
+            return False
+        return not (isinstance(base, sp.Rational) and base > 0) and base is not sp.E
+    return isinstance(node, sp.log | sp.Limit | AppliedUndef)
+
+
+def _is_none(node: sp.Basic) -> bool:
+    """Whether a number is no finite real one."""
+    return isinstance(node, sp.Number | sp.core.numbers.ImaginaryUnit | sp.core.numbers.ComplexInfinity) and (
+        node.is_real is not True or node.is_finite is not True
+    )
+
+
+@lru_cache(maxsize=2**12)
+def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
+    """Return the nodes that are computed where a value is."""
+    if isinstance(node, sp.Limit):
+        inside = (part for part in _computed(node.args[0]) if node.args[1] not in part.free_symbols)
+        return frozenset((node, *inside)) | _computed(node.args[2])
+    if isinstance(node, sp.Subs):
+        return frozenset((node,)).union(*map(_computed, node.args[2]))
+    if isinstance(node, sp.Derivative):
+        return frozenset((node,))
+    return frozenset((node,)).union(*map(_computed, node.args))
+
+
+def _rewritten(part: sp.Basic, put: Mapping[Any, Any]) -> tuple[sp.Basic, ...]:
+    """Return what a part needs once something is put in: it may be no number, or need less."""
+    return _needs(part.xreplace(put))
+
+
+def substituted(expression: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
+    """Return an expression with nodes replaced, such that what is dropped by it is still needed."""
+    return _substituted(expression, tuple(put.items()))
+
+
+@lru_cache(maxsize=2**12)
+def _substituted(expression: sp.Basic, pairs: tuple[tuple[Any, Any], ...]) -> sp.Basic:
+    put = dict(pairs)
+    # What binds a symbol is put in by itself: what is needed inside is about that symbol.
+    hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in put}
+    if not hidden:
+        return _put_in(expression, put)
+    back = {dummy: _put_inside(binder, put) for binder, dummy in hidden.items()}
+    found = _put_in(expression.xreplace(hidden), put)
+    lost = (binder for dummy, binder in back.items() if dummy not in found.free_symbols)
+    return provided(found.xreplace(back), _all(*map(_needs, lost)))
+
+
+def _put_in(expression: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
+    found = expression.xreplace(put)
+    if found is expression:
+        return expression
+    needed: list[sp.Basic] = []
+    for part in (*_outside(expression, put), *_inside(expression, put)):
+        needed += _rewritten(part, put)
+    return provided(found, needed)
+
+
+_BINDERS = (sp.Limit, sp.Subs, sp.Derivative)
+
+
+def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
+    """Yield the outermost limits, substitutions and derivatives of an expression."""
+    if isinstance(node, _BINDERS):
+        yield node
+    elif node.has(*_BINDERS):
+        for argument in node.args:
+            yield from _binders(argument)
+
+
+def _put_inside(binder: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
+    inner, symbols, *rest = binder.args
+    if isinstance(binder, sp.Derivative):
+        return binder.func(substituted(inner, put), symbols, *rest)
+    bound = {symbols} if isinstance(symbols, sp.Symbol) else set(symbols)
+    others = {key: value for key, value in put.items() if key not in bound}
+    point, *direction = rest
+    return binder.func(substituted(inner, others), symbols, substituted(point, put), *direction)
+
+
+def _outside(node: sp.Basic, put: Mapping[Any, Any]) -> tuple[sp.Basic, ...]:
+    """Return what a node needs, but for what is only within replaced nodes."""
+    hidden = {key: sp.Dummy() for key in put if key.args and node.has(key)}
+    if not hidden:
+        return _needs(node)
+    back = {dummy: key for key, dummy in hidden.items()}
+    return tuple(part.xreplace(back) for part in _needs(node.xreplace(hidden)))
+
+
+def _inside(node: sp.Basic, put: Mapping[Any, Any]) -> Iterator[sp.Basic]:
+    """Yield what the replacements need that occur."""
+    for key, value in put.items():
+        if node.has(key):
+            yield from _needs(sp.sympify(value))
+
+
+def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
+    """Return an expression that was made of others, such that what was dropped on the way is still needed."""
+    # As SymPy makes them anew: else what is needed of 1/(x − 1·3) would be that, written so, for ever.
+    return provided(after, _all(*(_needs(_rebuilt(part)) for whole in before for part in _needs(whole))))
+
+
+@lru_cache(maxsize=2**12)
+def rebuilt(expression: sp.Basic) -> sp.Basic:
+    """Return an expression as SymPy makes it anew, so that later rewritings drop nothing that is not kept."""
+    return evaluated([expression], _rebuilt(expression))
+
+
+@lru_cache(maxsize=2**14)
+def _rebuilt(node: sp.Basic) -> sp.Basic:
+    if not node.args or isinstance(node, sp.Limit | sp.Derivative | sp.Subs | Provided):
+        return node
+    args = tuple(map(_rebuilt, node.args))
+    made = node.func(*args)
+    return node if made == node else made
+
+
+@lru_cache(maxsize=2**12)
+def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
+    """Return an expression without its provisos, and what they need."""
+    if not expression.has(Provided):
+        return expression, ()
+    found: dict[sp.Basic, None] = {}
+    value = _taken(expression, found)
+    return value, tuple(found)
+
+
+def _taken(node: sp.Basic, found: dict[sp.Basic, None]) -> sp.Basic:
+    if not node.has(Provided):
+        return node
+    if isinstance(node, Provided):
+        value, *needed = node.args
+        for part in needed:
+            inner, more = taken_apart(part)
+            found.update(dict.fromkeys((*more, inner)))
+        return _taken(value, found)
+    return node.func(*(_taken(argument, found) for argument in node.args))
