@@ -1,0 +1,52 @@
+"""All categories of drawn statements, and how a statement is drawn again from its name."""
+
+import random
+from collections.abc import Callable
+
+from tests.verify.statements import for_all, measures, relations, reported, runs, slopes, words
+from tests.verify.statements.numbers import UnsureError
+from tests.verify.statements.specimens import Specimen
+from tests.verify.statements.writing import NotWrittenError
+from verify import TheoremError
+
+Draw = Callable[[random.Random], Specimen]
+
+CATEGORIES: dict[str, tuple[Draw, int]] = {
+    "relations": (relations.relations, 14),
+    "definitions": (relations.definitions, 11),
+    "limits": (slopes.limits, 14),
+    "derivatives": (slopes.derivatives, 9),
+    "hypotheses": (slopes.hypotheses, 7),
+    "cases": (slopes.cases, 7),
+    "identities": (for_all.identities, 12),
+    "inequalities": (for_all.inequalities, 8),
+    "matrices": (words.words, 8),
+    "recursions": (runs.recursions, 10),
+    "roots": (measures.roots, 5),
+    "residuals": (measures.residuals, 6),
+    "stationary": (measures.stationary, 3),
+    "lists": (reported.lists, 5),
+    "reported": (reported.reported, 10),
+}
+"""How a statement is drawn, and its category's share."""
+
+
+def drawn(name: str) -> Specimen:
+    """Return the statement of a name such as `limits:17`; what SymPy does not keep as written is drawn anew."""
+    category, _, _ = name.partition(":")
+    for attempt in range(200):
+        draw = random.Random(f"{name}:{attempt}")
+        try:
+            return CATEGORIES[category][0](draw)
+        except (NotWrittenError, UnsureError, TheoremError):
+            continue
+    raise AssertionError(f"{name}: nothing is drawn")
+
+
+def names(count: int) -> list[str]:
+    """Return the names of so many statements, each category by its share."""
+    whole = sum(share for _, share in CATEGORIES.values())
+    counts = {category: count * share // whole for category, (_, share) in CATEGORIES.items()}
+    # What rounding leaves goes to the first.
+    counts["relations"] += count - sum(counts.values())
+    return [f"{category}:{i}" for category, number in counts.items() for i in range(number)]

@@ -1,0 +1,258 @@
+"""Roots of polynomials that are known, and measures with finitely many points, some of which are none."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from tests.verify.statements.specimens import Specimen, Values, small, theorem_of
+from tests.verify.statements.trees import Tree, exp, kept, log, symbol, tree
+from tests.verify.statements.writing import faithful
+from verify import Dynamics, IsolatedRoot, LeastResidual, Parameter, Statement, StationarySquare
+
+X, P, K = symbol("x"), symbol("p"), symbol("k")
+PARAMETERS = (Parameter("p", "rational", "p"),)
+_SYMBOLS = {"p": sp.Symbol("p"), "x": sp.Symbol("x", real=True), "k": sp.Symbol("k", integer=True, nonnegative=True)}
+
+
+def _exact(x: Fraction) -> sp.Rational:
+    return sp.Rational(x.numerator, x.denominator)
+
+
+def roots(draw: random.Random) -> Specimen:
+    """Return a claim that a polynomial with known roots has exactly one in a box."""
+    at = {"p": Fraction(draw.choice((0, 0, 0, 1, 1, 1, 2, 3)))}
+    known = [small(draw) for _ in range(draw.randint(1, 3))]
+    centre = draw.choice([draw.choice(known) + Fraction(draw.choice((0, 1, -1)), 20), small(draw)])
+    radius = Fraction(1, draw.choice((5, 10, 20, 50)))
+    coefficients = [Fraction(1)]
+    for root in known:
+        coefficients = [
+            a - root * b for a, b in zip([Fraction(0), *coefficients], [*coefficients, Fraction(0)], strict=True)
+        ]
+    equation: Tree = tree(coefficients[0])
+    for i, c in enumerate(coefficients[1:], 1):
+        equation = equation + tree(c) * X**i
+    spoil, singular_at = draw.random() < 0.85, None
+    kind, zero_at = "polynomial", None
+    if spoil:
+        # Where the only root in the box cancels, none is left.
+        place = draw.choice([min(known, key=lambda root: abs(root - centre)), centre + 3])
+        choices = [
+            (equation * kept(P * kept(1 / P)), 0, None, "p/p"),
+            (equation + kept(kept(1 / (P - 1)) * 0), 1, None, "0/(p - 1)"),
+            (equation * kept((X - place) * kept(1 / (X - place))), None, place, "kept (x - c)/(x - c)"),
+            (kept(exp(kept(log(P)))) - P + equation, 0, None, "exp(log(p))"),
+        ]
+        equation, zero_at, singular_at, kind = draw.choice(choices)
+    elif draw.random() < 0.1:
+        radius, kind = -radius, "negative radius"
+    inside = {root for root in known if abs(root - centre) <= radius}
+
+    def truth(values: Values) -> bool | None:
+        if zero_at is not None and values["p"] == zero_at:
+            return None
+        return len(inside - {singular_at}) == 1
+
+    points = [
+        {"p": Fraction(a), "x": x}
+        for a in (0, 1, 2, 3)
+        for x in (*known, centre, Fraction(5), *([singular_at] if singular_at is not None else []))
+    ]
+    clause = IsolatedRoot(
+        "c0", (faithful(equation, _SYMBOLS, points),), (_SYMBOLS["x"],), (_exact(centre),), _exact(radius)
+    )
+    # Krawczyk's test needs a slope of one sign; a double root, one on the edge, and two are not told apart from one.
+    slopes = [_slope(known, centre + step * radius / 2) for step in range(-4, 5)]
+    simple = len(inside) <= 1 and all(abs(root - centre) < radius for root in inside)
+    simple &= min(slopes) > max(slopes) / 3 > 0 or max(slopes) < min(slopes) / 3 < 0
+    others = tuple({"p": Fraction(a)} for a in (0, 1))
+    statement = Statement(PARAMETERS, (clause,))
+    missing = truth(at) is None
+    hard = not simple or radius < 0 or singular_at is not None
+    return Specimen(
+        "roots",
+        kind,
+        theorem_of(statement),
+        at,
+        {"c0": truth},
+        degenerate=missing or radius < 0 or singular_at in inside,
+        hard=hard,
+        others=others,
+    )
+
+
+def _slope(known: list[Fraction], x: Fraction) -> Fraction:
+    """Return the derivative of the product of all x − root."""
+    total = Fraction(0)
+    for i in range(len(known)):
+        term = Fraction(1)
+        for root in known[:i] + known[i + 1 :]:
+            term *= x - root
+        total += term
+    return total
+
+
+def moments(points: dict[Fraction, Fraction], count: int) -> list[Fraction]:
+    """Return the integrals of s^k for weights at points; 0^0 is 1."""
+    return [sum((w * s**k for s, w in points.items()), Fraction(0)) for k in range(count)]
+
+
+def determinant(rows: list[list[Fraction]]) -> Fraction:
+    """Return the determinant, by the first row."""
+    if not rows:
+        return Fraction(1)
+    minors = ([row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows)))
+    return sum(
+        ((-1) ** j * x * determinant(minor) for j, (x, minor) in enumerate(zip(rows[0], minors, strict=True))),
+        Fraction(0),
+    )
+
+
+def solved(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
+    """Return the solution of linear equations by Cramer's rule, None where there is not one alone."""
+    whole = determinant(rows)
+    if not whole:
+        return None
+    put = (
+        [[right[i] if k == j else x for k, x in enumerate(row)] for i, row in enumerate(rows)] for j in range(len(rows))
+    )
+    return [determinant(changed) / whole for changed in put]
+
+
+def is_measure(found: list[Fraction], factors: int) -> bool:
+    """Whether some moments can be those of a measure: no Hankel matrix of theirs has a negative minor in its corner."""
+    corners = range(1, factors + 2)
+    return all(determinant([[found[i + j] for j in range(n)] for i in range(n)]) >= 0 for n in corners)
+
+
+def _measure(draw: random.Random, least: int) -> tuple[dict[Fraction, Fraction], bool]:
+    """Return weights at points, and whether all are positive."""
+    sites = draw.sample(
+        [Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2), Fraction(1, 3), Fraction(5)], draw.randint(least, 4)
+    )
+    points = {site: Fraction(draw.randint(1, 5), draw.choice((1, 2, 3))) for site in sites}
+    if draw.random() < 0.4:
+        points[Fraction(0)] = Fraction(draw.choice((1, 2, -7, -7, -3)))
+    elif draw.random() < 0.2:
+        points[sites[0]] *= -1
+    return points, all(w > 0 for w in points.values())
+
+
+def _moment(points: dict[Fraction, Fraction], spoil: Tree | None) -> Tree:
+    total: Tree | None = None
+    for site, weight in points.items():
+        term = tree(weight) * tree(site) ** K
+        total = term if total is None else total + term
+    assert total is not None
+    return total if spoil is None else total * spoil
+
+
+def _spoil(draw: random.Random) -> tuple[Tree | None, Any]:
+    """Return a factor 1 that has no value at some instance, and at which."""
+    if draw.random() > 0.45:
+        return None, None
+    return draw.choice(
+        [(kept(P * kept(1 / P)), 0), (kept(kept(1 / (P - 1)) ** 0), 1), (kept(kept((P - 2) ** -1) * (P - 2)), 2)]
+    )
+
+
+def residuals(draw: random.Random) -> Specimen:
+    """Return a claim of the least residual polynomial for a measure of finitely many points, or for what is none."""
+    at = {"p": Fraction(draw.choice((0, 1, 2)))}
+    factors = draw.randint(1, 3)
+    points, positive = _measure(draw, factors)
+    planted = draw.random() < 0.1
+    if planted:
+        # The integral of (1 − s)² would be −6.
+        factors, points, positive = 1, {Fraction(1): Fraction(1), Fraction(0): Fraction(-6)}, False
+    found = moments(points, 2 * factors + 2)
+    spoil, zero_at = _spoil(draw)
+    shift, scale = draw.choice((1, 1, 1, 0, 2)), draw.choice((1, 1, 1, 1, 2))
+    exact = solved(
+        [[found[i + j] for j in range(1, factors + 1)] for i in range(1, factors + 1)],
+        [-found[i] for i in range(1, factors + 1)],
+    )
+    least = None if exact is None else found[0] + sum((c * found[j] for j, c in enumerate(exact, 1)), Fraction(0))
+    stated = None if least is None or draw.random() < 0.4 else least + draw.choice((0, 0, Fraction(1, 7)))
+    if stated is not None and max(abs(stated.numerator), stated.denominator) > 10**6:
+        stated = None
+
+    def truth(values: Values) -> bool | None:
+        if (zero_at is not None and values["p"] == zero_at) or not is_measure(found, factors) or exact is None:
+            return None
+        claimed = solved(
+            [[found[i + j] for j in range(1, factors + 1)] for i in range(shift, shift + factors)],
+            [-found[i] for i in range(shift, shift + factors)],
+        )
+        if claimed is None:
+            return None
+        scaled = [c * scale**j for j, c in enumerate(claimed, 1)]
+        return scaled == exact and stated in (None, least)
+
+    symbols = _SYMBOLS
+    looked = [{"p": Fraction(a), "k": Fraction(n)} for a in (0, 1, 2) for n in range(4)]
+    moment = faithful(_moment(points, spoil), symbols, looked)
+    minimum = None if stated is None else _exact(stated)
+    clause = LeastResidual(
+        "c0", sp.Integer(factors), moment, symbols["k"], sp.Integer(shift), sp.Integer(scale), minimum
+    )
+    others = tuple({"p": Fraction(a)} for a in (0, 1, 2))
+    kind = "measure" if positive else "weights of both signs"
+    unusual = truth(at) is None
+    # Weights of both signs may have moments that a measure has too.
+    hard = not positive or exact is None
+    return Specimen(
+        "residuals",
+        kind + (", p/p" if spoil else ""),
+        theorem_of(Statement(PARAMETERS, (clause,))),
+        at,
+        {"c0": truth},
+        degenerate=unusual,
+        hard=hard,
+        others=others,
+    )
+
+
+def stationary(draw: random.Random) -> Specimen:
+    """Return a claim of a critical point of the integral of (1 − a s)², at a = m_1/m_2, or of two factors."""
+    at = {"p": Fraction(draw.choice((0, 1, 2)))}
+    points, positive = _measure(draw, 3)
+    found = moments(points, 5)
+    spoil, zero_at = _spoil(draw)
+    if spoil and draw.random() < 0.5:
+        at = {"p": Fraction(zero_at)}
+    layers = 1 if draw.random() < 0.85 else 2
+    p, a, s = sp.symbols("z b s", real=True)
+    recursion = Dynamics((p,), (sp.S.One,), (p * (1 - a * s),), p)
+    moment = faithful(
+        _moment(points, spoil), _SYMBOLS, [{"p": Fraction(v), "k": Fraction(n)} for v in (0, 1, 2) for n in range(4)]
+    )
+    more: dict[str, Any] = {}
+    best = found[1] / found[2] if found[2] else None
+    near = radius = None
+    if layers == 1 and best is not None and draw.random() < 0.75:
+        near, radius = best + Fraction(draw.choice((0, 0, 1, -1)), 4), Fraction(1, draw.choice((6, 9)))
+        if max(abs(near.numerator), near.denominator) < 10**6:
+            more = {"near": (_exact(near),), "radius": _exact(radius), "minimum": draw.random() < 0.5}
+
+    def truth(values: Values) -> bool | None:
+        if (zero_at is not None and values["p"] == zero_at) or not is_measure(found, layers) or best is None:
+            return None
+        return True if not more else abs(best - near) <= radius
+
+    clause = StationarySquare("c0", sp.Integer(layers), recursion, (a,), s, moment, _SYMBOLS["k"], **more)
+    kind = f"{layers} layers" + ("" if positive else ", weights of both signs") + (", p/p" if spoil else "")
+    others = tuple({"p": Fraction(v)} for v in (0, 1, 2))
+    statement = Statement(PARAMETERS, (clause,))
+    return Specimen(
+        "stationary",
+        kind,
+        theorem_of(statement),
+        at,
+        {"c0": truth},
+        degenerate=truth(at) is None,
+        hard=not positive,
+        others=others,
+    )
