@@ -5,6 +5,7 @@ What never looks, such as an algorithm of SymPy's, is ended by an alarm, where t
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -50,12 +51,19 @@ def ended(
     """
     if not (_has_timer() and threading.current_thread() is threading.main_thread()):
         return function(*arguments)
-    outer, handler = _ALARM.get(), signal.getsignal(signal.SIGALRM)
+    outer, handler, hook = _ALARM.get(), signal.getsignal(signal.SIGALRM), sys.unraisablehook
     if handler not in (signal.SIG_DFL, _ring):
         return function(*arguments)
+
+    def but_the_alarm(unraisable: Any) -> None:
+        # Rung in a callback, such as the garbage collector's, which can raise nothing; it rings again soon.
+        if not isinstance(unraisable.exc_value, _ALARM.get()[1]):
+            hook(unraisable)
+
     try:
         own = max(deadline, time.monotonic() + _LEAST_SECONDS)
         _ALARM.set((own, error) if own < outer[0] else outer)
+        sys.unraisablehook = but_the_alarm
         signal.signal(signal.SIGALRM, _ring)
         _set_timer()
         return function(*arguments)
@@ -65,6 +73,7 @@ def ended(
             try:
                 _ALARM.set(outer)
                 _set_timer()
+                sys.unraisablehook = hook
                 if outer[0] == math.inf:
                     signal.signal(signal.SIGALRM, handler)
                 break

@@ -1,6 +1,7 @@
 """Time: the least of what was given counts, and a primitive that looks at the clock is inconclusive, not endless."""
 
 import signal
+import sys
 import threading
 import time
 
@@ -112,6 +113,30 @@ def test_who_catches_an_end_is_ended_again():
 
     caught = []
     assert ended(time.monotonic() + 0.05, stubborn) == "done" and len(caught) == 3
+
+
+def test_an_alarm_within_a_finalizer_is_silent_there_and_rings_again(monkeypatch):
+    class Finalized:
+        def __init__(self, finalize):
+            self.finalize = finalize
+
+        def __del__(self):
+            self.finalize()
+
+    def leave(finalize):
+        Finalized(finalize)
+        spin()
+
+    ignored = []
+    monkeypatch.setattr("sys.unraisablehook", lambda unraisable: ignored.append(unraisable.exc_type))
+    hook = sys.unraisablehook
+    started = time.monotonic()
+    with pytest.raises(OutOfTimeError):
+        ended(started + 0.1, leave, spin)
+    assert time.monotonic() - started < 5 and ignored == [] and sys.unraisablehook is hook
+    with pytest.raises(OutOfTimeError):
+        ended(time.monotonic() + 0.1, leave, lambda: 1 // 0)
+    assert ignored == [ZeroDivisionError]
 
 
 def test_elsewhere_than_on_the_main_thread_and_beside_another_timer_it_takes_as_long_as_it_takes(monkeypatch):
