@@ -35,10 +35,13 @@ from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod
 
 from flint import acb_mat, arb, arb_mat, arb_poly, ctx, fmpq
 
-from verify.recheck.reading import Effort
+from verify.recheck.reading import Effort, Rejected
 
 BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""
+
+_LARGEST_EXPONENT = 2**20
+"""Power of two up to which a ball's end is written as a fraction: some 300 000 digits."""
 
 _CLEAR, _MOST = (1e-9, 1e-4), 1e9
 """How small a variance double precision has two and three nodes for, relative to the mean's square, and how large."""
@@ -57,8 +60,12 @@ def number(value: Fraction | int) -> arb:
 
 
 def rational(point: arb) -> Fraction:
-    """Return a ball's midpoint."""
+    """Return a ball's midpoint. Raises Rejected where it is infinite, or takes too many digits to be written down."""
+    if not point.is_finite():
+        raise Rejected("an end of a ball is not finite")
     mantissa, exponent = map(int, point.mid().man_exp())
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise Rejected("an end of a ball is too large or too small")
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 

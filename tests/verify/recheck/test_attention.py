@@ -5,11 +5,13 @@ import json
 from fractions import Fraction
 from functools import cache
 
+import flint
 import numpy as np
 import pytest
 
 from verify.language import digest
 from verify.recheck import Rejected, recheck_text
+from verify.recheck.attention import high, low
 from verify.recheck.primitives import enclosure
 from verify.recheck.reading import Effort
 
@@ -149,6 +151,21 @@ REFUSED = [
 def test_refused(name, arguments, why):
     with pytest.raises(Rejected, match=why):
         value(name, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (flint.arb(3) ** 10**18, "too large or too small"),
+        (flint.arb(3) ** -(10**18), "too large or too small"),
+        (1 / flint.arb(0), "not finite"),
+    ],
+)
+def test_ends_that_cannot_be_written_down_are_refused(value, why):
+    for end in (low, high):
+        with pytest.raises(Rejected, match=why):
+            end(value)
+    assert low(flint.arb(3) ** -1000) < Fraction(1, 3**1000) < high(flint.arb(3) ** -1000)
 
 
 def test_effort_is_spent_each_time():
