@@ -127,10 +127,6 @@ def _canary(label: str, clause: Inequality) -> Canary:
     return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
 
 
-_w = sp.exp(-best_logit_scale(T, q, d_e, QUERY))
-_ONE_HOT_P = q / (q + (T - q) * _w)
-_ONE_HOT_R = (q + (T - q) * _w**2) / (q + (T - q) * _w) ** 2
-
 theorem2 = Theorem(
     id="wang2024.theorem2",
     title="Stochastic encoding at finite d_e: the infimum of the loss on gradient descent's set, and the d_e for eps",
@@ -150,8 +146,8 @@ theorem2 = Theorem(
         _canary("a floor of 0 at finite d_e", Inequality("floor", sp.Le(FLOOR, 0))),
         _canary("the factor 1/2 forgotten", Inequality("floor", sp.Le(2 * FLOOR, eps))),
         _canary(
-            "the one-hot formula used with stochastic encoding",
-            Inequality("floor", sp.Eq(attention_gain(T, q, d_e, QUERY), _ONE_HOT_P**2 / (q * _ONE_HOT_R))),
+            "twice the dimensions do not lower the floor",
+            Inequality("floor", sp.Le(FLOOR, d / (2 * q) * (1 - attention_gain(T, q, 2 * d_e, QUERY)))),
         ),
     ),
 )

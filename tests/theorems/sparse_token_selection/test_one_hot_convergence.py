@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS, NEVER_INCREASES, theorem1
@@ -57,7 +57,9 @@ def agree(instance):
     assert 0 <= margin.upper - margin.lower <= margin.upper
 
 
+# The example is close: its run is re-checked without the checkpoints, which are wider than its margin.
 @settings(max_examples=8)
+@example({"T": 46, "q": 2, "d": 1, "eta": Fraction(1, 2), "eps": Fraction(23, 13200)})
 @given(quick_instances())
 def test_the_first_step_agrees_with_a_textbook_iteration(instance):
     agree(instance)
