@@ -18,7 +18,15 @@ import sympy as sp
 from verify.budget import ended
 from verify.certificates import stated, written
 from verify.claims import Clause, Context
-from verify.errors import BeyondReachError, NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
+from verify.errors import (
+    BeyondReachError,
+    InputError,
+    NotExactError,
+    OutOfTimeError,
+    TheoremError,
+    UndecidedError,
+    UndefinedError,
+)
 from verify.language import to_data
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 
@@ -100,13 +108,19 @@ class Decider:
             return ClauseResult.undecided(clause, f"not evaluated here: {error}")
         except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
             return ClauseResult.undecided(clause, f"no value here: {error}")
+        except Exception as error:
+            if isinstance(error, InputError | TheoremError) or type(clause).__module__.startswith("verify."):
+                raise
+            raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
         if not isinstance(result, ClauseResult):
             raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
         if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
             raise TheoremError(f"clause {clause.label}: {result.outcome!r} is no outcome of a clause")
         if not isinstance(result.margin, int | Fraction | Enclosure | None):
             raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is no exact number")
-        return replace(result, evidence=None, rechecked=False)
+        # What is decided is what the statement says, and a witness is one of a refutation.
+        witness = result.witness if result.holds is False else {}
+        return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 
     def _verdict(self, data: Any, result: ClauseResult) -> "Verdict":
         from verify.recheck import Verdict

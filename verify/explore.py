@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,8 @@ _CONFIRMED_TRIALS = 60
 _LATE = 0.3
 """Seconds after the time is over at which what does not look at the clock is ended."""
 _ROUNDED = 1.0
+_LIMITS = 40
+"""At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
 _LEAPS, _STEPS, _FIRST = 12, 30, 50
@@ -72,6 +74,7 @@ class _Search:
     needed: int | None = None
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
+    degenerate: int = 0
     replayed: bool = False
     bounds: tuple[Sharpness, ...] = ()
 
@@ -109,7 +112,8 @@ class _Search:
     def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
         """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
         margins = self.margins(instance)
-        for suspect in sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name]):
+        suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
+        for suspect in (*suspects, *self._degenerate(margins)):
             if label in (None, suspect):
                 result = self.confirm(suspect, instance)
                 if result.outcome is Outcome.REFUTED:
@@ -122,6 +126,20 @@ class _Search:
                 elif result.margin == 0:
                     self._near(suspect, 0.0, instance)
         return None
+
+    def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
+        """Yield the clauses with a limit that floats have no value of here: the limit of other leading terms, say."""
+        for name in self.with_limits:
+            if margins[name] == math.inf and self.degenerate < _LIMITS:
+                self.degenerate += 1
+                yield name
+
+    @cached_property
+    def with_limits(self) -> tuple[str, ...]:
+        """The labels of the clauses that a limit is part of, or of a definition."""
+        statement = json.loads(self.statement.canonical())
+        everywhere = "Limit" in json.dumps(statement["definitions"])
+        return tuple(each["label"] for each in statement["claim"] if everywhere or '"Limit"' in json.dumps(each))
 
     def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
         """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.

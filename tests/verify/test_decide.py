@@ -95,6 +95,19 @@ def test_a_search_finds_no_counterexample_to_what_is_true(make_theorem):
     assert found.counterexample == {"a": 0} and found.to_json()["certified"] is True
 
 
+def test_what_a_definition_is_in_a_derivative_is_not_guessed(make_theorem):
+    # With d = u² held fixed the slope of du in u is d; along it, 3u²: neither is shown.
+    for right in (d, 3 * u**2):
+        clause = _equal(sp.Derivative(d * u, u), right)
+        (found,) = check(_theorem(make_theorem, "u", {d: u**2}, (), clause), {"u": 4}).clauses
+        assert found.outcome is not Outcome.VERIFIED and found.evidence is None
+
+
+def test_a_search_finds_where_a_limit_degenerates(make_theorem):
+    theorem = _theorem(make_theorem, "a", {}, (), Inequality("c", sp.Gt(LIMIT, sp.Rational(2, 3))))
+    assert explore(theorem, {}, max_examples=100).counterexample == {"a": 0}
+
+
 def test_moments_of_no_measure_decide_nothing(make_theorem):
     k = sp.Symbol("k", integer=True, nonnegative=True)
     # m_0 = −5, and 1 from then on: the least mean of (1 − a s)² would be −6.
@@ -201,12 +214,22 @@ def test_what_is_no_result_of_a_clause_is_an_error_of_the_file(make_theorem, say
         check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
 
 
+def test_an_error_in_a_clause_of_ones_own_is_an_error_of_the_file(make_theorem):
+    def fails(*_):
+        raise ValueError("nothing to see")
+
+    Own.says_of_itself, Own.more = staticmethod(fails), {}
+    with pytest.raises(TheoremError, match="clause c: ValueError: nothing to see"):
+        check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
+
+
 def test_a_clause_vouches_for_nothing_but_its_proof(make_theorem):
     proof = {"kind": "exact", "margin": "7"}
-    Own.more = {}
-    Own.says_of_itself = staticmethod(lambda own, _: ClauseResult.verified(own, proof, margin=77, values={"v": 42}))
+    Own.more, more = {}, {"margin": 77, "values": {"v": 42}, "witness": {"a": 1}}
+    Own.says_of_itself = staticmethod(lambda own, _: replace(ClauseResult.verified(own, proof, **more), claim="1 = 2"))
     values = {"v": verify.ClauseValue("c", "v")}
     result = check(make_theorem(Own("c", sp.Lt(a, 9)), names="a", values=values), {"a": 2})
+    assert result.clauses[0].claim == "a < 9" and not result.clauses[0].witness
     assert (result.clauses[0].margin, result.clauses[0].rechecked) == (7, True)
     assert result.values == {"v": 42} and result.rechecked == {"v": False}
 
