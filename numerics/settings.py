@@ -21,9 +21,11 @@ def positive(name: str, meaning: str) -> Parameter:
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:
     """Return the seconds that one of some acts takes."""
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    # What was asked of the card before is not part of it.
+    wait()
     started = time.perf_counter()
     for _ in range(times):
         act()
-    if device == "cuda":
-        torch.cuda.synchronize()
+    wait()
     return (time.perf_counter() - started) / times

@@ -22,6 +22,7 @@ from verify.errors import InputError
 
 MOST_CUBATURE_POINTS = 2_000_000
 _CHUNK_ELEMENTS = 2**21
+_VANISHES = 1e-12
 
 Attend = Literal["tokens", "tokens_and_query"]
 """What the layer attends to: Z, or [Z, z_query]."""
@@ -147,23 +148,21 @@ def sampled_gradient(
     )
 
 
-def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int) -> Gradient:
-    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0; the layer attends to Z.
+def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int, *, attend: Attend = "tokens") -> Gradient:
+    """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0.
 
     There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f is affine in X, the
     loss and dL/dV are quadratic and dL/dW, through d logits/dW = Z z_query^T, is cubic in X. The mean over
     the 2 T d points ±sqrt(T d) u_k, u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
     polynomial of degree <= 3: odd and mixed moments vanish, squares of coordinates have mean 2 T d / (2 T d) = 1.
-    y runs over all q-subsets.
-    Raises InputError where W[:d, d:] != 0 and where C(T, q) 2 T d > 2 000 000.
+    y runs over all q-subsets, and encodings (n, d_e, T) over n draws that are equally likely (`enumerated_signs`).
+    Raises InputError where W[:d, d:] != 0 and where n C(T, q) 2 T d > 2 000 000.
     """
     d, T = _dimensions(W, V, encodings)
-    if encodings.ndim != 2:
-        raise InputError("encodings", tuple(encodings.shape), "must be shared by all samples, (d_e, T)")
     _subset_size(q, T)
-    if (W[:d, d:] != 0).any():
-        raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): no exact rule there")
-    count = math.comb(T, q) * T * d
+    logits_are_free_of_tokens(W, d, "no exact rule there")
+    draws = encodings[None] if encodings.ndim == 2 else encodings
+    count = len(draws) * math.comb(T, q) * T * d
     if 2 * count > MOST_CUBATURE_POINTS:
         raise InputError("subsets times points", 2 * count, f"must be at most {MOST_CUBATURE_POINTS}")
     members = torch.tensor(list(combinations(range(T), q)), device=W.device)
@@ -173,9 +172,10 @@ def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int) -> Gradie
     for start in range(0, count, chunk):
         index = torch.arange(start, min(start + chunk, count), device=W.device)
         tokens = W.new_zeros(len(index), T * d).scatter_(1, (index % (T * d))[:, None], math.sqrt(T * d))
-        tokens, chosen = tokens.view(-1, d, T), subsets[index // (T * d)]
+        tokens, case = tokens.view(-1, d, T), index // (T * d)
+        chosen, drawn = subsets[case % len(subsets)], encodings if encodings.ndim == 2 else draws[case // len(subsets)]
         # Antipodes in two passes of the same operations: odd terms cancel exactly, so blocks that are 0 stay 0.
-        pair = zip(*(_summed(W, V, encodings, points, chosen) for points in (tokens, -tokens)), strict=True)
+        pair = zip(*(_summed(W, V, drawn, points, chosen, attend) for points in (tokens, -tokens)), strict=True)
         total = Gradient(*(old + (up + down) for old, (up, down) in zip(total, pair, strict=True)))
     return Gradient(*(value / (2 * count) for value in total))
 
@@ -241,6 +241,13 @@ def _batch(tokens: Tensor, subsets: Tensor) -> None:
 def _subset_size(q: int, T: int) -> None:
     if not isinstance(q, int) or not 1 <= q <= T:
         raise InputError("q", q, f"must be an integer from 1 to T = {T}")
+
+
+def logits_are_free_of_tokens(W: Tensor, d: int, why: str) -> None:
+    """Raise InputError, which says why, unless W[:d, d:] vanishes: to rounding, as another order of sums leaves it."""
+    # A comparison with NaN is false.
+    if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):
+        raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): {why}")
 
 
 def at_least(name: str, value: int, least: int) -> None:

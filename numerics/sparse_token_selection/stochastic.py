@@ -17,6 +17,7 @@ from numerics.sparse_token_selection.reference import (
     Encodings,
     at_least,
     layer_output,
+    logits_are_free_of_tokens,
     loss,
     sample_batch,
     target,
@@ -24,6 +25,7 @@ from numerics.sparse_token_selection.reference import (
 from verify import InputError, Measurement
 
 _CHUNK_SAMPLES = 256
+_MOST_SIGNS = 16
 
 
 def sign_encodings(
@@ -33,6 +35,20 @@ def sign_encodings(
     _sizes(n, T, d_e)
     bits = torch.randint(2, (n, d_e, T), generator=generator, device=generator.device, dtype=torch.int8)
     return bits.to(dtype).mul_(2).sub_(1).div_(math.sqrt(d_e))
+
+
+def enumerated_signs(
+    T: int, d_e: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64
+) -> Tensor:
+    """Return all that `sign_encodings` may draw, each as likely as any other, (2^(T d_e), d_e, T).
+
+    Raises InputError for T d_e > 16.
+    """
+    _sizes(1, T, d_e)
+    if T * d_e > _MOST_SIGNS:
+        raise InputError("T d_e", T * d_e, f"must be at most {_MOST_SIGNS}")
+    bits = torch.arange(2 ** (T * d_e), device=device)[:, None] >> torch.arange(T * d_e, device=device) & 1
+    return (2 * bits - 1).to(dtype).view(-1, d_e, T) / math.sqrt(d_e)
 
 
 def sphere_encodings(
@@ -56,9 +72,7 @@ def loss_averaged_over_tokens(
     with torch.enable_grad():
         tokens = W.new_zeros(len(subsets), d, subsets.shape[-1]).requires_grad_()
         output = layer_output(W.detach(), V.detach(), encodings, tokens, subsets, attend=attend)
-        if (W[:d, d:] != 0).any():
-            requirement = f"must vanish on W[:{d}, {d}:] (token rows, positional columns): the logits depend on X"
-            raise InputError("W", "", requirement)
+        logits_are_free_of_tokens(W, d, "the logits depend on X")
         residual = output - target(tokens, subsets)
         squares = residual.detach().square().sum(dim=1)
         for component in residual.sum(dim=0):

@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from numerics.preconditioned_descent.experiments import clipped, eigenvalues
-from numerics.preconditioned_descent.reduced import losses
+from numerics.preconditioned_descent.reduced import Prompts, losses
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
 from numerics.preconditioned_descent.trainer import Plan, Training, prompts_for, readings, task_of
 from verify import InputError, Running
 
 PLAN = Plan(2, 3, 5, "A_and_B", "even", 0.25, 20, 3, 0.01, 0.05, 4, 0.3, (0, 3, 8))
 PLANS = [PLAN, replace(PLAN, trained="A"), replace(PLAN, L=1), replace(PLAN, n=2)]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 IDS = ["A and B", "A", "one layer", "few examples"]
 
 
@@ -52,6 +53,26 @@ def test_the_gradient_is_the_references_on_the_batch(monkeypatch):
     torch.testing.assert_close(loss, expected.detach(), rtol=1e-12, atol=0)
     for one, other in zip(found, torch.autograd.grad(expected, leaves), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("plan", PLANS, ids=IDS)
+def test_on_the_same_draws_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
+    ours, theirs = Training(plan, 3, "cpu"), Training(plan, 3, device)
+    for mine, its in zip(ours.matrices, theirs.matrices, strict=True):
+        its.copy_(mine)
+
+    def shared():
+        theirs._batch = Prompts(*(part.to(device) for part in ours._batch))
+
+    monkeypatch.setattr(theirs, "draw_batch", shared)
+    for _ in range(8):
+        ours.advance()
+        theirs.advance()
+    theirs.check()
+    for found, expected in zip(theirs.matrices, ours.matrices, strict=True):
+        # Adam divides by the root of squares: what is small is known to fewer digits.
+        torch.testing.assert_close(found.cpu(), expected, rtol=1e-8, atol=1e-10)
 
 
 def test_a_batch_serves_as_many_steps_as_it_is_asked_to():

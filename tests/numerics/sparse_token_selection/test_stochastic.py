@@ -18,6 +18,7 @@ from numerics.sparse_token_selection.reference import (
 )
 from numerics.sparse_token_selection.stochastic import (
     averaged_losses,
+    enumerated_signs,
     loss_averaged_over_tokens,
     measurement,
     sampled_losses,
@@ -286,7 +287,8 @@ E = sign_encodings(2, 3, 2, generator(26))
         ("attend", lambda: loss_averaged_over_tokens(0 * W, V, E, Y, attend="query")),
         ("encodings", lambda: loss(W, V, E[:1], X, Y)),
         ("encodings", lambda: loss(W, V, E[None], X, Y)),
-        ("encodings", lambda: cubature_gradient(0 * W, V, E, 1)),
+        ("T d_e", lambda: enumerated_signs(3, 6)),
+        ("d_e", lambda: enumerated_signs(3, 0)),
         ("V", lambda: loss(W, V, E[:, :1], X, Y)),
         ("tokens", lambda: loss(W, V, E[:, :, :2], X, Y)),
         ("W", lambda: loss_averaged_over_tokens(W, V, E, Y)),
@@ -302,3 +304,35 @@ def test_bad_input_is_named(name, call):
     with pytest.raises(InputError) as caught:
         call()
     assert caught.value.name == name
+
+
+def test_enumerated_signs_are_all_that_may_be_drawn():
+    signs = enumerated_signs(2, 3)
+    assert signs.shape == (64, 3, 2) and len({tuple(map(tuple, each.tolist())) for each in signs}) == 64
+    assert torch.allclose(signs.abs(), torch.full_like(signs, 3**-0.5))
+    drawn = sign_encodings(50, 2, 3, generator(0))
+    assert all((signs == each).all(dim=(1, 2)).any() for each in drawn)
+
+
+@pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
+def test_the_cubature_over_all_signs_is_the_mean_of_those_over_each(attend):
+    W, V = torch.zeros(4, 4, dtype=torch.float64), torch.zeros(1, 4, dtype=torch.float64)
+    W[1:, 1:], V[:, :1] = torch.randn(3, 3, generator=generator(1), dtype=torch.float64), 0.7
+    signs = enumerated_signs(2, 3)
+    whole = cubature_gradient(W, V, signs, 1, attend=attend)
+    each = [cubature_gradient(W, V, encodings, 1, attend=attend) for encodings in signs]
+    for found, parts in zip(whole, zip(*each, strict=True), strict=True):
+        assert torch.allclose(found, torch.stack(parts).mean(dim=0), rtol=0, atol=1e-14)
+    sampled = sampled_gradient(
+        W,
+        V,
+        lambda n: sign_encodings(n, 2, 3, source),
+        1,
+        batches=50,
+        batch_size=2000,
+        generator=(source := generator(2)),
+        attend=attend,
+    )
+    # 17 entries and the loss, 50 batches: 8 standard errors are never chance.
+    for found, mean, error in zip(whole, sampled.mean, sampled.standard_error, strict=True):
+        assert bool(((found - mean).abs() <= 8 * error + 1e-12).all())

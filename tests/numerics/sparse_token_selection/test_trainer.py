@@ -27,6 +27,7 @@ KINDS = [
     for encoding in ("stochastic", "fixed", "one_hot")
     for attend in ("tokens", "tokens_and_query")
 ]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 IDS = [f"{plan.encoding} {plan.attend}" for plan in KINDS]
 
 
@@ -70,6 +71,28 @@ def test_a_trainings_gradient_is_that_of_its_batch(plan):
     for one, other in zip(found, batch_gradient(training.W, training.V, batch, plan.attend), strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
     assert not torch.equal(batch.tokens, Training(plan, 6, "cpu").batch().tokens)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("plan", KINDS, ids=IDS)
+def test_on_the_same_draws_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
+    ours, theirs = Training(plan, 5, "cpu"), Training(plan, 5, device)
+    # Without the compiled steps of the CPU, as on a card, and from the same matrices.
+    theirs._fused = None
+    for name in ("W", "V"):
+        getattr(theirs, name).copy_(getattr(ours, name))
+    for _ in range(8):
+        batch = ours.batch()
+        monkeypatch.setattr(theirs, "batch", lambda batch=batch: Batch(*(part.to(device) for part in batch)))
+        if ours._fused is None:
+            monkeypatch.setattr(ours, "batch", lambda batch=batch: batch)
+        ours.advance()
+        theirs.advance()
+        monkeypatch.undo()
+    theirs.check()
+    for found, expected in ((theirs.W, ours.W), (theirs.V, ours.V)):
+        torch.testing.assert_close(found.cpu(), expected, rtol=1e-10, atol=1e-12)
+    assert ours.step == 8 and bool((ours.V != Training(plan, 5, "cpu").V).any())
 
 
 def test_a_wrong_gradient_would_be_seen():
