@@ -2,6 +2,24 @@
 
 import pytest
 
+from verify.crossings import register_profiles
+from verify.pytest_plugin import load_profile
+
+register_profiles()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Keep the tests of an `xdist_group`, which share their trainings, on one worker."""
+    if config.getoption("numprocesses", None) and config.getoption("dist") == "no":
+        config.option.dist = "loadgroup"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    """Draw as much as this run asks for."""
+    load_profile(config)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread():

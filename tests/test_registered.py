@@ -41,15 +41,16 @@ def test_findings_are_written_as_they_are():
 @pytest.mark.parametrize(
     ("pattern", "kind"),
     [
-        ("[np]*/*/[!t]*.py", "experiment"),
-        ("paper_checks/*/[!t]*.py", "comparison"),
-        ("paper_checks/*/[!t]*.py", "finding"),
-        ("paper_checks/*/[!t]*.py", "prediction"),
+        ("[np]*/*/*.py", "experiment"),
+        ("paper_checks/*/*.py", "comparison"),
+        ("paper_checks/*/*.py", "finding"),
+        ("paper_checks/*/*.py", "prediction"),
     ],
 )
 def test_nothing_is_left_unregistered(pattern, kind):
     of = getattr(verify, kind.title())
-    paths = sorted(path for path in ROOT.glob(pattern) if path.stem != "__init__")
+    tests = ("__init__", "test_")
+    paths = sorted(path for path in ROOT.glob(pattern) if not path.stem.startswith(tests))
     modules = [import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in paths]
     found = {value.id for module in modules for value in vars(module).values() if isinstance(value, of)}
     assert found == set(OURS[kind])

@@ -9,6 +9,7 @@ WANG2024 = Paper(
     arxiv="2406.06893",
     numbered_statements=61,
     disclosed=(
+        "Definition 1",
         "Definition 2",
         "Definition 3",
         "Definition 4",
@@ -17,6 +18,7 @@ WANG2024 = Paper(
         "Lemma 2",
         "Theorem 1",
         "Theorem 2",
+        "Theorem 3",
     ),
 )
 

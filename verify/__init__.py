@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from verify.comparisons import all_of as all_of
     from verify.comparisons import chance as chance
     from verify.comparisons import over_drawn as over_drawn
+    from verify.comparisons import over_instances as over_instances
     from verify.comparisons import student_bound as student_bound
+    from verify.crossings import Crossing as Crossing
+    from verify.crossings import in_full as in_full
     from verify.derivation import Derivation as Derivation
     from verify.derivation import Step as Step
     from verify.descent import Coordinate as Coordinate
@@ -88,8 +91,10 @@ _HOMES = {
         "all_of",
         "chance",
         "over_drawn",
+        "over_instances",
         "student_bound",
     ),
+    "crossings": ("Crossing", "in_full"),
     "derivation": ("Derivation", "Step"),
     "descent": ("Coordinate", "Descent"),
     "dynamics": ("Dynamics",),

@@ -2,8 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verify.devices import device_named
@@ -26,12 +26,16 @@ class Verdict:
 
     `computed` is for deterministic float64 whose tolerance is derived in a comment; all else is
     `simulated`. Stronger evidence needs a proof or an enclosure, which a comparison never is.
+    `instances` are distinct ones, `trainings` whole trainings, and `ratio` is the largest deviation over what is
+    allowed, None where it was not measured.
     """
 
     outcome: Outcome
     evidence: Evidence
     detail: str
     instances: int = 1
+    trainings: int = 0
+    ratio: float | None = None
 
     def __post_init__(self) -> None:
         if self.outcome not in _WORST:
@@ -43,6 +47,14 @@ class Verdict:
     def of(holds: bool, detail: str, evidence: Evidence) -> "Verdict":
         """Return verified or refuted."""
         return Verdict(Outcome.VERIFIED if holds else Outcome.REFUTED, evidence, detail)
+
+    @staticmethod
+    def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
+        """Return whether a deviation is within what is allowed, which is above 0; one that is not finite is refuted."""
+        holds = deviation <= allowed < math.inf
+        detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
+        ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
+        return replace(Verdict.of(holds, detail, evidence), ratio=ratio)
 
     @property
     def holds(self) -> bool:
@@ -167,15 +179,16 @@ def agreement(
     detail = f"{measured.value:.6g} against {theory:.6g}: difference {difference:.2e}, tolerance {tolerance:.2e}"
     if not (math.isfinite(difference) and math.isfinite(tolerance)):
         return Verdict(Outcome.INCONCLUSIVE, evidence, detail)
+    ratio = difference / tolerance if tolerance else math.inf if difference else 0.0
     if difference > tolerance:
-        return Verdict(Outcome.REFUTED, evidence, detail)
+        return Verdict(Outcome.REFUTED, evidence, detail, ratio=ratio)
     if tolerance > resolution:
-        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}, more than {resolution:.2e}")
-    return Verdict(Outcome.VERIFIED, evidence, detail)
+        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}, more than {resolution:.2e}", ratio=ratio)
+    return Verdict(Outcome.VERIFIED, evidence, detail, ratio=ratio)
 
 
 def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
-    """Return the worst outcome of some named verdicts, with the name and detail of the first that has it.
+    """Return the worst outcome of some named verdicts on one instance, with the name and detail of the first of it.
 
     The verdicts are asked for one by one, and none after a refuted one. The last speaks where all hold.
     """
@@ -188,16 +201,37 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
         return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "there is nothing to compare", 0)
     worst = next(outcome for outcome in _WORST if any(v.outcome is outcome for _, v in seen))
     speaks = seen[-1] if worst is Outcome.VERIFIED else next(pair for pair in seen if pair[1].outcome is worst)
-    evidence = Evidence.weakest([verdict.evidence for _, verdict in seen])
-    return Verdict(worst, evidence, f"{speaks[0]}: {speaks[1].detail}", sum(verdict.instances for _, verdict in seen))
+    each = [verdict for _, verdict in seen]
+    ratios = [verdict.ratio for verdict in each if verdict.ratio is not None]
+    return Verdict(
+        worst,
+        Evidence.weakest([verdict.evidence for verdict in each]),
+        f"{speaks[0]}: {speaks[1].detail}",
+        trainings=sum(verdict.trainings for verdict in each),
+        ratio=max(ratios, default=None),
+    )
+
+
+def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
+    """Return what `all_of` does of verdicts on distinct instances, by which they are named."""
+    names: list[object] = []
+
+    def counted() -> Iterator[tuple[object, Verdict]]:
+        for name, verdict in verdicts:
+            names.append(name)
+            yield name, verdict
+
+    return replace(all_of(counted()), instances=len({str(name) for name in names}))
 
 
 class _RefutedError(Exception):
     """Carries a refuted verdict out of Hypothesis, which looks for a simpler instance."""
 
 
-def over_drawn(strategy: Any, compare: Callable[[Any], Verdict], *, examples: int, seed: int) -> Verdict:
-    """Compare at instances that a Hypothesis strategy draws from a seed; what fails is shrunk and named.
+def over_drawn(
+    strategy: Any, compare: Callable[[Any], Verdict], *, examples: int, seed: int, shrink: bool = True
+) -> Verdict:
+    """Compare at instances that a Hypothesis strategy draws from a seed; what fails is shrunk, if so asked, and named.
 
     Inconclusive where fewer than `examples` instances could be drawn, or one is inconclusive. Draws
     should be cheap; work belongs in `compare`.
@@ -216,7 +250,7 @@ def over_drawn(strategy: Any, compare: Callable[[Any], Verdict], *, examples: in
         deadline=None,
         database=None,
         print_blob=False,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=(HealthCheck.too_slow,),
     )
     @given(strategy)
@@ -231,8 +265,12 @@ def over_drawn(strategy: Any, compare: Callable[[Any], Verdict], *, examples: in
     except (_RefutedError, Flaky):
         # The last refuted one is the simplest; flaky where the same instance passed when run again (CUDA).
         name, found = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]
-        return Verdict(Outcome.REFUTED, found.evidence, f"{name}: {found.detail}", len(tried))
+        return replace(found, detail=f"{name}: {found.detail}", instances=_distinct(tried))
     if len(tried) < examples:
         evidence = Evidence.weakest([verdict.evidence for _, verdict in tried] or [Evidence.SIMULATED])
-        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{len(tried)} of {examples} instances drawn", len(tried))
-    return all_of(tried)
+        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{len(tried)} of {examples} instances drawn", _distinct(tried))
+    return over_instances(tried)
+
+
+def _distinct(tried: Iterable[tuple[object, Verdict]]) -> int:
+    return len({str(name) for name, _ in tried})

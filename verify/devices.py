@@ -6,12 +6,24 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 def device_named(asked: str) -> str:
-    """Return `cpu` or `cuda`, with TF32 off. Raises InputError for another word, and for `cuda` without a card."""
+    """Return `cpu` or `cuda`, with float32 products in full precision.
+
+    Raises InputError for another word, and for `cuda` without a card.
+    """
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
     import torch
 
     if asked == "cuda" and not torch.cuda.is_available():
         raise InputError("device", asked, "there is no CUDA device here")
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
     return ("cuda" if torch.cuda.is_available() else "cpu") if asked == "auto" else asked
+
+
+def machine_of(device: str) -> str:
+    """Return the device with the card's name, under which results are kept: two cards round otherwise."""
+    if device != "cuda":
+        return device
+    import torch
+
+    return f"cuda ({torch.cuda.get_device_name()})"

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from verify.devices import device_named
+from verify.devices import device_named, machine_of
 from verify.errors import InputError, TheoremError
 from verify.measurements import Curve, HeatMap, Measurement, Predicted
 from verify.outcomes import SCHEMA, json_numbers
@@ -225,7 +225,7 @@ class Experiment:
 
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
-        return Key(settings_digest(self.id, chosen), self._code, seed, device)
+        return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
 
     def along(
         self,

@@ -1,8 +1,11 @@
 """The ledger's lines: a theorem, a comparison, a finding or a paper each."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
+
+from verify.version import version
 
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
 _WEAKEST = ("", "simulated", "computed", "certified", "proved")
@@ -41,11 +44,78 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
         yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
     yield from _canaries([entry for entry in entries if entry["kind"] == "canary"])
+    yield from _table(crossing_rows(entries))
     for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
         yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
     yield from _mutants([entry for entry in entries if entry["kind"] == "mutants"])
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
+
+
+def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
+    """Return a row a crossing: where it is derived and checked, what was drawn and trained, how well it agreed."""
+    rows = []
+    for name, found in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
+        kinds = {what: [row for row in found if row["what"] == what] for what in ("holds", "fails", "planted")}
+        held = kinds["holds"]
+        sizes: dict[str, tuple[int, int]] = {}
+        for row in held:
+            for size, (low, high) in row["sizes"].items():
+                before = sizes.get(size, (low, high))
+                sizes[size] = (min(low, before[0]), max(high, before[1]))
+        tests = [row["test"] for row in held or found]
+        rows.append(
+            {
+                "id": name,
+                "of": found[0]["of"],
+                "theorem": found[0]["theorem"],
+                "exact": found[0]["exact"],
+                "test": tests[0],
+                "outcome": "verified" if held and all(row["outcome"] == "as_expected" for row in held) else "not",
+                "draws": sum(row["draws"] for row in held),
+                # The same may be drawn on each device.
+                "instances": max((row["instances"] for row in held), default=0),
+                "trainings": sum(row["trainings"] for row in held),
+                "sizes": sizes,
+                "worst_over_allowed": max((row["worst"] for row in held if row["worst"] is not None), default=None),
+                "out_of_scope": sum(row["draws"] for row in kinds["fails"]),
+                "out_of_scope_refuted": all(row["outcome"] == "as_expected" for row in kinds["fails"]),
+                "planted": len(kinds["planted"]),
+                "caught": sum(row["caught"] for row in kinds["planted"]),
+                "devices": sorted({row["device"] for row in found}),
+            }
+        )
+    return rows
+
+
+def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
+    """Return the ledger as JSON: all entries, and the table of the crossings."""
+    found = {"schema": 1, "version": version(), "entries": list(entries), "crossings": crossing_rows(entries)}
+    return json.dumps({**found, "seconds": round(seconds, 3)}, indent=1, sort_keys=True) + "\n"
+
+
+def _table(rows: Sequence[Entry]) -> Iterator[str]:
+    """Yield two lines a crossing: what was held against what, and how well it agreed."""
+    if not rows:
+        return
+    yield "where derivation meets training"
+    for row in rows:
+        sizes = ", ".join(f"{name} {low}–{high}" for name, (low, high) in row["sizes"].items())
+        ran = ", ".join(device if device in row["devices"] else f"{device}: not run" for device in _DEVICES)
+        worst = row["worst_over_allowed"]
+        yield f"  {row['of']}: {row['theorem']}; without training: {row['exact']}"
+        if row["draws"] or row["outcome"] != "verified":
+            agreed = "agrees" if row["outcome"] == "verified" else "DOES NOT AGREE"
+            measured = "" if worst is None else f"; worst deviation {worst:.2g} of what is allowed"
+            between = f" ({sizes})" if sizes else ""
+            trained = f", {_count(row['trainings'], 'training')}" if row["trainings"] else ""
+            drawn = f"{_count(row['draws'], 'draw')}, {row['instances']} distinct"
+            yield f"    {agreed}: {drawn}{trained}{between}{measured}"
+        if row["out_of_scope"]:
+            refuted = "refuted as theory says" if row["out_of_scope_refuted"] else "NOT all refuted"
+            yield f"    out of scope: {_count(row['out_of_scope'], 'draw')}, {refuted}"
+        caught = f"{row['caught']} of {row['planted']} caught" if row["planted"] else "none run"
+        yield f"    planted errors: {caught}; {ran}; {row['test']}"
 
 
 def _canaries(rows: Sequence[Entry]) -> Iterator[str]:

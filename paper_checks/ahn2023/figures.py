@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from paper_checks.ahn2023.batches import least_losses_on_batch
 from paper_checks.ahn2023.captions import (
     FINE,
     NEAR_PRINTED,
@@ -24,11 +23,11 @@ from paper_checks.ahn2023.captions import (
     least_squares_as_said,
     solved,
 )
-from paper_checks.ahn2023.claims import covariance
 from paper_checks.ahn2023.predictions import distance_of_inverse, least_loss, local_minima, sizes, spectrum_of
+from paper_checks.ahn2023.printed_layers import least_losses_on_batch
+from paper_checks.ahn2023.tensors import covariance
+from paper_checks.lazily import lazily
 from paper_checks.margins import above, decided, to_zero
-from theorems.preconditioned_descent.printed_layers import HALF
-from theorems.preconditioned_descent.printed_layers import interval as printed_by_figures_4_and_5
 from verify import (
     Comparison,
     Evidence,
@@ -42,6 +41,7 @@ from verify import (
 
 OFF_DIAGONAL = 0.01
 """What Figure 2's entries off the diagonal are within."""
+printed_layers = lazily("theorems.preconditioned_descent.printed_layers")
 PRINTED2 = (("0.42", "0.43"), ("0.69", "0.69"), ("1.69", "1.72"))
 """The diagonals that Figure 2 prints, ascending, without the sign of Q."""
 LEVEL3 = math.exp(-6)
@@ -146,11 +146,11 @@ def _diagonals(found: ExperimentResult, letter: str) -> list[tuple[float, float]
 
 def _figure2(run: Run, full: bool) -> Verdict:
     found = run()
-    intervals = [(Fraction(low) - HALF, Fraction(high) + HALF) for low, high in PRINTED2]
+    intervals = [(Fraction(low) - printed_layers.HALF, Fraction(high) + printed_layers.HALF) for low, high in PRINTED2]
     verdict = as_printed(sorted(_diagonals(found, "A")), intervals)
     off = max(found.measurements[f"{name}_off_diagonal"].value for name in found.heat_maps)
     # Short trainings may be off by as much as on the diagonal, of the least number that is printed there.
-    printed, short = OFF_DIAGONAL + float(HALF), NEAR_PRINTED * float(PRINTED2[0][0])
+    printed, short = OFF_DIAGONAL + float(printed_layers.HALF), NEAR_PRINTED * float(PRINTED2[0][0])
     within = Outcome.VERIFIED if off <= printed else Outcome.REFUTED if off > printed + short else Outcome.INCONCLUSIVE
     entries = Verdict(within, Evidence.SIMULATED, f"entries off the diagonal up to {off:.4f}")
     return all_of([("off the diagonal", entries), ("on it", verdict)])
@@ -224,7 +224,7 @@ def _log_loss(run: Run) -> Verdict:
 
 def _figures_4_and_5(run: Run) -> Verdict:
     A, B = (_diagonals(run(figure), letter) for figure, letter in (("5", "A"), ("4", "B")))
-    return as_printed([*A, *B], [printed_by_figures_4_and_5(name) for name in ("a0", "a1", "a2", "b0", "b1")])
+    return as_printed([*A, *B], [printed_layers.interval(name) for name in ("a0", "a1", "a2", "b0", "b1")])
 
 
 _LOG_LOSS = "Figure 3's log loss on 20 000 unseen prompts ends below −6 in each run, three layers trained"

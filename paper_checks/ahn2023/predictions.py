@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
-from theorems.preconditioned_descent.preconditioned_tokens import theorem4
+from paper_checks.lazily import lazily
 from verify import ExperimentResult, Predicted, Prediction
 from verify.outcomes import as_float
 
+multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
+tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 MOST_LAYERS = 3
 """Up to which critical points of Theorem 4 are looked for; up to two, all are found."""
 _SHOWN = 3
@@ -20,13 +21,13 @@ _SHOWN = 3
 
 def least_loss(L: int, d: int, n: int) -> float:
     """Return Theorem 3's least loss on S."""
-    return as_float(theorem3.check(L=L, d=d, n=n).values["minimum_loss"])
+    return as_float(multiples.theorem3.check(L=L, d=d, n=n).values["minimum_loss"])
 
 
 @cache
 def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
     """Return the losses of Theorem 4's local minima on S, best first: of all of them for one and two layers."""
-    points = theorem4.check(L=L, d=d, n=n).values["critical_points"]
+    points = tokens.theorem4.check(L=L, d=d, n=n).values["critical_points"]
     return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])
 
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from paper_checks import margins
-from paper_checks.ahn2023 import batches, captions, figures, predictions
-from theorems.preconditioned_descent.preconditioned_tokens import theorem4
-from theorems.preconditioned_descent.printed_layers import PRINTED
+from paper_checks.ahn2023 import captions, figures, predictions, printed_layers
+from paper_checks.lazily import lazily
 from verify import HeatMap, InputError, Measurement, Outcome, load_experiment, load_prediction
 from verify.simulate import with_theory
 
+tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 VERIFIED, REFUTED, INCONCLUSIVE = Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE
 EXPECTED = {
     "Figures 1 and 2": {
@@ -56,11 +56,17 @@ def expected_of(comparison, full):
     return (VERIFIED, REFUTED) if full and comparison in BY_FULL_ALONE else quick
 
 
-@pytest.mark.parametrize("group", EXPECTED)
-def test_what_is_read_off(ledger, full, group):
-    """Of one group in one test, so that parallel workers do not train the same twice."""
-    for comparison in EXPECTED[group]:
-        ledger.compare(comparison, expect=expected_of(comparison, full))
+# A group shares its trainings: one worker runs all of it.
+READINGS = [
+    pytest.param(comparison, id=comparison.id, marks=pytest.mark.xdist_group(f"ahn2023 {group}"))
+    for group, several in EXPECTED.items()
+    for comparison in several
+]
+
+
+@pytest.mark.parametrize("comparison", READINGS)
+def test_figure_against_training(ledger, full, comparison):
+    ledger.compare(comparison, expect=expected_of(comparison, full))
 
 
 def test_full_runs_have_expectations_of_their_own():
@@ -283,13 +289,16 @@ def test_a_loss_near_the_floor_is_held_against_it_near_the_set_alone(monkeypatch
 
 def test_the_best_weights_are_found_from_any_start():
     # At n = 20 from Theorem 4's best point alone, and from several starts: the same least loss on the batch.
-    one, several = (batches.descended(20, "cpu", 0, starts)[0] for starts in (batches.STARTS[:1], batches.STARTS))
+    one, several = (
+        printed_layers.descended(20, "cpu", 0, starts)[0]
+        for starts in (printed_layers.STARTS[:1], printed_layers.STARTS)
+    )
     assert several <= one and several == pytest.approx(one, rel=1e-3) and several < figures.LEVEL3
 
 
 def test_least_losses_of_theory():
     assert predictions.least_loss(3, 5, 20) == pytest.approx(12138645 / 90852389)
-    points = theorem4.check(L=1, d=2, n=4).values["critical_points"]
+    points = tokens.theorem4.check(L=1, d=2, n=4).values["critical_points"]
     # One layer: d(d + 1)/(n + d + 1), and the only critical point.
     assert len(points) == 1 and predictions.local_minima(1, 2, 4) == pytest.approx((6 / 7,))
 
@@ -351,4 +360,5 @@ def test_converges_to_zero(end, floor, outcome):
 
 
 def test_the_printed_numbers_are_those_of_the_findings():
-    assert set(PRINTED) == {"a0", "a1", "a2", "b0", "b1"} and figures.PRINTED2[1] == ("0.69", "0.69")
+    assert set(printed_layers.printed.PRINTED) == {"a0", "a1", "a2", "b0", "b1"}
+    assert figures.PRINTED2[1] == ("0.69", "0.69")

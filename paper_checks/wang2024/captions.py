@@ -17,7 +17,7 @@ LEARNT = 9 / 10
 """Of the least loss without positions: below, attention has learnt to select."""
 
 
-def of_the_law(verdict: Verdict, result: ExperimentResult) -> Verdict:
+def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Verdict:
     """Return a verdict that is about all draws of fixed encodings: one draw decides nothing."""
     if int(result.settings["runs"]) > 1:  # type: ignore[arg-type]
         return verdict

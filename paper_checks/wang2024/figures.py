@@ -3,9 +3,9 @@
 Quick runs are smaller in every size, with the same ratio of the least loss to that of answering nothing, d/(2q); losses
 that a caption states as numbers are taken in proportion to it. Their d_e exceeds T, so that a draw of fixed encodings
 may be linearly independent, where the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
-those of `captions`. "Converges to 0" is refuted by theory, of a run that is near the set on which the least loss is
-enclosed, and positive. What is said of fixed encodings is decided over several trainings, each with its own draw, and
-by one training, as under `full`, not at all.
+those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, of a run that is
+near the set on which the least loss is enclosed, and positive. What is said of fixed encodings is decided over several
+trainings, each with its own draw, and by one training, as under `full`, not at all.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,9 @@ from paper_checks.margins import above, decided, to_zero
 from paper_checks.wang2024.captions import (
     LEARNT,
     about_ten_thousand,
+    inconclusive_from_one_draw,
     linear,
     near,
-    of_the_law,
     rising,
     second_half,
     settled,
@@ -198,7 +198,9 @@ figure2_lengths_are_predicted = _caption(
 def _fixed_stays_above(run: Run, full: bool) -> Verdict:
     found = run()
     fixed = {name: curve for name, curve in found.curves.items() if name.startswith("fixed_T")}
-    return of_the_law(all_of((name, stays_above(curve, level_of(found))) for name, curve in fixed.items()), found)
+    return inconclusive_from_one_draw(
+        all_of((name, stays_above(curve, level_of(found))) for name, curve in fixed.items()), found
+    )
 
 
 figure2_fixed_stays_above_a_constant = _caption(
@@ -276,7 +278,7 @@ def _ends_above(run: Run, full: bool) -> Verdict:
     found = run()
     end = found.measurements[f"fixed_T{found.settings['T_test']}_end"]
     verdict = decided(f"ends at {end.value:.3g}, level {level_of(found):.3g}", above(end, level_of(found)))
-    return of_the_law(verdict, found)
+    return inconclusive_from_one_draw(verdict, found)
 
 
 def _sizes(found: ExperimentResult) -> list[int]:
@@ -292,7 +294,9 @@ def _settled(found: ExperimentResult, encoding: str, size: int) -> Verdict:
 def _both_converge(run: Run, full: bool) -> Verdict:
     found = run()
     each = [(encoding, size) for encoding in ("stochastic", "fixed") for size in _sizes(found)]
-    return of_the_law(all_of((f"{e}, q_test={size}", _settled(found, e, size)) for e, size in each), found)
+    return inconclusive_from_one_draw(
+        all_of((f"{e}, q_test={size}", _settled(found, e, size)) for e, size in each), found
+    )
 
 
 def _sooner(run: Run, full: bool) -> Verdict:
@@ -304,14 +308,16 @@ def _sooner(run: Run, full: bool) -> Verdict:
             pair = (found.curves[f"{encoding}_q{size}"] for encoding in ("stochastic", "fixed"))
             yield f"q_test={size}", sooner(*pair, LEARNT * without_positions(d, size, T))
 
-    return of_the_law(all_of(verdicts()), found)
+    return inconclusive_from_one_draw(all_of(verdicts()), found)
 
 
 def _worse_with_q(run: Run, full: bool) -> Verdict:
     """Refute only what has settled: before that, a longer run may end in another order."""
     found = run()
     names = [f"q{low}_to_q{high}" for low, high in pairwise(_sizes(found))]
-    verdict = of_the_law(rising({name: found.measurements[f"fixed_rise_{name}"] for name in names}), found)
+    verdict = inconclusive_from_one_draw(
+        rising({name: found.measurements[f"fixed_rise_{name}"] for name in names}), found
+    )
     at_rest = all_of((size, _settled(found, "fixed", size)) for size in _sizes(found))
     if verdict.outcome is Outcome.REFUTED and not at_rest.holds:
         why = f"{verdict.detail}; not known to have settled: {at_rest.detail}"

@@ -24,8 +24,22 @@ from theorems.sparse_token_selection.attention_gain import ACCURACY, greatest_ga
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
 from verify import InputError
 
-_NODES = 6
-"""Chebyshev's points in a cell of length 1, its ends among them: polynomials of degree 5."""
+_NODES, _FINE_NODES = 6, 10
+"""Chebyshev's points in a cell, its ends among them: polynomials of degree 5, or 9."""
+_FINE_CELLS = 4
+"""Cells to a length of 1 where P and R are interpolated finely; otherwise it is one."""
+
+
+class Scales(NamedTuple):
+    """What P, R and their slopes are multiplied by: 1, but where an error is planted."""
+
+    P: float = 1.0
+    R: float = 1.0
+    P_slope: float = 1.0
+    R_slope: float = 1.0
+
+
+RIGHT = Scales()
 
 
 class OnTheSet(NamedTuple):
@@ -39,56 +53,25 @@ class OnTheSet(NamedTuple):
 
 @dataclass(frozen=True)
 class Layer:
-    """T tokens of which q are selected, d and d_e dimensions, and whether the query is attended to."""
+    """T tokens of which q are selected, d and d_e dimensions, and whether the query is attended to.
+
+    P and R are interpolated finely where all is small, and their enclosures are narrow at the most effort.
+    """
 
     T: int
     q: int
     d: int
     d_e: int
     query: bool
-    _cells: "dict[int, tuple[Polynomial, Polynomial, float]]" = field(default_factory=dict, compare=False, repr=False)
+    fine: bool = False
+    _cells: "dict[float, tuple[Polynomial, Polynomial, float]]" = field(default_factory=dict, compare=False, repr=False)
 
     def means(self, C: float) -> tuple[float, float, float, float]:
         """Return P, R and their slopes at C."""
-        P, R, _ = self._cell(C)
+        cell, found = self._cell(C), []
         x = C - self._place(C)
-        return float(P(x)), float(R(x)), float(P.deriv()(x)), float(R.deriv()(x))
-
-    def loss(self, alpha: float, C: float) -> float:
-        """Return the loss at a point of the set."""
-        P, R, _, _ = self.means(C)
-        return self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q)
-
-    def error(self, alpha: float, C: float) -> float:
-        """Return about how far the loss may be off: the enclosures' half widths, and as much as the last term of P, R.
-
-        The terms of the interpolation fall by more than a factor 2 from one to the next where it is used.
-        """
-        return self.d / 2 * (alpha**2 + 2 * abs(alpha) / self.q) * self._cell(C)[2]
-
-    def descent(self, alpha: float, C: float, rates: "Iterator[float]") -> Iterator[OnTheSet]:
-        """Yield the points of gradient descent from a point of the set, with one step for each rate.
-
-        It ends where it leaves C ≥ 0, beyond which nothing is derived.
-        """
-        step, loss = 0, self.loss(alpha, C)
-        yield OnTheSet(step, alpha, C, loss)
-        for rate in rates:
-            P, R, P_slope, R_slope = self._evaluated(C)
-            by_C = self.d / 2 * (alpha**2 * R_slope - 2 * alpha * P_slope / self.q)
-            alpha, C = alpha - rate * (alpha * R - P / self.q), C - rate * by_C / self.d_e
-            if C < 0:
-                return
-            step += 1
-            P, R, _, _ = self._evaluated(C)
-            yield OnTheSet(step, alpha, C, self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q))
-
-    def _evaluated(self, C: float) -> tuple[float, float, float, float]:
-        """Return what `means` does, without numpy: a step is some microseconds."""
-        P, R, _ = self._cell(C)
-        x = C - self._place(C)
-        found = []
-        for polynomial in (P, R):
+        # Without numpy: a step is some microseconds.
+        for polynomial in cell[:2]:
             value = slope = 0.0
             for coefficient in polynomial.coef[::-1]:
                 slope = slope * x + value
@@ -96,12 +79,46 @@ class Layer:
             found.append((float(value), float(slope)))
         return found[0][0], found[1][0], found[0][1], found[1][1]
 
-    @staticmethod
-    def _place(C: float) -> int:
+    def loss(self, alpha: float, C: float, scales: Scales = RIGHT) -> float:
+        """Return the loss at a point of the set."""
+        P, R = (mean * scale for mean, scale in zip(self.means(C)[:2], scales[:2], strict=True))
+        return self.d / 2 * (alpha**2 * R - 2 * alpha * P / self.q + 1 / self.q)
+
+    def step(self, alpha: float, C: float, rate: float, scales: Scales = RIGHT) -> tuple[float, float]:
+        """Return the α and C that a step of gradient descent leads to."""
+        P, R, P_slope, R_slope = (mean * scale for mean, scale in zip(self.means(C), scales, strict=True))
+        by_C = self.d / 2 * (alpha**2 * R_slope - 2 * alpha * P_slope / self.q)
+        return alpha - rate * (alpha * R - P / self.q), C - rate * by_C / self.d_e
+
+    def off(self, C: float) -> float:
+        """Return about how far P and R may be off: enclosures' half widths, the interpolation's last term or two.
+
+        The terms fall by more than a factor 2 from one to the next where it is used.
+        """
+        return self._cell(C)[2]
+
+    def error(self, alpha: float, C: float) -> float:
+        """Return about how far the loss may be off."""
+        return self.d / 2 * (alpha**2 + 2 * abs(alpha) / self.q) * self.off(C)
+
+    def descent(self, alpha: float, C: float, rates: "Iterator[float]") -> Iterator[OnTheSet]:
+        """Yield the points of gradient descent from a point of the set, with one step for each rate.
+
+        It ends where it leaves C ≥ 0, beyond which nothing is derived.
+        """
+        yield OnTheSet(0, alpha, C, self.loss(alpha, C))
+        for step, rate in enumerate(rates, 1):
+            alpha, C = self.step(alpha, C, rate)
+            if C < 0:
+                return
+            yield OnTheSet(step, alpha, C, self.loss(alpha, C))
+
+    def _place(self, C: float) -> float:
         """Return where the cell begins. Raises InputError where P and R are not derived."""
         if not C >= 0:
             raise InputError("C", C, "must be >= 0: P and R are derived there")
-        return math.floor(C)
+        cells = _FINE_CELLS if self.fine else 1
+        return math.floor(C * cells) / cells
 
     def _cell(self, C: float) -> "tuple[Polynomial, Polynomial, float]":
         place = self._place(C)
@@ -109,18 +126,21 @@ class Layer:
             self._cells[place] = self._interpolated(place)
         return self._cells[place]
 
-    def _interpolated(self, place: int) -> "tuple[Polynomial, Polynomial, float]":
+    def _interpolated(self, place: float) -> "tuple[Polynomial, Polynomial, float]":
         model = SignAttention(self.T, self.q, self.d_e, self.query)
-        nodes = (1 - np.cos(np.pi * np.arange(_NODES) / (_NODES - 1))) / 2
+        count, length, effort = (_FINE_NODES, 1 / _FINE_CELLS, EFFORTS[-1]) if self.fine else (_NODES, 1, EFFORTS[1])
+        nodes = length * (1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2
         middles, half = [], 0.0
         with flint.ctx.workprec(BITS):
             for node in nodes:
                 C = flint.arb(place) + flint.arb(float(node))
-                ends = [outer(*mean(C, EFFORTS[1])) for mean in (model.selected, model.squares)]
+                ends = [outer(*mean(C, effort)) for mean in (model.selected, model.squares)]
                 middles.append([float((low + high) / 2) for low, high in ends])
                 half = max(half, *(float((high - low) / 2) for low, high in ends))
-        P, R = (Polynomial.fit(nodes, column, _NODES - 1, domain=[0, 1]) for column in np.array(middles).T)
-        last = max(abs(np.polynomial.chebyshev.poly2cheb(each.coef)[-1]) for each in (P, R))
+        P, R = (Polynomial.fit(nodes, column, count - 1, domain=[0, length]) for column in np.array(middles).T)
+        # Finely, the last term is near rounding, and may vanish by symmetry: the last two.
+        terms = 2 if self.fine else 1
+        last = max(np.abs(np.polynomial.chebyshev.poly2cheb(each.coef)[-terms:]).sum() for each in (P, R))
         return P.convert(), R.convert(), half + float(last)
 
     def floor(self, accuracy: Fraction = ACCURACY) -> tuple[float, float]:
@@ -131,9 +151,9 @@ class Layer:
 
 
 @lru_cache(maxsize=64)
-def layer(T: int, q: int, d: int, d_e: int, query: bool) -> Layer:
+def layer(T: int, q: int, d: int, d_e: int, query: bool, fine: bool = False) -> Layer:
     """Return a layer whose interpolation is made once."""
-    return Layer(T, q, d, d_e, query)
+    return Layer(T, q, d, d_e, query, fine)
 
 
 def annealed(eta: float, late: float, after: int, steps: int) -> Iterator[float]:

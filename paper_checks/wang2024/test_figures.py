@@ -54,11 +54,17 @@ OF_MANY = {
 """What one training, as under --full, does not decide."""
 
 
-@pytest.mark.parametrize("group", EXPECTED)
-def test_captions(ledger, full, group):
-    """Of one group in one test, so that parallel workers do not train the same twice."""
-    for comparison, expected in EXPECTED[group].items():
-        ledger.compare(comparison, expect=INCONCLUSIVE if full and comparison in OF_MANY else expected)
+# A group shares its trainings: one worker runs all of it.
+CAPTIONS = [
+    pytest.param(comparison, expected, id=comparison.id, marks=pytest.mark.xdist_group(f"wang2024 {group}"))
+    for group, several in EXPECTED.items()
+    for comparison, expected in several.items()
+]
+
+
+@pytest.mark.parametrize(("comparison", "expected"), CAPTIONS)
+def test_caption_against_training(ledger, full, comparison, expected):
+    ledger.compare(comparison, expect=INCONCLUSIVE if full and comparison in OF_MANY else expected)
 
 
 def test_no_caption_is_left_out():
@@ -266,7 +272,7 @@ def test_worse_as_q_grows(rises, error, outcome):
 def test_one_draw_decides_nothing():
     verdict = margins.decided("said", (1.0, 2.0))
     for runs, outcome in ((1, INCONCLUSIVE), (2, VERIFIED)):
-        found = captions.of_the_law(verdict, SimpleNamespace(settings={"runs": runs}))
+        found = captions.inconclusive_from_one_draw(verdict, SimpleNamespace(settings={"runs": runs}))
         assert found.outcome is outcome and "said" in found.detail and ("one draw" in found.detail) is (runs == 1)
 
 
@@ -397,8 +403,10 @@ def tiny_full(monkeypatch):
     return ran
 
 
-@pytest.mark.parametrize("comparison", [c for group in EXPECTED.values() for c in group], ids=lambda c: c.id)
-def test_every_comparison_runs_with_the_full_settings(tiny_full, comparison):
+# Numbered: a caption's own name is that of its check.
+@pytest.mark.parametrize("place", range(sum(map(len, EXPECTED.values()))))
+def test_a_comparison_runs_at_tiny_sizes_with_the_other_settings_of_a_full_run(tiny_full, place):
+    comparison = [c for group in EXPECTED.values() for c in group][place]
     result = comparison.run(device="cpu", full=True)
     assert result.detail and "from the store" not in result.detail
     for found in tiny_full:

@@ -1,6 +1,7 @@
 """Comparisons: outcomes, evidence, the bound on chance, and instances that are drawn."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from verify import (
     agreement,
     all_of,
     over_drawn,
+    over_instances,
     student_bound,
 )
 
@@ -132,7 +134,33 @@ def test_agreement(theory, measured, options, outcome, evidence):
 )
 def test_the_worst_verdict_speaks_for_all(verdicts, outcome, detail):
     found = all_of(enumerate(verdicts))
-    assert (found.outcome, found.detail, found.instances) == (outcome, detail, len(verdicts))
+    assert (found.outcome, found.detail, found.instances) == (outcome, detail, bool(verdicts))
+
+
+def test_sub_verdicts_are_not_counted_as_instances():
+    several = all_of([("a", replace(VERIFIED, trainings=2, ratio=0.5)), ("b", replace(VERIFIED, ratio=0.25))])
+    assert (several.instances, several.trainings, several.ratio) == (1, 2, 0.5)
+    over = over_instances([(1, several), (2, several), (2, several)])
+    assert (over.outcome, over.instances, over.trainings, over.ratio) == (Outcome.VERIFIED, 2, 6, 0.5)
+    assert over_instances([(1, UNSURE), (2, REFUTED), (3, VERIFIED)]).detail == "2: differs"
+
+
+@pytest.mark.parametrize(
+    ("deviation", "allowed", "outcome", "ratio"),
+    [
+        (1.0, 2.0, Outcome.VERIFIED, 0.5),
+        (2.0, 2.0, Outcome.VERIFIED, 1.0),
+        (3.0, 2.0, Outcome.REFUTED, 1.5),
+        (math.nan, 2.0, Outcome.REFUTED, math.inf),
+        (math.inf, 2.0, Outcome.REFUTED, math.inf),
+        (1.0, math.inf, Outcome.REFUTED, math.inf),
+        (1.0, math.nan, Outcome.REFUTED, math.inf),
+        (1.0, 0.0, Outcome.REFUTED, math.inf),
+    ],
+)
+def test_a_deviation_within_what_is_allowed(deviation, allowed, outcome, ratio):
+    found = Verdict.within(deviation, allowed, "it is", Evidence.COMPUTED)
+    assert (found.outcome, found.ratio) == (outcome, ratio) and found.detail.startswith("it is off by ")
 
 
 def test_the_weakest_evidence_is_that_of_all():

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from verify import InputError
-from verify.devices import device_named
+from verify.devices import device_named, machine_of
 
 
 @pytest.fixture
@@ -14,13 +14,11 @@ def machine(monkeypatch):
     """A PyTorch that sees a card, or none."""
 
     def build(*, card):
-        matmul = SimpleNamespace(allow_tf32=True)
-        fake = SimpleNamespace(
-            cuda=SimpleNamespace(is_available=lambda: card),
-            backends=SimpleNamespace(cuda=SimpleNamespace(matmul=matmul)),
-        )
+        products = []
+        cuda = SimpleNamespace(is_available=lambda: card, get_device_name=lambda: "X1")
+        fake = SimpleNamespace(cuda=cuda, set_float32_matmul_precision=products.append)
         monkeypatch.setitem(sys.modules, "torch", fake)
-        return matmul
+        return products
 
     return build
 
@@ -36,9 +34,9 @@ def machine(monkeypatch):
     ],
 )
 def test_the_device_multiplies_in_full_precision(machine, asked, card, device):
-    matmul = machine(card=card)
+    products = machine(card=card)
     assert device_named(asked) == device
-    assert matmul.allow_tf32 is False
+    assert products == ["highest"]
 
 
 def test_a_card_that_is_not_there(machine):
@@ -50,3 +48,8 @@ def test_a_card_that_is_not_there(machine):
 def test_another_word_is_refused():
     with pytest.raises(InputError, match="device = tpu: must be one of auto, cpu, cuda"):
         device_named("tpu")
+
+
+def test_results_of_a_card_are_kept_under_its_name(machine):
+    machine(card=True)
+    assert (machine_of("cpu"), machine_of("cuda")) == ("cpu", "cuda (X1)")

@@ -76,7 +76,7 @@ def test_the_packages_keep_their_layers(top):
         ("verify", "import theorems.papers as p", "theorems.papers"),
         ("verify", "import os, numerics.x", "numerics.x"),
         ("verify", "from theorems import papers", "theorems"),
-        ("verify", "from paper_checks.wang2024 import claims", "paper_checks.wang2024"),
+        ("verify", "from paper_checks.wang2024 import figures", "paper_checks.wang2024"),
         ("verify", "import tests", "tests"),
         ("verify", "def f():\n    from theorems import papers", "theorems"),
         ("verify", "class A:\n    def f(self):\n        import numerics", "numerics"),

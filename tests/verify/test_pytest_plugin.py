@@ -1,5 +1,6 @@
 """The pytest plugin: options, fixtures and the ledger at the end of a run."""
 
+import json
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -196,6 +197,13 @@ def test_an_undecided_comparison_fails_the_run(inner):
     assert _ledger(result)[0].startswith("zeta2025.training inconclusive simulated 4 instances")
 
 
+def test_under_full_a_card_is_taken_where_there_is_one(inner, machine):
+    machine(card=True)
+    inner("def test_device(device):\n    assert device == 'cuda'\n", "--full").assert_outcomes(passed=1)
+    machine(card=False)
+    inner("def test_device(device):\n    assert device == 'cpu'\n", "--full").assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(("arguments", "full"), [((), False), (("--full",), True)])
 def test_full_is_what_was_asked_for(inner, arguments, full):
     inner(f"def test_full(full):\n    assert full is {full}\n", *arguments).assert_outcomes(passed=1)
@@ -206,13 +214,11 @@ def machine(monkeypatch):
     """A PyTorch that sees a card, or none; the real one takes seconds to import."""
 
     def build(*, card):
-        matmul = SimpleNamespace(allow_tf32=True)
-        fake = SimpleNamespace(
-            cuda=SimpleNamespace(is_available=lambda: card),
-            backends=SimpleNamespace(cuda=SimpleNamespace(matmul=matmul)),
-        )
+        products = []
+        cuda = SimpleNamespace(is_available=lambda: card)
+        fake = SimpleNamespace(cuda=cuda, set_float32_matmul_precision=products.append)
         monkeypatch.setitem(sys.modules, "torch", fake)
-        return matmul
+        return products
 
     return build
 
@@ -223,14 +229,14 @@ def machine(monkeypatch):
         ("cpu", True, "cpu"),
         ("cpu", False, "cpu"),
         ("cuda", True, "cuda"),
-        ("auto", True, "cuda"),
+        ("auto", True, "cpu"),
         ("auto", False, "cpu"),
     ],
 )
 def test_the_device_is_one_that_is_there_and_multiplies_in_full_precision(inner, machine, asked, card, device):
-    matmul = machine(card=card)
+    products = machine(card=card)
     inner(f"def test_device(device):\n    assert device == {device!r}\n", "--device", asked).assert_outcomes(passed=1)
-    assert matmul.allow_tf32 is False
+    assert set(products) == {"highest"}
 
 
 def test_a_device_that_is_not_there_is_a_usage_error(inner, machine):
@@ -250,3 +256,149 @@ def test_importing_the_plugin_is_light():
     heavy = ("sympy", "torch", "flint", "numpy")
     code = f"import sys, verify.pytest_plugin; sys.exit(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+CONFTEST = """
+from verify.crossings import register_profiles
+from verify.pytest_plugin import load_profile
+
+register_profiles()
+
+def pytest_configure(config):
+    load_profile(config)
+"""
+CROSSING = """
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify import Crossing, Evidence, Verdict, in_full
+
+
+class At(NamedTuple):
+    n: int
+
+
+def held(factor, at, device):
+    return Verdict.within(abs(factor - 1) * at.n, 1.0, "n is", Evidence.COMPUTED)
+
+
+LINE = Crossing(
+    id="zeta2025.line",
+    title="a line",
+    of="line",
+    theorem="zeta2025.below",
+    exact="proved for all parameters",
+    instances=st.builds(At, st.integers(0, 1000)),
+    held=held,
+    theory=FACTOR,
+    planted={"1 % more": 1.01, "none": 1.0},
+    sizes=("n",),
+)
+
+
+@pytest.mark.crossing(LINE.id)
+@given(instance=LINE.instances)
+def test_line_against_training(crossing, instance):
+    crossing.holds(LINE, instance)
+
+
+@given(instance=LINE.instances)
+def test_line_fails(crossing, instance):
+    crossing.fails(LINE, instance)
+
+
+@pytest.mark.parametrize("label", LINE.planted)
+def test_planted_errors_are_caught(crossing, label):
+    crossing.catches(LINE, label)
+"""
+
+
+@pytest.fixture
+def crossed(pytester, inner):
+    """Run the tests of a crossing whose theory is off by a factor; only those that are selected."""
+
+    def run(factor, *arguments, select="against_training", apart=False):
+        pytester.makeconftest(CONFTEST)
+        source = CROSSING.replace("FACTOR", str(factor))
+        return inner(source, "-k", select, "--device", "cpu", *arguments, apart=apart)
+
+    return run
+
+
+def test_a_crossing_counts_draws_and_is_a_row_of_the_table(crossed):
+    result = crossed(1.0)
+    result.assert_outcomes(passed=1, deselected=3)
+    result.stdout.fnmatch_lines(
+        [
+            "where derivation meets training",
+            "*line: zeta2025.below; without training: proved for all parameters",
+            "*agrees: 10 draws, * distinct (n *–*); worst deviation 0 of what is allowed",
+            "*planted errors: none run; cpu, cuda: not run; test_inner.py::test_line_against_training",
+        ]
+    )
+
+
+def test_a_deviation_fails_at_the_smallest_instance(crossed):
+    result = crossed(1.01, "--draws", "50", "--seed", "1")
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(["*zeta2025.line at At(n=100): refuted: n is off by 1.00e+00*", "*DOES NOT AGREE*"])
+
+
+def test_an_error_in_a_simulation_is_no_agreement(crossed):
+    result = crossed("None")
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(["*DOES NOT AGREE: 0 draws*"])
+
+
+def test_a_crossing_is_selected_by_its_id(crossed):
+    crossed(1.0, select="zeta2025.line").assert_outcomes(passed=1, deselected=3)
+
+
+def test_out_of_scope_each_draw_has_to_be_refuted(crossed):
+    crossed(1.0, select="fails").assert_outcomes(failed=1, deselected=3)
+    crossed("float('nan')", select="fails").assert_outcomes(passed=1, deselected=3)
+
+
+def test_a_planted_error_that_nothing_shows_fails(crossed):
+    result = crossed(1.0, select="planted")
+    result.assert_outcomes(passed=1, failed=1, deselected=2)
+    result.stdout.fnmatch_lines(["*zeta2025.line: none: verified*", "*planted errors: 1 of 2 caught*"])
+
+
+def test_on_both_devices_where_there_are_both_and_skipped_where_there_is_no_card(pytester, inner):
+    pytester.makeconftest(CONFTEST)
+    result = inner(CROSSING.replace("FACTOR", "1.0"), "-k", "against_training", "-rs")
+    result.assert_outcomes(passed=1, skipped=1, deselected=6)
+    result.stdout.fnmatch_lines(["*there is no CUDA device here*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "draws"), [((), 10), (("--draws", "3"), 3), (("--hypothesis-profile", "ci"), 10)]
+)
+def test_as_many_are_drawn_as_was_asked_for(crossed, pytester, arguments, draws):
+    crossed(1.0, *arguments, "--json", "ledger.json", apart=True)
+    found = json.loads((pytester.path / "ledger.json").read_text(encoding="utf-8"))
+    (row,) = found["crossings"]
+    assert (row["draws"], row["outcome"], row["devices"]) == (draws, "verified", ["cpu"])
+    assert found["schema"] == 1 and found["entries"][0]["kind"] == "crossing"
+
+
+def test_a_seed_draws_the_same(crossed, pytester):
+    def sizes(seed):
+        crossed(1.0, "--seed", str(seed), "--json", "ledger.json", apart=True)
+        return json.loads((pytester.path / "ledger.json").read_text(encoding="utf-8"))["crossings"][0]["sizes"]
+
+    assert sizes(5) == sizes(5) != sizes(6)
+
+
+def test_fewer_than_one_draw_is_a_usage_error(crossed):
+    result = crossed(1.0, "--draws", "0", apart=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--draws 0: must be an integer >= 1*"])
+
+
+def test_hypothesis_shows_its_statistics(crossed):
+    crossed(1.0, "--hypothesis-show-statistics", apart=True).stdout.fnmatch_lines(["*10 passing, 0 failing*"])

@@ -65,6 +65,12 @@ Not proved here: that a rest of such units, wide enough, is as near as one likes
 are linear it is not); what bounded weights, finite precision or a rest of bounded size cost; anything for activations
 that are constant between jumps; that the infimum is not attained without a unit more; what training finds.
 
+*The worst case*, which the paper extends to the average one: a net that computes the selected tokens' mean for every X
+and y to a small error needs a first layer of Ω(Td) units (Sanford, Hsu and Telgarsky 2023; recalled, its constants are
+not known to us). The bound here is in the mean over Gaussian X and uniform y, and at a loss σ d/(2q) it is
+Td (1 − σ(T−1)/(T−q)) units for m ≥ d: Td as the loss goes to 0, as in the worst case, and d at the loss of all nets
+that know the sum of the tokens alone.
+
 Source: the paper's lower bound for fully-connected nets, as its abstract has it, is Ω̃(Td) in the average case; class,
 formula and constants are derived here.
 """

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
-from scipy import stats
-from scipy.linalg import eigh_tridiagonal
 
-from paper_checks.ahn2023.claims import covariance
-from theorems.preconditioned_descent.preconditioned_tokens import polynomials, rates, s, steps
-from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
+from paper_checks.ahn2023.tensors import covariance
+from paper_checks.lazily import lazily
 from theorems.wishart.trace_moments import trace_moments
 from verify import Comparison, Evidence, Outcome, Verdict, all_of, student_bound
 from verify.comparisons import FALSE_ALARM
 from verify.outcomes import as_float
+
+printed = lazily("theorems.preconditioned_descent.printed_layers")
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,7 +33,7 @@ _SETTLED = 1e-3
 
 def middles() -> dict[str, Fraction]:
     """Return the middles of the printed weights' intervals."""
-    return {name: sum(interval(name)) / 2 for name in PRINTED}
+    return {name: sum(printed.interval(name)) / 2 for name in printed.PRINTED}
 
 
 def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:
@@ -59,6 +58,8 @@ def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:
     """Return the ends of what share `seen` of `drawn` may be, by Clopper and Pearson, for two n and FALSE_ALARM."""
+    from scipy import stats
+
     tail = FALSE_ALARM / 4
     low = stats.beta.ppf(tail, seen, drawn - seen + 1) if seen else 0.0
     high = stats.beta.isf(tail, seen + 1, drawn - seen) if seen < drawn else 1.0
@@ -70,7 +71,7 @@ def _batches(*, device: str, full: bool, seed: int) -> Verdict:
     level = math.exp(-6)
     verdicts = []
     for n in (20, 10):
-        exact = as_float(printed_layers.check(d=5, n=n, **middles()).values["loss"])
+        exact = as_float(printed.printed_layers.check(d=5, n=n, **middles()).values["loss"])
         found = batch_losses(n, batches, device, seed)
         # At n = 20 the expectation is above Figure 3's level, and most batches are below; at n = 10 both are above.
         seen = sum(loss < level if n == 20 else loss > level for loss in found)
@@ -96,6 +97,8 @@ printed_layers_batches = Comparison(
 
 def gauss_rule(atoms: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights with the atoms' sums of polynomials up to degree 2 count − 1, by Lanczos' recurrence."""
+    from scipy.linalg import eigh_tridiagonal
+
     rows = [np.full(len(atoms), 1 / math.sqrt(len(atoms)))]
     diagonal, beside = [], []
     for _ in range(count):
@@ -155,7 +158,7 @@ def descended(n: int, device: str, seed: int, starts: Sequence[Sequence[float]])
     ended = [minimize(loss, np.array(x), jac=True, method="BFGS", options={"gtol": 1e-7}) for x in starts]
     best = min(ended, key=lambda each: each.fun)
     assert np.abs(best.jac).max() < _SETTLED, f"descent on a batch of seed {seed} did not settle"
-    return best.fun / 1000, dict(zip(PRINTED, map(float, best.x), strict=True))
+    return best.fun / 1000, dict(zip(printed.PRINTED, map(float, best.x), strict=True))
 
 
 def least_on_batch(n: int, device: str, seed: int) -> dict[str, float]:
@@ -170,7 +173,7 @@ def least_losses_on_batch(n: int, device: str, seed: int) -> float:
 
 def _stands(found: Sequence[float], name: str) -> int:
     """Return where the mean of what was found is: 1 within the printed interval, −1 outside of it, 0 not decided."""
-    low, high = map(float, interval(name))
+    low, high = map(float, printed.interval(name))
     half = student_bound(len(found), _WEIGHTS_HELD) * statistics.stdev(found) / math.sqrt(len(found))
     mean = statistics.fmean(found)
     if low <= mean - half and mean + half <= high:
@@ -193,12 +196,12 @@ def _least_on_batches(*, device: str, full: bool, seed: int) -> Verdict:
     for n, quick in {19: 12, 20: 8, 21: 20}.items():
         count = 160 if full else quick
         found = [least_on_batch(n, device, seed + i) for i in range(count)]
-        rows = {name: [each[name] for each in found] for name in PRINTED}
+        rows = {name: [each[name] for each in found] for name in printed.PRINTED}
         stands = {name: _stands(row, name) for name, row in rows.items()}
         parts = [
             f"{k} {statistics.fmean(row):.4f}({statistics.stdev(row) / count**0.5:.4f})" for k, row in rows.items()
         ]
-        lists = (", ".join(name for name in PRINTED if stands[name] == sign) or "none" for sign in (1, -1))
+        lists = (", ".join(name for name in printed.PRINTED if stands[name] == sign) or "none" for sign in (1, -1))
         within, outside = lists
         detail = f"{', '.join(parts)} over {count} batches; as printed: {within}; not: {outside}"
         verdicts.append((f"n = {n}", Verdict(like_the_printed(n, list(stands.values())), Evidence.SIMULATED, detail)))
@@ -233,6 +236,8 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
 
     prompts, chunk = 4_000_000 if full else 100_000, 100_000
     identity, generator = torch.eye(5, dtype=torch.float64, device=device), torch.Generator(device).manual_seed(seed)
+    from theorems.preconditioned_descent.preconditioned_tokens import polynomials, rates, s, steps
+
     unknowns, at = (*steps, *rates), middles()
     r = sp.lambdify(s, polynomials(3, s).subs({x: sp.Rational(at[x.name]) for x in unknowns}))
     total = squares = 0.0
@@ -248,7 +253,7 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(4 / FALSE_ALARM)
     variance = (squares - prompts * mean**2) / (prompts - 1)
     half = math.sqrt(2 * variance * chances / prompts) + 7 * largest * chances / (3 * prompts - 3)
-    exact = as_float(printed_layers.check(d=5, n=20, **at).values["loss"])
+    exact = as_float(printed.printed_layers.check(d=5, n=20, **at).values["loss"])
     # Markov's inequality: P(an eigenvalue > t) <= E tr S^k / t^k, exactly.
     chance = min(moment / Fraction(RARE) ** k for k, moment in enumerate(trace_moments(40, 20, 5)))
     detail = f"{mean:.3g} (at most {mean + half:.3g}) of {exact:.4f} where no eigenvalue exceeds {RARE}, "

@@ -4,25 +4,31 @@ First layers that are planted wrong (measurements that know y, one too many, X m
 """
 
 import math
+from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
 
 import pytest
-import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from numerics.sparse_token_selection import fully_connected, linear_measurements, width_experiments
-from paper_checks.wang2024 import widths
+from paper_checks.lazily import lazily
+from paper_checks.wang2024 import width_lower_bound as widths
 from theorems.sparse_token_selection.fully_connected_width import fcn_width
-from verify import Measurement, Outcome, agreement
+from verify import Crossing, InputError, Measurement, Outcome, agreement, load_experiment, load_theorem, over_drawn
+from verify.outcomes import as_float
 
-COMPARISONS = [
-    widths.fcn_width_random_layers,
-    widths.fcn_width_at_length,
-    widths.fcn_width_best_layers,
-    widths.fcn_width_readings,
-    widths.fcn_width_trained_nets,
+torch = lazily("torch")
+fully_connected, linear_measurements, width_experiments = (
+    lazily(f"numerics.sparse_token_selection.{name}")
+    for name in ("fully_connected", "linear_measurements", "width_experiments")
+)
+COMPARISONS = [widths.fcn_width_at_length, widths.fcn_width_readings]
+PLANTED_IN = [
+    (crossing, label)
+    for crossing in (widths.trained_nets, widths.best_first_layers, widths.random_first_layers)
+    for label in crossing.planted
 ]
-WRONG = {canary.label: canary for canary in fcn_width.canaries if canary.clause in ("few", "many")}
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,29 @@ WRONG = {canary.label: canary for canary in fcn_width.canaries if canary.clause 
 )
 def test_proved_for_all_parameters(ledger, instance):
     assert ledger.check(fcn_width, **instance).evidence == "proved"
+
+
+@pytest.mark.crossing(widths.trained_nets.id)
+@given(instance=widths.trained_nets.instances)
+def test_width_lower_bound_against_trained_nets(crossing, instance):
+    crossing.holds(widths.trained_nets, instance)
+
+
+@pytest.mark.crossing(widths.best_first_layers.id)
+@given(instance=widths.best_first_layers.instances)
+def test_width_lower_bound_against_optimised_first_layers(crossing, instance):
+    crossing.holds(widths.best_first_layers, instance)
+
+
+@pytest.mark.crossing(widths.random_first_layers.id)
+@given(instance=widths.random_first_layers.instances)
+def test_width_lower_bound_against_random_first_layers(crossing, instance):
+    crossing.holds(widths.random_first_layers, instance)
+
+
+@pytest.mark.parametrize(("about", "label"), PLANTED_IN, ids=[f"{about.id}: {label}" for about, label in PLANTED_IN])
+def test_planted_errors_in_the_width_lower_bound_are_caught(crossing, about, label):
+    crossing.catches(about, label)
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
@@ -64,18 +93,6 @@ def test_the_least_over_all_first_layers_of_weights_in_minus_one_to_one_is_the_f
     assert math.isclose(min(losses), widths.bound(3, q, 1, m), rel_tol=0, abs_tol=widths.ROUNDING)
 
 
-@pytest.mark.parametrize("label", WRONG)
-def test_a_wrong_formula_is_refuted_by_the_best_first_layers(monkeypatch, label):
-    sides = {clause.label: clause.right for clause in WRONG[label].statement.clauses if clause.label in ("few", "many")}
-
-    def wrong(T, q, d, m):
-        side = sides["few" if m <= d else "many"]
-        return float(side.subs({symbol: {"T": T, "q": q, "d": d, "m": m}[symbol.name] for symbol in side.free_symbols}))
-
-    monkeypatch.setattr(widths, "bound", wrong)
-    assert widths.fcn_width_best_layers.run(device="cpu").outcome is Outcome.REFUTED
-
-
 def knows_y(measurements, subsets):
     """What is left of measurements the first of which is chosen for each y: of the target's first component."""
     right = linear_measurements.conditional_variance
@@ -94,7 +111,9 @@ def halved(right):
     return lambda *given, **more: right(*given, **more) / 2
 
 
-RANDOM, AT_LENGTH, BEST, READINGS, NETS = "random_layers", "at_length", "best_layers", "readings", "trained_nets"
+RANDOM, BEST, NETS = widths.random_first_layers, widths.best_first_layers, widths.trained_nets
+AT_LENGTH, READINGS = widths.fcn_width_at_length, widths.fcn_width_readings
+ONE_NET = widths.TrainedNet(4, 2, 1, 1, 2, "leaky_relu", "together", 0)
 PLANTED = {
     "measurements that know y": ("conditional_variance", lambda _: knows_y, (RANDOM,)),
     "one measurement too many": ("random_measurements", too_many(1), (RANDOM, BEST, READINGS)),
@@ -106,34 +125,48 @@ PLANTED = {
 
 
 @pytest.fixture
-def one_net(monkeypatch):
-    """Let one small net be trained."""
-    monkeypatch.setattr(widths, "NETS", (widths.NetSettings(4, 2, 1, 1, 2, "leaky_relu", "together"),))
+def found():
+    """What a crossing or a comparison finds with the simulation as it is now, and nothing that was kept."""
+
+    def run(about):
+        if not isinstance(about, Crossing):
+            return about.run(device="cpu")
+        instances = st.just(ONE_NET) if about is NETS else about.instances
+        examples = 1 if about is NETS else 30
+        held = lambda drawn: about.held(about.theory, drawn, "cpu")  # noqa: E731
+        return over_drawn(instances, held, examples=examples, seed=0, shrink=False)
+
+    for kept in (widths.descended, widths.trained):
+        kept.cache_clear()
+    yield run
+    for kept in (widths.descended, widths.trained):
+        kept.cache_clear()
 
 
-@pytest.mark.usefixtures("one_net")
-@pytest.mark.parametrize(("bug", "name"), [(bug, name) for bug, (_, _, names) in PLANTED.items() for name in names])
-def test_a_first_layer_that_a_bug_puts_below_is_caught(monkeypatch, bug, name):
+BUGS = [(bug, about) for bug, (_, _, several) in PLANTED.items() for about in several]
+
+
+@pytest.mark.parametrize(("bug", "about"), BUGS, ids=[f"{bug}: {about.id}" for bug, about in BUGS])
+def test_a_first_layer_that_a_bug_puts_below_is_caught(monkeypatch, found, bug, about):
     function, spoil, _ = PLANTED[bug]
-    monkeypatch.setattr(width_experiments, function, spoil(getattr(width_experiments, function)))
-    assert getattr(widths, f"fcn_width_{name}").run(device="cpu").outcome is Outcome.REFUTED
+    spoiled = spoil(getattr(width_experiments, function))
+    monkeypatch.setattr(f"numerics.sparse_token_selection.width_experiments.{function}", spoiled)
+    assert found(about).outcome is Outcome.REFUTED
 
 
-@pytest.mark.usefixtures("one_net")
-def test_a_net_whose_first_layer_sees_the_selected_tokens_alone_is_caught(monkeypatch):
+def test_a_net_whose_first_layer_sees_the_selected_tokens_alone_is_caught(monkeypatch, found):
     right = fully_connected.Net.forward
     monkeypatch.setattr(fully_connected.Net, "forward", lambda net, X, y: right(net, X * y[:, None], y))
-    found = widths.fcn_width_trained_nets.run(device="cpu")
-    assert found.outcome is Outcome.REFUTED and "against the smallest 0.125" in found.detail
+    seen = found(NETS)
+    assert seen.outcome is Outcome.REFUTED and "against the smallest 0.125" in seen.detail
 
 
-@pytest.mark.usefixtures("one_net")
-@pytest.mark.parametrize("name", [RANDOM, AT_LENGTH, BEST, READINGS, NETS])
-def test_a_loss_that_is_not_a_number_never_passes(monkeypatch, name):
+@pytest.mark.parametrize("about", [RANDOM, AT_LENGTH, BEST, READINGS, NETS], ids=lambda about: about.id)
+def test_a_loss_that_is_not_a_number_never_passes(monkeypatch, found, about):
     spoiled = {"loss": Measurement(math.nan), "loss_0": Measurement(math.nan)}
     experiment = SimpleNamespace(run=lambda **_: SimpleNamespace(measurements=spoiled))
     monkeypatch.setattr(widths, "load_experiment", lambda _: experiment)
-    assert getattr(widths, f"fcn_width_{name}").run(device="cpu").outcome is Outcome.REFUTED
+    assert found(about).outcome is Outcome.REFUTED
 
 
 @pytest.mark.parametrize(
@@ -178,6 +211,47 @@ def test_kinds_and_activations_are_those_that_the_simulation_has():
     }
 
 
-def test_every_net_has_a_bound_to_fall_below():
-    for net in (*widths.NETS, *widths.NETS_IN_FULL):
-        assert widths.bound(net.T, net.q, net.d, net.width) > 0
+@given(net=widths.nets())
+def test_every_net_has_a_bound_to_fall_below(net):
+    assert widths.bound(net.T, net.q, net.d, net.width) > 0
+
+
+def test_separation_is_certified(ledger):
+    theorem = load_theorem("wang2024.separation")
+    ledger.check(theorem, **theorem.example)
+
+
+def test_the_widths_over_the_length():
+    """The abstract: Õ(d + q log T) against Ω̃(Td)."""
+    found = load_experiment("wang2024.separation").run(lengths=(Fraction(50), Fraction(200)), q=3, d=20)
+    widths = {name: [at.value for at in curve.measured] for name, curve in found.curves.items()}
+    # The nets' grows like T: Td (1 − (T−1)/(8(T−q))).
+    assert widths["fully_connected"] == [20 * T * (1 - (T - 1) / (8 * (T - 3))) for T in (50, 200)]
+    for name in ("attention_alone", "attention_with_query"):
+        short, long = (width - 20 for width in widths[name])
+        # Slower than any power from here on: by no more than log² T, which is 1.84 times as large at 200.
+        assert 1 < long / short < (math.log(200) / math.log(50)) ** 2
+    assert widths["attention_alone"][1] < widths["fully_connected"][1] / 15
+
+
+def test_the_separation_is_exponential_in_the_length_and_not_in_the_dimension():
+    """At fixed d the nets' width is of order T, attention's beyond d of order log² T; in d their ratio is < T."""
+
+    def widths_at(T, d):
+        values = load_theorem("wang2024.separation").check(T=T, q=3, d=d, share="1/8").values
+        return as_float(values["attention_width"]), as_float(values["fully_connected_width"])
+
+    short, long = (widths_at(T, 5) for T in (50, 1000))
+    assert long[1] / short[1] == pytest.approx(1000 / 50, rel=0.01)
+    assert (long[0] - 5) / (short[0] - 5) < (math.log(1000) / math.log(50)) ** 2
+    # σd/3 exp √(3σ(w − d)/q) at σ = 1/8, q = 3.
+    for T, (attention, nets) in ((50, short), (1000, long)):
+        assert nets >= 5 / 24 * math.exp(math.sqrt((attention - 5) / 8)), T
+    ratios = [nets / attention for attention, nets in (widths_at(200, d) for d in (5, 50, 500))]
+    assert ratios[0] < ratios[1] < ratios[2] < 200
+
+
+@pytest.mark.parametrize("lengths", ["3,50", "50,20", "20,20", "41/2,50"])
+def test_lengths_that_are_none_are_refused(lengths):
+    with pytest.raises(InputError, match="must be integers above q = 3 that rise"):
+        load_experiment("wang2024.separation").run(lengths=lengths)

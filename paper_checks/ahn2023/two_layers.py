@@ -1,22 +1,23 @@
-"""Comparisons for two layers of pattern (8) with symmetric matrices: the loss in traces, descent over all entries."""
+"""Two layers of pattern (8): the loss of symmetric matrices in traces, where descent ends, and the least loss."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from paper_checks.ahn2023.claims import close
-from theorems.preconditioned_descent.two_layer_loss import EXPECTED, WORDS
-from theorems.preconditioned_descent.two_layers import theorem2
-from theorems.wishart.trace_moments import d, n
-from verify import Comparison, Evidence, Verdict, all_of, over_drawn
+from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
+from paper_checks.ahn2023.tensors import ROUNDING, close, covariance
+from paper_checks.lazily import lazily
+from theorems.wishart.trace_moments import d, n, trace_moments
+from verify import Comparison, Crossing, Evidence, Verdict, all_of, over_instances
 from verify.outcomes import as_float
 
-QUICK, FULL = 12, 400
-"""Drawn instances in a quick run, and under `full`."""
+in_traces = lazily("theorems.preconditioned_descent.two_layer_loss")
+least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
+symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 SIZES = ((1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (3, 1))
 """(d, n) at which the product rule has some ten thousand nodes at most."""
 
@@ -30,7 +31,7 @@ class InTraces(NamedTuple):
 
 @cache
 def _coefficients(size: int, examples: int) -> dict[tuple[str, ...], float]:
-    return {key: float(c.subs({d: size, n: examples})) for key, c in EXPECTED.items()}
+    return {key: float(c.subs({d: size, n: examples})) for key, c in in_traces.EXPECTED.items()}
 
 
 def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTraces:
@@ -40,7 +41,7 @@ def loss_in_traces(first: np.ndarray, second: np.ndarray, examples: int) -> InTr
     def product(word: str) -> np.ndarray:
         return reduce(np.matmul, (letters[letter] for letter in word), np.eye(size))
 
-    traces = {word: float(np.trace(product(word))) for word in {"", *WORDS}}
+    traces = {word: float(np.trace(product(word))) for word in {"", *in_traces.WORDS}}
     total, by_word = 0.0, dict.fromkeys(traces, 0.0)
     for key, c in _coefficients(size, examples).items():
         total += c * math.prod(traces[word] for word in key)
@@ -87,28 +88,38 @@ def quadrature(first: np.ndarray, second: np.ndarray, examples: int, device: str
     return exact_gradient(pattern(torch.tensor(np.stack([first, second]), device=device)), examples, identity, identity)
 
 
-def _exact(*, device: str, full: bool, seed: int) -> Verdict:
-    def compare(drawn: Drawn) -> Verdict:
-        size, examples = drawn.sizes
-        first, second = (symmetric(part, size) for part in (drawn.first, drawn.second))
-        found = quadrature(first, second, examples, device)
-        # What cancels is of the size of the largest products of four entries and four S.
-        scale = float((1 + np.abs(first).max()) ** 2 * (1 + np.abs(second).max()) ** 2)
-        theory = loss_in_traces(first, second, examples)
-        verdicts = [("loss", close(found.loss, found.loss.new_tensor(theory.loss), "loss", scale))]
-        for letter, slope, mean in zip("AB", theory.slopes, (found.A + found.A.mT) / 2, strict=True):
-            verdicts.append((letter, close(mean, mean.new_tensor(slope), "gradient", scale)))
-        return all_of(verdicts)
-
-    return over_drawn(_drawn(), compare, examples=FULL if full else QUICK, seed=seed)
+def _exact(theory: Callable[..., InTraces], drawn: Drawn, device: str) -> Verdict:
+    size, examples = drawn.sizes
+    first, second = (symmetric(part, size) for part in (drawn.first, drawn.second))
+    found = quadrature(first, second, examples, device)
+    # What cancels is of the size of the largest products of four entries and four S.
+    scale = float((1 + np.abs(first).max()) ** 2 * (1 + np.abs(second).max()) ** 2)
+    expected = theory(first, second, examples)
+    verdicts = [("loss", close(found.loss, found.loss.new_tensor(expected.loss), "loss", scale))]
+    for letter, slope, mean in zip("AB", expected.slopes, (found.A + found.A.mT) / 2, strict=True):
+        verdicts.append((letter, close(mean, mean.new_tensor(slope), "gradient", scale)))
+    return all_of(verdicts)
 
 
-theorem2_exact = Comparison(
+def _off(loss: float, slopes: float) -> Callable[..., InTraces]:
+    def theory(*given: Any) -> InTraces:
+        right = loss_in_traces(*given)
+        first, second = right.slopes
+        return InTraces(loss * right.loss, (slopes * first, slopes * second))
+
+    return theory
+
+
+theorem2_exact = Crossing(
     id="ahn2023.theorem2_exact",
     title="By exact quadrature: the loss of two layers with any symmetric matrices is the sum of products of traces",
+    of="loss of two layers with symmetric matrices",
     theorem="ahn2023.theorem2",
-    experiment=None,
-    compare=_exact,
+    exact="proved for all parameters",
+    instances=_drawn(),
+    held=_exact,
+    theory=loss_in_traces,
+    planted={"1e-4 in the loss": _off(1 + 1e-4, 1.0), "1e-4 in the slopes": _off(1.0, 1 + 1e-4)},
 )
 
 
@@ -145,7 +156,7 @@ def descents(size: int, examples: int, starts: int, seed: int) -> list[End]:
 def _random_starts(*, device: str, full: bool, seed: int) -> Verdict:
     verdicts = []
     for size, examples in ((2, 1), (3, 2), (5, 20)):
-        values = theorem2.check(d=size, n=examples).values
+        values = symmetric_layers.theorem2.check(d=size, n=examples).values
         least, steps = float(values["minimum_loss"]), [as_float(a) for a in values["a"]]
         for place, end in enumerate(descents(size, examples, 40 if full else 3, seed)):
             means = [float(np.trace(x)) / len(x) for x in (end.first, end.second)]
@@ -155,7 +166,7 @@ def _random_starts(*, device: str, full: bool, seed: int) -> Verdict:
             holds = abs(end.loss - least) <= 1e-9 * max(1, least) and max(off, away) <= 1e-5
             detail = f"loss {end.loss:.9g}, over multiples {least:.9g}, {max(off, away):.1e} from the point"
             verdicts.append((f"d={size} n={examples} start {place}", Verdict.of(holds, detail, Evidence.SIMULATED)))
-    return all_of(verdicts)
+    return over_instances(verdicts)
 
 
 theorem2_random_starts = Comparison(
@@ -165,4 +176,60 @@ theorem2_random_starts = Comparison(
     experiment=None,
     compare=_random_starts,
     devices=("cpu",),
+)
+
+
+@cache
+def best(size: int, examples: int) -> dict[str, Any]:
+    """Return what is said of the least loss of two layers."""
+    return least_of_two.two_layer_minimum.check(d=size, n=examples).values
+
+
+def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Drawn, device: str) -> Verdict:
+    import torch
+
+    from numerics.preconditioned_descent.reference import exact_gradient, exact_loss, pattern
+
+    _, d, n = drawn.sizes
+    sigma, inverse = covariance(drawn.spectrum, drawn.seed, device)
+    values = theory(d, n)
+    m = [float(moment) for moment in trace_moments(4, n, d)]
+    # ∫ s (1 − c s)³ dμ = 0: a cubic whose slope has one sign.
+    (equal,) = (root.real for root in np.roots([-m[4], 3 * m[3], -3 * m[2], m[1]]) if abs(root.imag) < 1e-6 * abs(root))
+
+    def layers(*steps: float) -> Any:
+        return pattern(torch.tensor(steps, dtype=torch.float64, device=device)[:, None, None] * inverse)
+
+    least = exact_gradient(
+        layers(*(as_float(values[name]) for name in ("smaller_step", "larger_step"))), n, sigma, inverse
+    )
+    saddle = exact_gradient(layers(equal, equal), n, sigma, inverse)
+    lower = exact_loss(layers(1.01 * equal, 0.99 * equal), n, sigma, inverse)
+    elsewhere = exact_loss(layers(*drawn.steps), n, sigma, inverse)
+    nothing = torch.zeros_like(least.A)
+    return all_of(
+        [
+            ("minimum", close(least.loss, least.loss.new_tensor(float(values["minimum_loss"])), "loss")),
+            ("stationary", close(least.A, nothing, "gradient", float(least.loss))),
+            ("saddle", close(saddle.A, nothing, "gradient", float(saddle.loss))),
+            ("apart", Verdict.of(bool(lower < saddle.loss), "equal steps moved apart", Evidence.COMPUTED)),
+            ("least", Verdict.of(bool(elsewhere >= least.loss * (1 - ROUNDING)), "steps drawn", Evidence.COMPUTED)),
+        ]
+    )
+
+
+def _moved(name: str) -> Callable[[int, int], dict[str, Any]]:
+    return lambda size, examples: best(size, examples) | {name: 1.01 * as_float(best(size, examples)[name])}
+
+
+two_layer_minimum_exact = Crossing(
+    id="ahn2023.two_layer_minimum_exact",
+    title="By exact quadrature at two layers: no slope at the minimum and at the equal steps, a saddle; nothing lower",
+    of="least loss of two layers",
+    theorem="ahn2023.two_layer_minimum",
+    exact="proved for all parameters",
+    instances=multiples.drawn().filter(lambda drawn: drawn.sizes[0] == 2),
+    held=_minimum,
+    theory=best,
+    planted={f"1 % in {name}": _moved(name) for name in ("smaller_step", "larger_step", "minimum_loss")},
 )

@@ -5,18 +5,22 @@ from fractions import Fraction
 
 import flint
 import pytest
+from hypothesis import given
 
-from paper_checks.ahn2023 import moved_tokens
+from paper_checks.ahn2023 import token_preconditioning
+from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
-from theorems.preconditioned_descent.preconditioned_tokens import theorem4
-from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
 from theorems.wishart.trace_moments import trace_moments
-from verify import Outcome
+
+tokens, printed = (
+    lazily(f"theorems.preconditioned_descent.{name}") for name in ("preconditioned_tokens", "printed_layers")
+)
+TRAINED, EXACT = token_preconditioning.token_preconditioning, token_preconditioning.theorem4_exact
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (5, 10), (1, 1)])
 def test_theorem_4_for_two_layers_with_all_critical_points(ledger, d, n):
-    result = ledger.check(theorem4, L=2, d=d, n=n)
+    result = ledger.check(tokens.theorem4, L=2, d=d, n=n)
     assert result.values["complete"] is True
     best = result.values["critical_points"][0]
     assert best["local_minimum"] is True and best["loss"].upper < theorem3.check(L=2, d=d, n=n).values["minimum_loss"]
@@ -24,7 +28,7 @@ def test_theorem_4_for_two_layers_with_all_critical_points(ledger, d, n):
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (3, 4)])
 def test_one_layer_is_theorem_1s(ledger, d, n):
-    result = ledger.check(theorem4, L=1, d=d, n=n)
+    result = ledger.check(tokens.theorem4, L=1, d=d, n=n)
     (point,) = result.values["critical_points"]
     assert result.values["complete"] is True and point["local_minimum"] is True and point["b"] == [None]
     (a,) = point["a"]
@@ -34,25 +38,30 @@ def test_one_layer_is_theorem_1s(ledger, d, n):
 
 @pytest.mark.parametrize("n", [10, 20])
 def test_the_expected_loss_at_the_printed_weights(ledger, n):
-    ledger.check(printed_layers, d=5, n=n, **{name: sum(interval(name)) / 2 for name in PRINTED})
+    middles = {name: sum(printed.interval(name)) / 2 for name in printed.PRINTED}
+    ledger.check(printed.printed_layers, d=5, n=n, **middles)
 
 
-def test_against_transformers(ledger):
-    ledger.compare(moved_tokens.theorem4_exact)
+@pytest.mark.crossing(TRAINED.id)
+@given(instance=TRAINED.instances)
+def test_preconditioner_blocks_against_training(crossing, instance):
+    crossing.holds(TRAINED, instance)
 
 
-def test_theory_off_by_a_little_is_refuted(monkeypatch):
-    right = moved_tokens.on_set
-    for changed in ("loss", "b"):
+@pytest.mark.parametrize("label", TRAINED.planted)
+def test_planted_errors_in_the_blocks_are_caught(crossing, label):
+    crossing.catches(TRAINED, label)
 
-        def spoiled(*given, changed=changed):
-            found = right(*given)
-            value = getattr(found, changed)
-            off = value * (1 + 1e-5) if changed == "loss" else [x + 1e-5 for x in value]
-            return found._replace(**{changed: off})
 
-        monkeypatch.setattr(moved_tokens, "on_set", spoiled)
-        assert moved_tokens.theorem4_exact.run(device="cpu").outcome is Outcome.REFUTED
+@pytest.mark.crossing(EXACT.id)
+@given(instance=EXACT.instances)
+def test_gradient_on_the_set_by_exact_quadrature(crossing, instance):
+    crossing.holds(EXACT, instance)
+
+
+@pytest.mark.parametrize("label", EXACT.planted)
+def test_planted_errors_in_the_gradient_on_the_set_are_caught(crossing, label):
+    crossing.catches(EXACT, label)
 
 
 def gauss_rule_in_balls(n, d, count):
@@ -89,7 +98,7 @@ def slopes(weights, nodes, chances):
 
 @pytest.mark.parametrize("n", [10, 20])
 def test_on_the_printed_box_the_loss_is_least_at_its_low_corner(n):
-    boxes, checked = [tuple(interval(name) for name in PRINTED)], 0
+    boxes, checked = [tuple(printed.interval(name) for name in printed.PRINTED)], 0
     with flint.ctx.workprec(256):
         nodes, chances = gauss_rule_in_balls(n, 5, 14)
         assert all(chance > 0 for chance in chances)
@@ -102,5 +111,5 @@ def test_on_the_printed_box_the_loss_is_least_at_its_low_corner(n):
             assert checked + len(boxes) < 5000
             halves = [((low, (low + high) / 2), ((low + high) / 2, high)) for low, high in box]
             boxes += itertools.product(*halves)
-    corner = {name: interval(name)[0] for name in PRINTED}
-    assert printed_layers.check(d=5, n=n, **corner).values["loss"] > Fraction(1, 50)
+    corner = {name: printed.interval(name)[0] for name in printed.PRINTED}
+    assert printed.printed_layers.check(d=5, n=n, **corner).values["loss"] > Fraction(1, 50)

@@ -1,5 +1,7 @@
-"""Comparisons for Wang et al. 2024: the theorems' formulas held against the layer simulated from the definitions.
+"""The reduced dynamics of one-hot encoding: two numbers, held against the layer trained from the definitions.
 
+By exact population gradients every entry of every iterate is held against Lemma 1's recursion; then the gradient alone,
+exact and from fresh batches, Theorem 1's steps, the fall of the loss and the slope of its inverse.
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
@@ -8,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+import sympy as sp
 from hypothesis import strategies as st
 
 from paper_checks.margins import MOST_COMPARISONS
@@ -15,40 +18,129 @@ from paper_checks.wang2024.recursion import Instance, Point, point_with, recursi
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.one_hot_descent import GROWTH, LARGEST_STEP
-from theorems.sparse_token_selection.stationary_points import stationary_points
+from theorems.sparse_token_selection.reduced_dynamics import C, P, Q, S, alpha, lemma1, w
 from theorems.sparse_token_selection.task import T, d, eta, q
 from verify import (
     Comparison,
+    Crossing,
     Enclosure,
     Evidence,
     Measurement,
     Outcome,
+    Statement,
     Verdict,
     agreement,
     all_of,
+    in_full,
     load_experiment,
-    over_drawn,
+    over_instances,
 )
 
-QUICK, FULL = 25, 500
-"""Drawn instances in a quick run, and under `full`."""
-WHOLE_TRAININGS: tuple[Instance, ...] = (
-    (9, 2, 2, 1.0),
-    (9, 2, 1, 1 / 20),
-    (13, 3, 1, 0.5),
-    (6, 5, 2, 0.25),
-    (5, 5, 1, 0.5),
-)
 LAYER_SLOPES: tuple[Instance, ...] = ((9, 2, 1, 1.0), (9, 3, 2, 1.0))
 RECURSION_SLOPES: tuple[Instance, ...] = ((200, 3, 5, 1.0), (20, 3, 5, 1.0), (50, 12, 2, 0.5))
+WORK, WORK_IN_FULL = 2e8, 2e9
+"""Entries of Z that a training by exact gradients goes through: some seconds."""
 
 
-class Drawn(NamedTuple):
+def altered(**right: sp.Expr) -> Statement:
+    """Return Lemma 1's statement with other right-hand sides."""
+    clauses = lemma1.statement.clauses
+    return replace(lemma1.statement, clauses=tuple(replace(c, right=right.get(c.label, c.right)) for c in clauses))
+
+
+def _planted() -> dict[str, Statement]:
+    """Return wrong recursions: the theorem's canaries, 1 % in each coefficient, errors that show away from C = 0."""
+    wrong = {c.label: c.statement for c in lemma1.canaries if c.clause in ("loss", "step_alpha", "step_C")}
+    right = {clause.label: clause.right for clause in lemma1.statement.clauses}
+    more = sp.Rational(101, 100)
+    gain = eta * d / (q * (T - 1)) * alpha * P * Q
+    return wrong | {
+        "1 % in the loss": altered(loss=more * right["loss"]),
+        "1 % in alpha's gain": altered(step_alpha=alpha * (1 - eta * P * S / q) + more * eta * P / q),
+        "1 % in alpha's decay": altered(step_alpha=alpha * (1 - more * eta * P * S / q) + eta * P / q),
+        "1 % in C's step": altered(step_C=C + more * gain * (1 - alpha * P * (1 - w))),
+        "1 % in C's last factor": altered(step_C=C + gain * (1 - more * alpha * P * (1 - w))),
+        "1 % in w": altered(**{name: right[name].subs(w, more * w) for name in ("loss", "step_alpha", "step_C")}),
+        "S replaced by 1": altered(step_alpha=alpha * (1 - eta * P / q) + eta * P / q),
+        "the factor 1 - alpha P (1-w) dropped": altered(step_C=C + gain),
+        "w inverted in S": altered(step_alpha=alpha * (1 - eta * P * (P + Q / w) / q) + eta * P / q),
+    }
+
+
+PLANTED = _planted()
+
+
+class Training(NamedTuple):
+    """A training from zero: sizes, step size, steps."""
+
+    T: int
+    q: int
+    d: int
+    eta: float
+    steps: int
+
+    @property
+    def instance(self) -> Instance:
+        """Return what the recursion depends on."""
+        return self.T, self.q, self.d, self.eta
+
+
+def entries(length: int, subset: int, size: int) -> int:
+    """Return how many entries Z has at all points of the cubature."""
+    return math.comb(length, subset) * 2 * length * size * (size + length) * length
+
+
+@st.composite
+def sizes(draw: st.DrawFn, most: float) -> tuple[int, int, int]:
+    """Draw T up to 50, q and d up to 10 with at most so many `entries`."""
+    length = draw(st.integers(3, 50).filter(lambda length: entries(length, 1, 1) < most))
+    size = draw(st.sampled_from([k for k in range(1, 11) if entries(length, 1, k) < most]))
+    return length, draw(st.sampled_from([k for k in range(1, length) if entries(length, k, size) < most])), size
+
+
+@st.composite
+def trainings(draw: st.DrawFn) -> Training:
+    """Draw a training whose population gradients are exact: any q where its subsets can be gone through."""
+    work = WORK_IN_FULL if in_full() else WORK
+    length, subset, size = draw(sizes(work / 5))
+    rate = draw(st.sampled_from([1 / 20, 1 / 4, 1 / 2, 1.0]))
+    return Training(length, subset, size, rate, max(5, min(60, int(work / entries(length, subset, size)))))
+
+
+def _held(theory: Statement, drawn: Training, device: str) -> Verdict:
+    from paper_checks.wang2024.layer import training_agrees
+
+    return training_agrees(recursion(drawn.instance, theory), drawn.steps, device)
+
+
+reduced_dynamics = Crossing(
+    id="wang2024.reduced_dynamics",
+    title="Every entry of every iterate of the full matrices' training from zero is on the recursion's trajectory",
+    of="reduced dynamics, one-hot encoding",
+    theorem="wang2024.lemma1",
+    exact="wang2024.exact_gradient",
+    instances=trainings(),
+    held=_held,
+    theory=lemma1.statement,
+    planted=PLANTED,
+    sizes=("T", "q", "d", "steps"),
+)
+
+
+class OnTrajectory(NamedTuple):
     """An instance in the scope of Theorem 1, the C at which the trajectory is looked at, and a seed."""
 
-    instance: Instance
+    T: int
+    q: int
+    d: int
+    eta: float
     C: float
     seed: int
+
+    @property
+    def instance(self) -> Instance:
+        """Return what the recursion depends on."""
+        return self.T, self.q, self.d, self.eta
 
     def point(self) -> Point:
         """Return the point of the trajectory."""
@@ -56,69 +148,64 @@ class Drawn(NamedTuple):
 
 
 @st.composite
-def points_in_scope(draw: st.DrawFn, longest: int) -> Drawn:
+def points_in_scope(draw: st.DrawFn, longest: int) -> OnTrajectory:
     """Draw (T, q, d, eta) in the scope of Theorem 1, and a point of the trajectory by its C, from the start to late."""
     length = draw(st.integers(9, longest))
     subset = draw(st.integers(2, (length - 1) // 4))
     size = draw(st.integers(1, 3))
     rate = draw(st.integers(1, 20)) / (400 * size**2)
-    return Drawn((length, subset, size, rate), draw(st.integers(0, 16)) / 4, draw(st.integers(0, 2**31)))
+    return OnTrajectory(length, subset, size, rate, draw(st.integers(0, 16)) / 4, draw(st.integers(0, 2**31)))
 
 
-def often_enough(verdict: Verdict, seen: list[bool], what: str) -> Verdict:
-    """Add at how many instances something is seen: agreement where it is at fewer than a quarter decides nothing."""
-    hidden = verdict.holds and 4 * sum(seen) < len(seen)
-    detail = f"{what} at {sum(seen)} of {len(seen)} instances; {verdict.detail}"
-    return replace(verdict, outcome=Outcome.INCONCLUSIVE if hidden else verdict.outcome, detail=detail)
-
-
-def _exact_gradient(*, device: str, full: bool, seed: int) -> Verdict:
+def _exact_gradient(theory: Statement, drawn: OnTrajectory, device: str) -> Verdict:
     from paper_checks.wang2024.layer import exact_gradient, exact_gradient_agrees
 
-    points: list[Point] = []
-
-    def compare(drawn: Drawn) -> Verdict:
-        points.append(drawn.point())
-        found = exact_gradient(drawn.instance, points[-1], device)
-        return exact_gradient_agrees(recursion(drawn.instance), points[-1], found)
-
-    examples = FULL if full else QUICK
-    verdict = over_drawn(points_in_scope(14), compare, examples=examples, seed=seed)
-    # Terms in 1 − w vanish at the start: agreement there alone says little.
-    return often_enough(verdict, [point.C > 1 for point in points], "C > 1")
+    point = drawn.point()
+    return exact_gradient_agrees(
+        recursion(drawn.instance, theory), point, exact_gradient(drawn.instance, point, device)
+    )
 
 
-lemma1_exact_gradient = Comparison(
-    id="wang2024.lemma1_exact_gradient",
+exact_gradient_of_the_layer = Crossing(
+    id="wang2024.exact_gradient",
     title="Every entry of the full layer's population gradient, by exact cubature, is what the recursion implies",
+    of="population gradient, one-hot encoding",
     theorem="wang2024.lemma1",
-    experiment=None,
-    compare=_exact_gradient,
+    exact="proved for all parameters",
+    instances=points_in_scope(14),
+    held=_exact_gradient,
+    theory=lemma1.statement,
+    planted=PLANTED,
+    sizes=("T", "q", "d"),
 )
 
 
-def _sampled_gradient(*, device: str, full: bool, seed: int) -> Verdict:
+def _sampled_gradient(theory: Statement, drawn: OnTrajectory, device: str) -> Verdict:
     from paper_checks.wang2024.layer import batch_gradients, sampled_gradient_agrees
 
-    points: list[Point] = []
-
-    def compare(drawn: Drawn) -> Verdict:
-        points.append(drawn.point())
-        found = batch_gradients(drawn.instance, points[-1], seed=drawn.seed, batch_size=500, device=device)
-        return sampled_gradient_agrees(recursion(drawn.instance), points[-1], found)
-
-    examples = FULL if full else QUICK
-    verdict = over_drawn(points_in_scope(40), compare, examples=examples, seed=seed)
-    # Terms in 1 − w vanish at the start: agreement there alone says little.
-    return often_enough(verdict, [point.C > 1 for point in points], "C > 1")
+    point = drawn.point()
+    found = batch_gradients(drawn.instance, point, seed=drawn.seed, batch_size=500, device=device)
+    return sampled_gradient_agrees(recursion(drawn.instance, theory), point, found)
 
 
-lemma1_sampled_gradient = Comparison(
-    id="wang2024.lemma1_sampled_gradient",
+sampled_gradient_of_the_layer = Crossing(
+    id="wang2024.sampled_gradient",
     title="The full layer's gradient on fresh batches is what the recursion implies, block by block, entry by entry",
+    of="gradient on fresh batches, one-hot encoding",
     theorem="wang2024.lemma1",
-    experiment=None,
-    compare=_sampled_gradient,
+    exact="wang2024.exact_gradient",
+    instances=points_in_scope(40),
+    held=_sampled_gradient,
+    theory=lemma1.statement,
+    # 64 batches of 500 resolve a tenth or so of a coefficient, and not 1 %.
+    planted={
+        label: PLANTED[label]
+        for label in (
+            *(canary.label for canary in lemma1.canaries if canary.clause == "step_alpha" or "flipped" in canary.label),
+            *("S replaced by 1", "the factor 1 - alpha P (1-w) dropped", "w inverted in S"),
+        )
+    },
+    sizes=("T", "q", "d"),
 )
 
 
@@ -131,11 +218,10 @@ def _gradient_at_length(*, device: str, full: bool, seed: int) -> Verdict:
     experiment = load_experiment("wang2024.one_hot_gradient")
     found = experiment.run(seed=seed, device=device, T=200, q=3, d=5, W=C, V=alpha, **batches).measurements
     # An interval as wide as the value itself would verify nothing.
-    verdict = all_of(
+    return all_of(
         (name, agreement(value, found[name], comparisons=MOST_COMPARISONS, resolution=abs(value)))
         for name, value in expected.items()
     )
-    return replace(verdict, instances=1)
 
 
 lemma1_gradient_at_length = Comparison(
@@ -144,22 +230,6 @@ lemma1_gradient_at_length = Comparison(
     theorem="wang2024.lemma1",
     experiment="wang2024.one_hot_gradient",
     compare=_gradient_at_length,
-)
-
-
-def _whole_trainings(*, device: str, full: bool, seed: int) -> Verdict:
-    from paper_checks.wang2024.layer import training_agrees
-
-    steps = 200 if full else 40
-    return all_of((instance, training_agrees(recursion(instance), steps, device)) for instance in WHOLE_TRAININGS)
-
-
-lemma1_whole_trainings = Comparison(
-    id="wang2024.lemma1_whole_trainings",
-    title="Every iterate of the full matrices' training from zero is on the recursion's trajectory",
-    theorem="wang2024.lemma1",
-    experiment=None,
-    compare=_whole_trainings,
 )
 
 
@@ -183,7 +253,7 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
             detail = f"reached at step {reached}, then {'kept' if kept else 'left'}; theory {expected.lower}, {stays}"
             yield instance, Verdict.of(agree, detail, Evidence.SIMULATED)
 
-    return all_of(verdicts())
+    return over_instances(verdicts())
 
 
 theorem1_steps = Comparison(
@@ -196,36 +266,49 @@ theorem1_steps = Comparison(
 )
 
 
+class Falling(NamedTuple):
+    """Sizes, and the step size as a share of the largest for which the loss is proved to fall."""
+
+    T: int
+    q: int
+    d: int
+    share: float
+
+    @property
+    def instance(self) -> Instance:
+        """Return what the recursion depends on."""
+        return self.T, self.q, self.d, self.share * float(LARGEST_STEP.subs({q: self.q, d: self.d}))
+
+
 @st.composite
-def any_sizes(draw: st.DrawFn) -> Instance:
-    """Draw (T, q, d, eta) in the scope of `wang2024.one_hot_descent`, up to its largest step size."""
+def falling(draw: st.DrawFn, shares: st.SearchStrategy[float]) -> Falling:
+    """Draw sizes in the scope of `wang2024.one_hot_descent`, and a share of its largest step size."""
     length = draw(st.integers(9, 13))
-    subset, size = draw(st.integers(2, (length - 1) // 4)), draw(st.sampled_from([1, 2, 3, 8]))
-    largest = float(LARGEST_STEP.subs({q: subset, d: size}))
-    return length, subset, size, largest * draw(st.integers(1, 20)) / 20
+    return Falling(length, draw(st.integers(2, (length - 1) // 4)), draw(st.sampled_from([1, 2, 3, 8])), draw(shares))
 
 
-def growth_of(instance: Instance) -> float:
-    """Return by how much 1/ℓ grows in a step at least."""
-    return float(GROWTH.subs(dict(zip((T, q, d, eta), instance, strict=True))))
-
-
-def _loss_falls(*, device: str, full: bool, seed: int) -> Verdict:
+def _falls(theory: float, drawn: Falling, device: str) -> Verdict:
     from paper_checks.wang2024.layer import falls_as_bounded
 
-    def compare(instance: Instance) -> Verdict:
-        return falls_as_bounded(instance, growth_of(instance), 400 if full else 15, device)
-
-    return over_drawn(any_sizes(), compare, examples=FULL if full else QUICK, seed=seed)
+    growth = theory * float(GROWTH.subs(dict(zip((T, q, d, eta), drawn.instance, strict=True))))
+    return falls_as_bounded(drawn.instance, growth, 400 if in_full() else 30, device)
 
 
-loss_falls = Comparison(
+loss_falls = Crossing(
     id="wang2024.loss_falls",
     title="The full layer's loss falls at every step, its inverse at least as fast as the bound",
+    of="fall of the loss, one-hot encoding",
     theorem="wang2024.one_hot_descent",
-    experiment=None,
-    compare=_loss_falls,
+    exact="proved for all parameters",
+    instances=falling(st.integers(1, 20).map(lambda k: k / 20)),
+    held=_falls,
+    theory=1.0,
+    # The bound is a rough one: a run grows some 10 to 20 times as fast.
+    planted={"40 times the bound": 40.0},
+    sizes=("T", "q", "d"),
 )
+FAR_TOO_LARGE = falling(st.integers(16, 32).map(float))
+"""Step sizes 16 to 32 times the largest: the loss rises."""
 
 
 def linear(instance: Instance, slope: float, before: float, after: float) -> Verdict:
@@ -252,7 +335,7 @@ def _layer_slope(*, device: str, full: bool, seed: int) -> Verdict:
             slope, before, after = (found[name].value for name in ("inverse_loss_slope", "odds_before", "odds_after"))
             yield instance, linear(instance, slope, before, after)
 
-    return all_of(verdicts())
+    return over_instances(verdicts())
 
 
 inverse_loss_of_the_layer = Comparison(
@@ -274,7 +357,7 @@ def _recursion_slope(*, device: str, full: bool, seed: int) -> Verdict:
             before, after = ((length - subset) / subset * math.exp(-point.C) for point in (first, last))
             yield instance, linear(instance, (1 / last.loss - 1 / first.loss) / window, before, after)
 
-    return all_of(verdicts())
+    return over_instances(verdicts())
 
 
 inverse_loss_of_the_recursion = Comparison(
@@ -284,64 +367,4 @@ inverse_loss_of_the_recursion = Comparison(
     experiment=None,
     compare=_recursion_slope,
     devices=("cpu",),
-)
-
-
-def _limit_cosine(length: int) -> float:
-    """Return the cosine of W with the identity that the theorem's clause gives."""
-    (squared,) = (clause.right for clause in stationary_points.statement.clauses if clause.label == "cosine")
-    return math.sqrt(float(squared.subs(T, length)))
-
-
-def _cosines_from_zero(*, device: str, full: bool, seed: int) -> Verdict:
-    # A gradient's entries err by at most 10⁻¹¹ (`rounding`, α ≤ √(T/q) < 2.2), all D² < 11² of them by 10⁻¹⁰ in
-    # norm, and 400 steps by 10⁻⁷; ‖W‖ is at least 10⁻³ where it is not 0, and ‖V‖ larger: relative 10⁻⁴.
-    def verdicts() -> Iterator[tuple[object, Verdict]]:
-        for instance in LAYER_SLOPES:
-            found = _training(device, instance, steps=400 if full else 50, window=10)
-            cosines = all_of(
-                (name, agreement(value, found[name], comparisons=1, rounding=1e-4))
-                for matrix, value in (("W", _limit_cosine(instance[0])), ("V", 1.0))
-                for name in (f"cosine_{matrix}_least", f"cosine_{matrix}_largest")
-            )
-            yield instance, replace(cosines, instances=1)
-
-    return all_of(verdicts())
-
-
-cosines_from_zero = Comparison(
-    id="wang2024.cosines_from_zero",
-    title="Along a whole training from zero, cos(W, diag(0, I)) = √(1 − 1/T) and cos(V, (I, 0)) = 1",
-    theorem="wang2024.stationary_points",
-    experiment="wang2024.one_hot_training",
-    compare=_cosines_from_zero,
-)
-
-
-def _cosines_from_random(*, device: str, full: bool, seed: int) -> Verdict:
-    experiment = load_experiment("wang2024.one_hot_from_random")
-    settings = {"steps": 20_000, "middle": 1000, "runs": 4} if full else {"steps": 2000, "middle": 100, "runs": 2}
-    result = experiment.run(seed=seed, device=device, T=10, q=2, d=2, eta=1, scale="0.02", batch_size=256, **settings)
-    found = {name: measured.value for name, measured in result.measurements.items()}
-    holds = (
-        found["W_centred_start"] < 0.5
-        and 1 - found["W_centred_middle"] < 1e-2
-        and 1 - found["W_centred_end"] < (1 - found["W_centred_middle"]) / 2
-        and 1 - found["V_middle"] < 1e-2
-        and 1 - found["V_end"] < (1 - found["V_middle"]) / 2
-        and abs(found["W_identity_end"] - _limit_cosine(10)) < 1e-3
-    )
-    detail = (
-        f"after {settings['steps']} steps: W {found['W_centred_end']:.5f} "
-        f"(with the identity {found['W_identity_end']:.5f}), V {found['V_end']:.5f}"
-    )
-    return Verdict(Outcome.VERIFIED if holds else Outcome.REFUTED, Evidence.SIMULATED, detail, settings["runs"])
-
-
-cosines_from_random = Comparison(
-    id="wang2024.cosines_from_random",
-    title="From small random matrices the cosines rise to 1, that of W up to the all-ones direction",
-    theorem="wang2024.stationary_points",
-    experiment="wang2024.one_hot_from_random",
-    compare=_cosines_from_random,
 )

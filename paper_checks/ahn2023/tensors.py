@@ -1,0 +1,29 @@
+"""What the comparisons share: Σ with a drawn spectrum, and tensors that agree to rounding."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify import Evidence, Verdict
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ROUNDING = 1e-9
+"""Quadrature of polynomials: some 10⁵ products of factors below 10³ at 10⁻¹⁶ each, relative to the largest."""
+
+
+def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tensor, Tensor]":
+    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, (d, d)."""
+    import torch
+
+    from numerics.preconditioned_descent.experiments import random_rotation
+
+    U = random_rotation(len(spectrum), torch.Generator(device).manual_seed(seed))
+    D = torch.tensor(spectrum, dtype=torch.float64, device=device)
+    return U.T @ D.diag() @ U, U.T @ (1 / D).diag() @ U
+
+
+def close(found: "Tensor", theory: "Tensor", what: str, scale: float = 1.0) -> Verdict:
+    """Return whether two tensors agree to rounding, relative to the larger of `scale` and the theory's largest."""
+    worst = float((found - theory).abs().max())
+    return Verdict.within(worst, ROUNDING * max(scale, float(theory.abs().max())), f"{what} is", Evidence.COMPUTED)

@@ -1,0 +1,95 @@
+"""Theorem 3: certified, and trainings of all entries of all A_l end at its multiples of the inverse."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
+from paper_checks.lazily import lazily
+from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.preconditioned_descent.proportional_limit import proportional_limit
+
+torch = lazily("torch")
+TRAINED, ON_PROMPTS, EXACT = (
+    multiples.multiples_of_the_inverse,
+    multiples.multiples_on_prompts,
+    multiples.theorem3_exact,
+)
+
+
+@pytest.mark.parametrize(("L", "d", "n"), [(3, 5, 20), (4, 7, 9), (2, 3, 2), (6, 5, 20), (1, 1, 1), (3, 5, 10)])
+def test_theorem_3_is_certified(ledger, L, d, n):
+    ledger.check(theorem3, L=L, d=d, n=n)
+
+
+@pytest.mark.parametrize(("L", "c"), [(3, "1/4"), (1, "1/2"), (6, "9/10")])
+def test_the_proportional_limit_is_certified(ledger, L, c):
+    ledger.check(proportional_limit, L=L, c=c)
+
+
+@pytest.mark.crossing(TRAINED.id)
+@given(instance=TRAINED.instances)
+def test_preconditioners_of_several_layers_against_training(crossing, instance):
+    crossing.holds(TRAINED, instance)
+
+
+@pytest.mark.crossing(TRAINED.id)
+@given(instance=multiples.ANOTHER_PRIOR)
+def test_preconditioners_of_several_layers_are_others_with_another_prior(crossing, instance):
+    crossing.fails(TRAINED, instance)
+
+
+@pytest.mark.parametrize("label", TRAINED.planted)
+def test_planted_errors_in_the_steps_are_caught(crossing, label):
+    crossing.catches(TRAINED, label)
+
+
+@pytest.mark.crossing(ON_PROMPTS.id)
+@given(instance=ON_PROMPTS.instances)
+def test_preconditioners_of_several_layers_against_training_on_prompts(crossing, instance):
+    crossing.holds(ON_PROMPTS, instance)
+
+
+@pytest.mark.parametrize("label", ON_PROMPTS.planted)
+def test_planted_errors_in_the_steps_are_caught_on_prompts(crossing, label):
+    crossing.catches(ON_PROMPTS, label)
+
+
+@pytest.mark.crossing(EXACT.id)
+@given(instance=EXACT.instances)
+def test_multiples_of_the_inverse_by_exact_quadrature(crossing, instance):
+    crossing.holds(EXACT, instance)
+
+
+@pytest.mark.parametrize("label", EXACT.planted)
+def test_planted_errors_in_loss_and_slopes_are_caught(crossing, label):
+    crossing.catches(EXACT, label)
+
+
+def test_the_papers_training_ends_at_theorem_3s_point(ledger):
+    ledger.compare(multiples.trained_weights)
+
+
+def test_gradient_at_theorem_3s_point_on_fresh_prompts(ledger):
+    ledger.compare(multiples.theorem3_sampled)
+
+
+def wrong_steps(canary):
+    """The steps of a canary of Theorem 3 at L = 2, d = 2, n = 2."""
+    result = theorem3.variant(canary.statement).check(L=2, d=2, n=2)
+    polynomial = [float(Fraction(c)) for c in result.clauses[0].proof["polynomial"]]
+    return 1 / np.roots(polynomial[::-1])
+
+
+@pytest.mark.parametrize("canary", theorem3.canaries, ids=lambda canary: canary.label)
+def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
+    from numerics.preconditioned_descent.reference import exact_gradient, pattern
+
+    steps = wrong_steps(canary)
+    if abs(steps.imag).max() > 1e-12:
+        pytest.skip("not a product of real factors at all")
+    identity = torch.eye(2, dtype=torch.float64)
+    found = exact_gradient(pattern(torch.tensor(steps.real)[:, None, None] * identity), 2, identity, identity)
+    assert float(found.A.abs().max()) > 1e-3

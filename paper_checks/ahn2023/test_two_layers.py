@@ -1,0 +1,74 @@
+"""Theorem 2, proved for all sizes, and held against exact quadrature from the definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from paper_checks.ahn2023 import two_layers
+from paper_checks.lazily import lazily
+from verify import Outcome
+
+multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
+least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
+symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
+EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
+FOR_ALL = ("off_diagonal", "two_dimensions", "three_dimensions", "squares", "p_1", "p_2", "p_3", "p_4")
+
+
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+def test_theorem_2_is_proved_but_for_the_point(ledger, d, n):
+    result = ledger.check(symmetric_layers.theorem2, d=d, n=n)
+    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == set(FOR_ALL)
+    assert result.values == {k: v for k, v in multiples.theorem3.check(L=2, d=d, n=n).values.items() if k != "attained"}
+
+
+def test_the_least_loss_of_two_layers_is_proved(ledger):
+    assert ledger.check(least_of_two.two_layer_minimum, **least_of_two.two_layer_minimum.example).evidence == "proved"
+
+
+@pytest.mark.crossing(EXACT.id)
+@given(instance=EXACT.instances)
+def test_loss_of_two_layers_by_exact_quadrature(crossing, instance):
+    crossing.holds(EXACT, instance)
+
+
+@pytest.mark.parametrize("label", EXACT.planted)
+def test_planted_errors_in_the_loss_of_two_layers_are_caught(crossing, label):
+    crossing.catches(EXACT, label)
+
+
+@pytest.mark.crossing(MINIMUM.id)
+@given(instance=MINIMUM.instances)
+def test_least_loss_of_two_layers_by_exact_quadrature(crossing, instance):
+    crossing.holds(MINIMUM, instance)
+
+
+@pytest.mark.parametrize("label", MINIMUM.planted)
+def test_planted_errors_in_the_least_loss_are_caught(crossing, label):
+    crossing.catches(MINIMUM, label)
+
+
+def test_descent_from_random_starts(ledger):
+    ledger.compare(two_layers.theorem2_random_starts)
+
+
+def test_descent_that_ends_elsewhere_is_refuted(monkeypatch):
+    ended = [two_layers.End(1.0, np.eye(2), np.eye(2))]
+    monkeypatch.setattr(two_layers, "descents", lambda *_: ended)
+    assert two_layers.theorem2_random_starts.run(device="cpu").outcome is Outcome.REFUTED
+
+
+def test_an_entry_off_the_diagonal_costs_what_k_says():
+    # d = 2, n = 1, S = x x': k(x_i) = E |(I - S A) S e_i|² = E |x|² x_i² (1 - x'Ax)².
+    first, second, off = np.diag([0.5, 0.25]), np.diag([0.3, 0.2]), np.array([[0, 0.1], [0.1, 0]])
+    moment = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105}
+
+    def k(a, b):
+        # (1 - a u - b v)² (u + v) u in u = x_i², v = x_j².
+        square = {(0, 0): 1, (1, 0): -2 * a, (0, 1): -2 * b, (2, 0): a * a, (1, 1): 2 * a * b, (0, 2): b * b}
+        terms = [(c, i + 1 + p, j + 1 - p) for (i, j), c in square.items() for p in (0, 1)]
+        return sum(c * moment[2 * i] * moment[2 * j] for c, i, j in terms)
+
+    flat, moved = (float(two_layers.quadrature(first, B, 1, "cpu").loss) for B in (second, second + off))
+    assert moved - flat == pytest.approx(0.01 * (k(0.5, 0.25) + k(0.25, 0.5)), rel=1e-9)
+    assert two_layers.loss_in_traces(first, second + off, 1).loss == pytest.approx(moved, rel=1e-9)

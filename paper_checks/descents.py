@@ -1,0 +1,51 @@
+"""Trainings that are followed to their end, and how near to a minimum that is: helper of the drawn trainings."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+_MOST = 1e-3
+"""A descent that may be further from its end than this has not ended."""
+LossAndSlope = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+class Settled(NamedTuple):
+    """Where a descent ended: the point (k,), the loss, its slopes (k,) and its second derivatives (k, k)."""
+
+    point: np.ndarray
+    loss: float
+    slope: np.ndarray
+    hessian: np.ndarray
+
+    def off(self, rounding: float, least: float = 1e-7) -> float:
+        """Return how far the point may be from a minimum: slopes, and `rounding` of them, over the curvature.
+
+        Directions in which the curvature is below `least` times the largest are those of a symmetry, or not told from
+        them: the point is not compared along these. Twice Newton's step stands for its second order.
+        """
+        values = np.linalg.eigvalsh(self.hessian)
+        if values[0] < -least * values[-1]:
+            # A saddle, or no end at all: nothing is near to it.
+            return 0.0
+        curvature = float(values[values > least * values[-1]].min())
+        return min(2 * (float(np.linalg.norm(self.slope)) + rounding) / curvature, _MOST)
+
+
+def settled(
+    loss: LossAndSlope, start: np.ndarray, *, steps: int = 2000, passes: int = 3, step: float = 1e-5
+) -> Settled:
+    """Follow L-BFGS until slopes are lost in rounding; second derivatives are central differences of `step`.
+
+    A loss's rounding ends line searches early: each further pass goes on from where the last ended.
+    """
+    from scipy.optimize import minimize
+
+    point = start
+    for _ in range(passes):
+        options = {"maxiter": steps, "maxfun": 4 * steps, "ftol": 0, "gtol": 1e-12, "maxcor": 30}
+        point = minimize(loss, point, jac=True, method="L-BFGS-B", options=options).x
+    value, slope = loss(point)
+    each = np.eye(len(point)) * step
+    hessian = np.array([(loss(point + one)[1] - loss(point - one)[1]) / (2 * step) for one in each])
+    return Settled(point, value, slope, (hessian + hessian.T) / 2)

@@ -1,0 +1,132 @@
+"""Closeness over training: readings of the paper's experiment, each a comparison with a verdict.
+
+PyTorch and the simulator are imported by the comparisons as they run.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from verify import Comparison, Evidence, Measurement, Outcome, Verdict, load_experiment, over_instances
+
+
+@cache
+def measured(
+    tasks: str, n: int, d: int, steps: int, *, device: str, full: bool, seed: int
+) -> Mapping[str, Measurement]:
+    """Return what the experiment measures, once for all readings."""
+    settings = {"tasks": tasks, "n": n, "d": d, "steps": steps, "readings": 2}
+    return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
+
+
+PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10))
+"""(n, d) under `full`: the paper's n at d = 20, and other d."""
+
+
+def _reading(
+    name: str,
+    title: str,
+    read: Callable[[Mapping[str, Measurement]], Verdict],
+    *,
+    tasks: str = "teacher",
+    quick_steps: int = 500,
+    full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES,
+) -> Comparison:
+    """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core.
+
+    See `numerics.softmax_regression.experiments` for how long each size takes.
+    """
+
+    def compare(*, device: str, full: bool, seed: int) -> Verdict:
+        sizes = full_sizes if full else ((25, 5),)
+        steps = 5000 if full else quick_steps
+        given = {"device": device, "full": full, "seed": seed}
+        return over_instances((f"{tasks} n={n} d={d}", read(measured(tasks, n, d, steps, **given))) for n, d in sizes)
+
+    return Comparison(f"li2024.{name}", title, "li2024.opposite_moves", "li2024.closeness", compare)
+
+
+# The paper states its readings in words, without numbers. The levels below, what counts as close, aligned or apart, are
+# ours, and were set after runs of this experiment had been seen: they pin what it shows and were not predicted.
+
+
+def _decided(detail: str, *margins: tuple[float, float]) -> Verdict:
+    """Return the verdict on margins known between two ends: all positive, one negative, or not decided."""
+    if all(low >= 0 for low, _ in margins):
+        return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
+    outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
+    return Verdict(outcome, Evidence.SIMULATED, detail)
+
+
+def _less(small: Measurement, large: Measurement | float, share: float = 1.0) -> tuple[float, float]:
+    """Return the ends of `share * large - small`, each measurement anywhere in its 95 % band."""
+    low, high = small.band()
+    least, most = large.band() if isinstance(large, Measurement) else (large, large)
+    return share * least - high, share * most - low
+
+
+def losses_close(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the layer's loss at least half of the way from where it starts to the gradient step's."""
+    start, end, step = (found[name] for name in ("layer_loss_start", "layer_loss_end", "gradient_loss_end"))
+    left = (end.value - step.value) / (start.value - step.value)
+    detail = (
+        f"losses {end.value:.3g} (layer), {step.value:.3g} (gradient step), {start.value:.3g} untrained: "
+        f"{left:.0%} of the gap is left"
+    )
+    # Half of the gap to either side of the gradient step's loss: (start + step)/2 and step − (start − step)/2.
+    ends = [(s, g) for s in start.band() for g in step.band()]
+    above = [(s + g) / 2 - e for s, g in ends for e in end.band()]
+    below = [e - g + (s - g) / 2 for s, g in ends for e in end.band()]
+    return _decided(detail, (min(above), max(above)), (min(below), max(below)))
+
+
+def predictions_close(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the predictions' distance to three quarters or less."""
+    start, end = (found[f"prediction_difference_{when}"] for when in ("start", "end"))
+    detail = f"distance {end.value:.3g} after training, {start.value:.3g} before"
+    return _decided(detail, _less(end, start, 0.75))
+
+
+def cosine_rises(found: Mapping[str, Measurement]) -> Verdict:
+    """The sensitivities' cosine rises from below a quarter, of either sign, to more than a half."""
+    start, end = found["cosine_start"], found["cosine_end"]
+    detail = f"cosine {start.value:.2f} before training, {end.value:.2f} ± {end.standard_error:.2f} after"
+    low, high = start.band()
+    least, most = end.band()
+    return _decided(detail, (0.25 - high, 0.25 - low), (low + 0.25, high + 0.25), (least - 0.5, most - 0.5))
+
+
+def overtakes(found: Mapping[str, Measurement]) -> Verdict:
+    """Training takes the layer's loss a tenth below the gradient step's or more, and leaves the two models apart."""
+    end, step, cosine = (found[name] for name in ("layer_loss_end", "gradient_loss_end", "cosine_end"))
+    before, after = (found[f"prediction_difference_{when}"] for when in ("start", "end"))
+    detail = (
+        f"losses {end.value:.3g} (layer), {step.value:.3g} (gradient step); cosine {cosine.value:.2f}; "
+        f"distance of the predictions {after.value:.3g} after training, {before.value:.3g} before"
+    )
+    low, high = _less(after, before, 0.75)
+    return _decided(detail, _less(end, step, 0.9), _less(cosine, 0.6), (-high, -low))
+
+
+losses_come_close = _reading(
+    "losses_come_close",
+    "Reading: over training the layer's loss nears the gradient step's (half of the gap or less is left)",
+    losses_close,
+)
+predictions_come_close = _reading(
+    "predictions_come_close",
+    "Reading: over training the two predictions near each other (three quarters of the distance or less is left)",
+    predictions_close,
+)
+sensitivities_align = _reading(
+    "sensitivities_align",
+    "Reading: over training the cosine of the two sensitivities rises, from below 1/4 to above 1/2",
+    cosine_rises,
+)
+readings_need_a_teacher = _reading(
+    "readings_need_a_teacher",
+    "On targets that no weights explain, n = 25, the layer overtakes the gradient step, and the two stay apart",
+    overtakes,
+    tasks="simplex",
+    quick_steps=2000,
+    full_sizes=((25, 5), (25, 20)),
+)

@@ -1,0 +1,86 @@
+"""The shifts: certified, and held against softmax regression simulated from the definitions."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+
+from paper_checks.li2024 import shifts
+from theorems.softmax_regression.data_shift import data_shift
+from theorems.softmax_regression.gradient import gradient
+from theorems.softmax_regression.opposite_moves import opposite_moves
+from theorems.softmax_regression.weight_shift import weight_shift
+from verify import Outcome
+
+COMPARISONS = [
+    shifts.reached_by_a_family,
+    shifts.reached_by_ascent,
+    shifts.gradient_by_autograd,
+    shifts.opposite_moves_by_the_definitions,
+]
+
+
+@pytest.mark.parametrize("theorem", [weight_shift, data_shift], ids=lambda theorem: theorem.id)
+@pytest.mark.parametrize(("n", "d", "R"), [(1, 1, 4), (2, 1, 4), (50, 20, 4), (200, 1, 1000), (10**6, 3, "9/2")])
+def test_the_shifts_are_certified(ledger, theorem, n, d, R):
+    assert ledger.check(theorem, n=n, d=d, R=R).values["vacuous"]
+
+
+@pytest.mark.parametrize("theorem", [gradient, opposite_moves], ids=lambda theorem: theorem.id)
+def test_proved_for_all_parameters(ledger, theorem):
+    assert ledger.check(theorem, **theorem.example).evidence == "proved"
+
+
+@pytest.mark.crossing(shifts.softmax_shifts.id)
+@given(instance=shifts.softmax_shifts.instances)
+def test_softmax_shifts_along_training(crossing, instance):
+    crossing.holds(shifts.softmax_shifts, instance)
+
+
+@pytest.mark.parametrize("label", shifts.softmax_shifts.planted)
+def test_planted_errors_in_the_shifts_are_caught(crossing, label):
+    crossing.catches(shifts.softmax_shifts, label)
+
+
+@pytest.mark.crossing(shifts.shifts_within_half_the_radius.id)
+@given(instance=shifts.shifts_within_half_the_radius.instances)
+def test_softmax_shifts_of_drawn_moves(crossing, instance):
+    crossing.holds(shifts.shifts_within_half_the_radius, instance)
+
+
+@pytest.mark.parametrize("factors", [shifts.Factors(weights=0.99), shifts.Factors(data=0.99)], ids=str)
+def test_one_per_cent_less_than_half_the_radius_is_refuted(factors):
+    # Random moves come that near at two rows in one column, near logits of 0.
+    near = (shifts.Drawn(2, 1, -2, -6, seed) for seed in range(5))
+    assert any(
+        shifts.shifts_within_half_the_radius.held(factors, drawn, "cpu").outcome is Outcome.REFUTED for drawn in near
+    )
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
+def test_against_simulation(ledger, comparison):
+    ledger.compare(comparison)
+
+
+@pytest.mark.parametrize(
+    ("name", "comparison", "key"),
+    [
+        ("weight_shift", "reached_by_a_family", "reached_factor"),
+        ("opposite_moves", "opposite_moves_by_the_definitions", "difference"),
+    ],
+)
+def test_values_off_by_a_little_are_refuted(monkeypatch, name, comparison, key):
+    right = getattr(shifts, name)
+
+    def spoiled(**instance):
+        values = dict(right.check(**instance).values)
+        return SimpleNamespace(values=values | {key: Fraction(shifts.as_float(values[key]) * (1 + 1e-9))})
+
+    monkeypatch.setattr(shifts, name, SimpleNamespace(check=spoiled))
+    assert getattr(shifts, comparison).run(device="cpu").outcome is Outcome.REFUTED
+
+
+def test_a_wrong_hessian_is_refuted(monkeypatch):
+    monkeypatch.setattr(shifts.closed, "other", shifts.closed.other * (1 + shifts.closed.p_i / 10**6))
+    assert shifts.gradient_by_autograd.run(device="cpu").outcome is Outcome.REFUTED

@@ -1,0 +1,49 @@
+"""What several comparisons need: descents that are followed to their end, and modules that are loaded when used."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from paper_checks.descents import settled
+from paper_checks.lazily import lazily
+
+CURVATURE, LEAST = np.diag([1.0, 4.0, 100.0]), np.array([1.0, -2.0, 0.5])
+
+
+def bowl(point):
+    return 1 + (point - LEAST) @ CURVATURE @ (point - LEAST) / 2, CURVATURE @ (point - LEAST)
+
+
+def test_a_descent_ends_at_the_minimum_within_what_it_says():
+    end = settled(bowl, np.zeros(3))
+    assert end.loss == pytest.approx(1) and np.allclose(end.hessian, CURVATURE, atol=1e-8)
+    assert np.linalg.norm(end.point - LEAST) <= end.off(1e-15) < 1e-6
+
+
+def test_a_descent_that_is_cut_is_not_near_its_end():
+    end = settled(bowl, np.zeros(3), steps=1, passes=1)
+    assert end.off(0.0) == 1e-3 < np.linalg.norm(end.point - LEAST)
+
+
+def test_nothing_is_near_a_saddle():
+    saddle = settled(lambda p: (p[0] ** 2 - p[1] ** 2, np.array([2 * p[0], -2 * p[1]])), np.zeros(2))
+    assert saddle.off(1.0) == 0
+
+
+def test_directions_of_a_symmetry_do_not_count():
+    # (xy − 1)²/2 is the same along xy = 1.
+    end = settled(lambda p: ((p[0] * p[1] - 1) ** 2 / 2, (p[0] * p[1] - 1) * p[::-1]), np.array([2.0, 0.3]))
+    assert end.off(1e-12) < 1e-6 and abs(end.point[0] * end.point[1] - 1) < 1e-6
+
+
+def test_a_module_is_loaded_when_it_is_used(monkeypatch):
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    module = lazily("wave")
+    assert module.__test__ is False and "wave" not in sys.modules
+    assert module.Error.__module__ == "wave" and "wave" in sys.modules
+
+
+def test_a_module_that_is_not_there():
+    with pytest.raises(ModuleNotFoundError, match="no module no_such_module"):
+        lazily("no_such_module")
