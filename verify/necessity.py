@@ -19,7 +19,8 @@ from verify.claims import Inequality
 from verify.conditions import evaluate_hypothesis
 from verify.dynamics import Progress
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
-from verify.explore import explore, without
+from verify.explore import explore
+from verify.narrowing import without
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
 from verify.simplify import Instance, simplest_between
 from verify.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id

@@ -79,7 +79,7 @@ def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
     """
     from verify.claims import Inequality
     from verify.conditions import evaluate_hypothesis
-    from verify.explore import without
+    from verify.narrowing import without
     from verify.recheck import Rejected, Unreadable, recheck_file
 
     if row["status"] == "undecided":

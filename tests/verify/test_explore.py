@@ -30,7 +30,8 @@ from tests.verify.searched import (
     z,
 )
 from verify import Case, Dynamics, Hypothesis, Inequality, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
-from verify.explore import explore, scan, without
+from verify.explore import explore, scan
+from verify.narrowing import without
 from verify.simplify import simplicity
 
 # What is false, and its simplest witness.
