@@ -1,9 +1,14 @@
 """Trainings that are followed to their end, and how near to a minimum that is: helper of the drawn trainings."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+
+from paper_checks.margins import MOST_COMPARISONS
+from verify import Evidence, Outcome, Verdict, student_bound
 
 _MOST = 1e-3
 """A descent that may be further from its end than this has not ended."""
@@ -49,3 +54,29 @@ def settled(
     each = np.eye(len(point)) * step
     hessian = np.array([(loss(point + one)[1] - loss(point - one)[1]) / (2 * step) for one in each])
     return Settled(point, value, slope, (hessian + hessian.T) / 2)
+
+
+class OnPrompts(NamedTuple):
+    """Where a descent on a sample of prompts ended, and the slopes there of the sample's equal parts, (parts, k)."""
+
+    end: Settled
+    slopes: np.ndarray
+
+    def agrees(self, right: np.ndarray, multiples: np.ndarray, share: float) -> Verdict:
+        """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
+
+        To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
+        That is inconclusive where chance hides a share of what theory says along a row of `multiples`.
+        """
+        if not self.end.off(0.0):
+            return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is a saddle", trainings=1)
+        parts = len(self.slopes)
+        moved = np.linalg.solve(self.end.hessian, self.slopes.T).T
+        rows = np.concatenate([np.eye(len(right)), multiples])
+        error = (moved @ rows.T).std(axis=0, ddof=1) / math.sqrt(parts)
+        bound = student_bound(parts, MOST_COMPARISONS)
+        worst = float((np.abs(rows @ (self.end.point - right)) / error).max())
+        verdict = Verdict.within(worst, bound, "in standard errors the end is", Evidence.SIMULATED)
+        hidden = float((bound * error[len(right) :] / np.abs(multiples @ right)).max())
+        outcome = Outcome.INCONCLUSIVE if verdict.holds and hidden > share else verdict.outcome
+        return replace(verdict, outcome=outcome, detail=f"{verdict.detail}; chance hides {hidden:.0%}", trainings=1)

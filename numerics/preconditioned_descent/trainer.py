@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from numerics.divergence import Divergence
 from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
 from numerics.repeatable import generator_for
-from verify import InputError, Running
+from verify import Running
 from verify.running import alike, kept_by
 
 _BETAS, _EPSILON = (0.9, 0.9), 1e-8
-_LOOKS, _NEVER = 256, 2**62
-"""Steps after which a card is asked whether a loss was finite; a step that is never reached."""
 _DTYPE = torch.float64
 
 
@@ -78,7 +77,7 @@ class Training:
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
         self.generator = generator_for(seed, "training", device)
-        self._diverged: Tensor | None = None
+        self.divergence = Divergence(plan.eta)
         shape = plan.L, plan.d, plan.d
         like: dict[str, Any] = {"generator": self.generator, "dtype": _DTYPE, "device": device}
         self.matrices = [plan.scale * torch.randn(shape, **like) for _ in range({"A": 1, "A_and_B": 2}[plan.trained])]
@@ -124,25 +123,13 @@ class Training:
         found = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
         return loss.detach(), list(found)
 
-    def check(self) -> None:
-        """Raise InputError where a loss so far was not finite."""
-        if self._diverged is not None and (step := int(self._diverged)) < _NEVER:
-            raise InputError("eta", self.plan.eta, f"training diverges: no finite loss at step {step}")
-
-    def _looked_at(self, loss: Tensor) -> None:
-        """Remember the first step whose loss is not finite; a card is waited for now and then only."""
-        step = torch.where(loss.isfinite(), _NEVER, self.step)
-        self._diverged = step if self._diverged is None else torch.minimum(self._diverged, step)
-        if loss.device.type == "cpu" or self.step % _LOOKS == 0:
-            self.check()
-
     def advance(self) -> None:
         """Take one step. Raises InputError where the loss is not finite, on a card within some steps."""
         plan = self.plan
         if self.step % plan.resample == 0:
             self.draw_batch()
         loss, gradients = self.gradient()
-        self._looked_at(loss)
+        self.divergence.look(loss, self.step)
         rate = plan.eta / 2 ** (self.step // plan.halving)
         self.step += 1
         for matrix, slope, first, second in zip(self.matrices, gradients, *self.means, strict=True):
@@ -176,7 +163,7 @@ def readings(
             training.advance()
             told(training.step)
             running.keep(part, state)
-        training.check()
+        training.divergence.check()
         if i == len(kept):
             kept.append([matrix.clone() for matrix in training.matrices])
         A, *B = (matrix.to(device) for matrix in kept[i])

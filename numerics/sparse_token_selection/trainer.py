@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
+from numerics.divergence import Divergence
 from numerics.repeatable import generator_for, key_for
 from numerics.sparse_token_selection.reference import Attend, Gradient
-from verify import InputError, Running
+from verify import Running
 from verify.running import alike, kept_by
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
-_LOOKS, _NEVER = 256, 2**62
-"""Steps after which a card is asked whether a loss was finite; a step that is never reached."""
 _BITS = 56
 """Random bits that are taken of an integer."""
 
@@ -181,7 +180,7 @@ class Training:
         self.generator = generator_for(seed, "training", device)
         like: dict[str, Any] = {"generator": self.generator, "dtype": plan.precision, "device": device}
         self.step = 0
-        self._diverged: Tensor | None = None
+        self.divergence = Divergence(plan.eta)
         self.W, self.V = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
         # Adam's running means, of W's then of V's slopes and of their squares.
         slopes = (self.W[:, plan.d :], self.V)
@@ -225,23 +224,11 @@ class Training:
             return self._fused.gradient(self.W, self.V, self.step, self.plan.attend)
         return batch_gradient(self.W, self.V, self.batch(), self.plan.attend)
 
-    def check(self) -> None:
-        """Raise InputError where a loss so far was not finite."""
-        if self._diverged is not None and (step := int(self._diverged)) < _NEVER:
-            raise InputError("eta", self.plan.eta, f"training diverges: no finite loss at step {step}")
-
-    def _looked_at(self, loss: Tensor) -> None:
-        """Remember the first step whose loss is not finite; a card is waited for now and then only."""
-        step = torch.where(loss.isfinite(), _NEVER, self.step)
-        self._diverged = step if self._diverged is None else torch.minimum(self._diverged, step)
-        if loss.device.type == "cpu" or self.step % _LOOKS == 0:
-            self.check()
-
     def advance(self) -> None:
         """Take one step. Raises InputError where the loss is not finite, on a card within some steps."""
         plan = self.plan
         loss, *slopes = self.gradient()
-        self._looked_at(loss)
+        self.divergence.look(loss, self.step)
         self.step += 1
         rate = plan.eta if self.step <= plan.late else plan.eta_late
         moved = (self.W[:, plan.d :], self.V)
@@ -286,7 +273,7 @@ def readings(
             training.advance()
             told(training.step)
             running.keep(part, state)
-        training.check()
+        training.divergence.check()
         if i == len(kept["W"]):
             kept["W"].append(training.W.clone())
             kept["V"].append(training.V.clone())

@@ -84,7 +84,7 @@ def _trained(drawn: OneLayer, device: str) -> Settled:
     """Return where descent of the exact loss over all entries of P and Q ends.
 
     From random entries near the pattern: from others it may end at a local minimum that is not the global one, as at
-    d = 2, n = 1 and eigenvalues 1 and 1/2, a tenth above it.
+    d = 2, n = 1 and eigenvalues 1 and 1/2, where the loss is 0.10 above the least.
     """
     import torch
 

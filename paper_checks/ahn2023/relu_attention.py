@@ -5,28 +5,24 @@ PyTorch and the simulator are imported by the comparisons as they run.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
-from paper_checks.descents import Settled, settled
-from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.descents import OnPrompts, settled
 from theorems.preconditioned_descent import relu_any_last_row as relu
 from theorems.preconditioned_descent.relu_layer import theorem5
 from verify import (
     Comparison,
     Crossing,
-    Evidence,
     Measurement,
     Verdict,
     agreement,
     all_of,
     in_full,
     over_instances,
-    student_bound,
 )
 
 if TYPE_CHECKING:
@@ -48,13 +44,6 @@ def trainings(draw: st.DrawFn) -> Training:
     """Draw a training of A, one layer of pattern (8) with ReLU."""
     d, most = draw(st.integers(1, 5 if in_full() else 3)), 30 if in_full() else 12
     return Training(d, draw(st.integers(3 * d, most)), draw(st.integers(0, 2**31)))
-
-
-class OnPrompts(NamedTuple):
-    """Where training on a sample of prompts ended, with the slopes there of its equal parts, (GROUPS, d²)."""
-
-    end: Settled
-    slopes: np.ndarray
 
 
 @lru_cache(maxsize=64)
@@ -86,21 +75,9 @@ def multiple(d: int, n: int) -> float:
 
 
 def _trained_is(theory: Callable[[int, int], float], drawn: Training, device: str) -> Verdict:
-    found = _trained(drawn, device, PROMPTS_IN_FULL if in_full() else PROMPTS)
-    # To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
-    moved = -np.linalg.solve(found.end.hessian, found.slopes.T).T
-    error = moved.std(axis=0, ddof=1) / math.sqrt(GROUPS)
-    right = theory(drawn.d, drawn.n) * np.eye(drawn.d).ravel()
-    entries = np.abs(found.end.point - right) / error
+    found, identity = _trained(drawn, device, PROMPTS_IN_FULL if in_full() else PROMPTS), np.eye(drawn.d).ravel()
     # The mean of the diagonal is known better than each of its entries.
-    on = np.eye(drawn.d).ravel() / drawn.d
-    mean = abs(on @ (found.end.point - right)) / ((moved @ on).std(ddof=1) / math.sqrt(GROUPS))
-    bound = student_bound(GROUPS, MOST_COMPARISONS)
-    named = (("an entry of A", entries.max()), ("the mean of A's diagonal", mean))
-    verdicts = [
-        (name, Verdict.within(float(off), bound, "in standard errors it is", Evidence.SIMULATED)) for name, off in named
-    ]
-    return replace(all_of(verdicts), trainings=1)
+    return found.agrees(theory(drawn.d, drawn.n) * identity, identity[None] / drawn.d, share=0.5)
 
 
 relu_attention = Crossing(

@@ -130,7 +130,9 @@ def training_agrees(theory: Recursion, steps: int, device: str = "cpu") -> Verdi
 
     Tolerance: a step adds an error of at most η·δ, δ as in `rounding`, and multiplies those before it by at
     most the norm of the step's Jacobian, here that of the recursion, measured along the run in the metric
-    (d/η, (T−1)/η), which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)).
+    (d/η, (T−1)/η), which entries of W and V see stretched by at most √((T−1)/d) or √(d/(T−1)). Of errors across the
+    set that is an assumption, and fails at large step sizes: at T = 7, q = 6, d = 7 and η = 6, below 2q, rounding
+    alone takes the matrices off the set. It held in all draws with η at most 1.
     """
     length, _, size, rate = theory.instance
     worst, added, growth = 0.0, 0.0, 1.0

@@ -1,0 +1,29 @@
+"""The first step of a training whose loss is not finite."""
+
+import torch
+from torch import Tensor
+
+from verify import InputError
+
+_LOOKS, _NEVER = 256, 2**62
+"""Steps after which a card is asked whether a loss was finite; a step that is never reached."""
+
+
+class Divergence:
+    """Remembers the first step whose loss is not finite. A card is waited for now and then only, the CPU each time."""
+
+    def __init__(self, eta: float) -> None:
+        self._eta = eta
+        self._first: Tensor | None = None
+
+    def look(self, loss: Tensor, step: int) -> None:
+        """Remember a step if its loss is not finite. Raises InputError, on a card within some steps."""
+        diverged = torch.where(loss.isfinite(), _NEVER, step)
+        self._first = diverged if self._first is None else torch.minimum(self._first, diverged)
+        if loss.device.type == "cpu" or step % _LOOKS == 0:
+            self.check()
+
+    def check(self) -> None:
+        """Raise InputError where a loss so far was not finite."""
+        if self._first is not None and (step := int(self._first)) < _NEVER:
+            raise InputError("eta", self._eta, f"training diverges: no finite loss at step {step}")

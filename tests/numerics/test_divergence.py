@@ -1,0 +1,24 @@
+"""The first step whose loss is not finite is the one that is named, on the CPU at once."""
+
+import pytest
+import torch
+
+from numerics.divergence import Divergence
+from verify import InputError
+
+
+def test_finite_losses_are_none():
+    watch = Divergence(0.5)
+    watch.check()
+    for step in range(300):
+        watch.look(torch.tensor(float(step)), step)
+
+
+@pytest.mark.parametrize("loss", [float("nan"), float("inf")])
+def test_the_first_that_is_not_is_named(loss):
+    watch = Divergence(0.5)
+    watch.look(torch.tensor(1.0), 6)
+    with pytest.raises(InputError, match=r"eta = 0\.5: training diverges: no finite loss at step 7"):
+        watch.look(torch.tensor(loss), 7)
+    with pytest.raises(InputError, match="at step 7"):
+        watch.look(torch.tensor(loss), 8)
