@@ -31,6 +31,14 @@ def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
 
 
 @exactly
+def rows(key: Any, steps: Any, samples: Any, out: Any) -> None:
+    """Fill `out`, (steps, samples, 4, blocks) of uint32, with the words of a key."""
+    for i in range(len(steps)):
+        for j in range(len(samples)):
+            philox(key, samples[j], steps[i], out[i, j])
+
+
+@exactly
 def gaussians(words: Any, work: Any, out: Any) -> None:
     """Turn words (2m,) of uint32 into independent N(0, 1), `out` (2m,); `work` is (m,) of float64.
 

@@ -1,4 +1,4 @@
-"""What experiments share: the parameters of their settings, and how long an act takes here."""
+"""What experiments share: the parameters of their settings, what sizes have to be, how long an act takes here."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from verify import Parameter
+from verify import InputError, Parameter
 
 
 def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
@@ -17,6 +17,12 @@ def integer(name: str, meaning: str, minimum: int = 1) -> Parameter:
 def positive(name: str, meaning: str) -> Parameter:
     """Return the parameter of a setting that is a number above 0."""
     return Parameter(name, "rational", meaning, above=0)
+
+
+def at_least(name: str, value: int, least: int) -> None:
+    """Raise InputError unless the value is an integer that is not below `least`."""
+    if not isinstance(value, int) or value < least:
+        raise InputError(name, value, f"must be an integer >= {least}")
 
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:

@@ -23,7 +23,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from numerics.preconditioned_descent.reference import sample
+from numerics import philox_tensors
+from numerics.preconditioned_descent.reference import roots
+from numerics.settings import at_least
 from verify import InputError
 
 _CHUNK_ELEMENTS = 2**21
@@ -44,35 +46,57 @@ def reduced(tokens: Tensor, weights: Tensor) -> Prompts:
     return Prompts(second_moment.permute(1, 2, 0).contiguous(), weights.T.contiguous(), tokens[:, :, -1].T.contiguous())
 
 
-def draw(count: int, n: int, covariance: Tensor, prior: Tensor, generator: torch.Generator) -> Prompts:
-    """Return independent prompts, with the distribution of what `sample` draws.
+def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: int = 0) -> Prompts:
+    """Return the prompts of a key's step, the same on every device, with the distribution of what `sample` draws.
 
-    For n ≥ d the second moments are drawn by Bartlett's decomposition, free of n: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for
-    a lower triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For
-    fewer examples tokens are sampled, in chunks. Raises InputError where `sample` does.
+    For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
+    triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For fewer
+    examples tokens are drawn. Words of 32 bits bound an exponential by 23 and a Gaussian by 6.76. Raises InputError for
+    no prompts, for no examples and where `roots` does.
     """
-    d = len(covariance)
-    if n < d or not count:
-        most = max(1, _CHUNK_ELEMENTS // ((n + 1) * d))
-        chunks = [most] * (count // most) + [count % most] * (count % most > 0)
-        parts = [reduced(*sample(chunk, n, covariance, prior, generator)) for chunk in chunks or [0]]
-        return Prompts(*(torch.cat(column, dim=-1) for column in zip(*parts, strict=True)))
-    # One prompt of the reference's, for its weights and query's roots: it checks all that is given.
-    sample(1, n, covariance, prior, generator)
-    root, prior_root = torch.linalg.cholesky(covariance), torch.linalg.cholesky(prior)
-    like = {"generator": generator, "dtype": covariance.dtype, "device": covariance.device}
-    shapes = ((n - torch.arange(d)) / 2).to(covariance)[:, None].expand(d, count)
-    T = covariance.new_zeros(d, d, count)
-    # Half of χ²_k is Gamma(k/2).
-    T[range(d), range(d)] = (2 * torch._standard_gamma(shapes, generator)).sqrt()  # noqa: SLF001  # pyright: ignore[reportPrivateImportUsage]
-    below = torch.tril_indices(d, d, -1)
-    T[below[0], below[1]] = torch.randn(below.shape[1], count, **like)
-    T = (root @ T.view(d, -1)).view(d, d, count) / math.sqrt(n)
-    second_moment = torch.zeros_like(T)
-    for column in T.unbind(dim=1):
-        second_moment.addcmul_(column[:, None], column[None])
-    weights, query = (R @ torch.randn(d, count, **like) for R in (prior_root, root))
-    return Prompts(second_moment, weights, query)
+    at_least("count", count, 1)
+    at_least("n", n, 1)
+    root, prior_root = roots(covariance, prior)
+    d, device = len(root), str(covariance.device)
+    half, normals, uniforms = _words(n, d)
+    most = max(1, _CHUNK_ELEMENTS // (normals + uniforms))
+    parts = []
+    for start in range(0, count, most):
+        samples = range(start, min(start + most, count))
+        words = philox_tensors.words(key, range(step, step + 1), samples, normals + uniforms, device)[0].T
+        gaussian = philox_tensors.gaussians(words[:normals].T).T
+        T = _half(n, d, gaussian[:half], philox_tensors.uniforms(words[normals:])).to(covariance)
+        T = (root @ T.reshape(d, -1)).view(d, -1, len(samples)) / math.sqrt(n)
+        second_moment = T.new_zeros(d, d, len(samples))
+        for column in T.unbind(dim=1):
+            second_moment.addcmul_(column[:, None], column[None])
+        free = (gaussian[half + i * d : half + (i + 1) * d].to(covariance) for i in range(2))
+        parts.append(Prompts(second_moment, *(R @ z for R, z in zip((prior_root, root), free, strict=True))))
+    return parts[0] if len(parts) == 1 else Prompts(*(torch.cat(part, dim=-1) for part in zip(*parts, strict=True)))
+
+
+def _words(n: int, d: int) -> tuple[int, int, int]:
+    """Return how many Gaussians `_half` takes, how many, an even number, a prompt, and how many uniform numbers."""
+    if n < d:
+        half, uniforms = n * d, 0
+    else:
+        half, uniforms = d * (d + 1) // 2, sum((n - i) // 2 for i in range(d))
+    return half, half + 2 * d + half % 2, uniforms
+
+
+def _half(n: int, d: int, gaussian: Tensor, uniform: Tensor) -> Tensor:
+    """Return T (d, d, N) with TTᵀ of Wishart's distribution of n degrees of freedom; for n < d it is (d, n, N)."""
+    if n < d:
+        return gaussian.view(d, n, -1)
+    T = gaussian.new_zeros(d, d, gaussian.shape[1])
+    below = torch.tril_indices(d, d, -1, device=gaussian.device)
+    T[below[0], below[1]] = gaussian[d:]
+    # χ² of two degrees of freedom is −2 log u; an odd one is a square.
+    freedom = [n - i for i in range(d)]
+    exponentials = uniform.log().split([k // 2 for k in freedom])
+    parts = zip(freedom, exponentials, gaussian[:d], strict=True)
+    T.diagonal().copy_(torch.stack([k % 2 * z.square() - 2 * part.sum(dim=0) for k, part, z in parts], dim=-1).sqrt())
+    return T
 
 
 def applied(second_moment: Tensor, vectors: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from numerics.settings import at_least
 from verify.errors import InputError
 
 MOST_QUADRATURE_NODES = 10_000_000
@@ -75,9 +76,9 @@ class Nodes(NamedTuple):
 
 def sample(batch: int, n: int, covariance: Tensor, prior: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return independent tokens (batch, d, n+1) ~ N(0, covariance) and weights (batch, d) ~ N(0, prior)."""
-    _at_least("batch", batch, 1)
-    _at_least("n", n, 1)
-    root, prior_root = _roots(covariance, prior)
+    at_least("batch", batch, 1)
+    at_least("n", n, 1)
+    root, prior_root = roots(covariance, prior)
     if generator.device.type != covariance.device.type:
         raise InputError("generator", generator.device, f"must be on the device of covariance, {covariance.device}")
     options = {"generator": generator, "dtype": covariance.dtype, "device": covariance.device}
@@ -180,7 +181,7 @@ def in_context_loss(
 ) -> Estimate:
     """Return the mean squared error over at least two prompts, and its standard error."""
     errors = in_context_errors(layers, tokens, weights, activation=activation)
-    _at_least("batch", len(errors), 2)
+    at_least("batch", len(errors), 2)
     return Estimate(errors.mean(), errors.std(correction=1) / math.sqrt(len(errors)))
 
 
@@ -194,7 +195,7 @@ def in_context_gradient(
 ) -> SampledGradient:
     """Return loss and gradient of the sampled loss, from `groups` >= 2 equal parts of the batch."""
     _batch(tokens, weights)
-    _at_least("groups", groups, 2)
+    at_least("groups", groups, 2)
     if len(tokens) % groups:
         raise InputError("groups", groups, f"must divide the batch, {len(tokens)}")
     P, Q = _layers(layers, tokens.shape[1] + 1)
@@ -250,14 +251,14 @@ def exact_loss(
     differentiable. Raises InputError for more than 10 000 000 nodes in all.
     """
     P, Q = _layers(layers)
-    _at_least("n", n, 1)
-    root, prior_root = _roots(covariance, prior)
+    at_least("n", n, 1)
+    root, prior_root = roots(covariance, prior)
     d = len(root)
     if P.shape[1] != d + 1:
         raise InputError("covariance", tuple(covariance.shape), f"must have the shape {(P.shape[1] - 1,) * 2}")
     each = Nodes(*(nodes or quadrature_nodes(layers, gradient=P.requires_grad or Q.requires_grad)))
     for name, value in each._asdict().items():
-        _at_least(f"nodes of {name}", value, 1)
+        at_least(f"nodes of {name}", value, 1)
     factors = [each.tokens] * (n * d) + [each.query] * d + [each.weights] * d
     size = sum(map(math.log10, factors))
     count = math.prod(factors) if size < 18 else f"about 10^{size:.0f}"
@@ -343,7 +344,7 @@ def _bordered(matrices: Tensor) -> Tensor:
     return torch.nn.functional.pad(matrices, (0, 1, 0, 1))
 
 
-def _roots(covariance: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
+def roots(covariance: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
     """Return lower triangular C with C C^T = covariance, and that of the prior."""
     root, prior_root = _root("covariance", covariance), _root("prior", prior)
     if prior.shape != covariance.shape:
@@ -385,8 +386,3 @@ def _batch(tokens: Tensor, weights: Tensor) -> None:
 def _prompts(Z: Tensor) -> None:
     if Z.ndim != 3 or len(Z) < 1 or Z.shape[1] < 2 or Z.shape[2] < 2:
         raise InputError("Z", tuple(Z.shape), "must have the shape (batch, d+1, n+1) with batch, d, n >= 1")
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int) or value < least:
-        raise InputError(name, value, f"must be an integer >= {least}")

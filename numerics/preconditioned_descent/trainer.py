@@ -15,7 +15,7 @@ from torch import Tensor
 from numerics.divergence import Divergence
 from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
-from numerics.repeatable import generator_for
+from numerics.repeatable import generator_for, key_for
 from verify import Running
 from verify.running import alike, kept_by
 
@@ -68,7 +68,7 @@ def task_of(plan: Plan, seed: int, device: str) -> Task:
 def prompts_for(plan: Plan, seed: int, purpose: str, count: int, device: str) -> Prompts:
     """Return fresh prompts of the seed's Σ for a purpose other than training."""
     task = task_of(plan, seed, device)
-    return draw(count, plan.n, task.covariance, task.inverse, generator_for(seed, purpose, device))
+    return draw(count, plan.n, task.covariance, task.inverse, key_for(seed, purpose))
 
 
 class Training:
@@ -76,34 +76,31 @@ class Training:
 
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
-        self.generator = generator_for(seed, "training", device)
-        self.divergence = Divergence(plan.eta)
-        shape = plan.L, plan.d, plan.d
-        like: dict[str, Any] = {"generator": self.generator, "dtype": _DTYPE, "device": device}
-        self.matrices = [plan.scale * torch.randn(shape, **like) for _ in range({"A": 1, "A_and_B": 2}[plan.trained])]
+        self.divergence, self.device, self.key = Divergence(plan.eta), device, key_for(seed, "training batches")
+        # On the CPU, so that it begins alike on every device.
+        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": _DTYPE}
+        shape, count = (plan.L, plan.d, plan.d), {"A": 1, "A_and_B": 2}[plan.trained]
+        self.matrices = [(plan.scale * torch.randn(shape, **like)).to(device) for _ in range(count)]
         # Adam's running means, of the gradients and of their squares.
         self.means = [[torch.zeros_like(matrix) for matrix in self.matrices] for _ in range(2)]
-        self._before = self.generator.get_state()
         self._batch: Prompts | None = None
         if left is not None:
             # Steps are taken in place: on copies.
             self.step = left["step"]
             self.matrices = [kept.to(device, copy=True) for kept in left["matrices"]]
             self.means = [[kept.to(device, copy=True) for kept in means] for means in left["means"]]
-            self.generator.set_state(left["generator"])
-            if self.step:
+            if self.step % plan.resample:
                 self.draw_batch()
 
     def draw_batch(self) -> None:
-        """Draw a batch; the generator is then where the next one begins."""
-        self._before = self.generator.get_state()
-        self._batch = draw(self.plan.batch, self.plan.n, self.task.covariance, self.task.inverse, self.generator)
+        """Draw the batch of the step."""
+        plan, task = self.plan, self.task
+        self._batch = draw(plan.batch, plan.n, task.covariance, task.inverse, self.key, self.step // plan.resample)
 
     def state(self) -> dict[str, Any]:
-        """Return what a training goes on from: the batch is drawn again from where the generator was."""
+        """Return what a training goes on from."""
         return {
             "step": self.step,
-            "generator": self._before,
             "matrices": [matrix.clone() for matrix in self.matrices],
             "means": [[mean.clone() for mean in means] for means in self.means],
         }
@@ -111,7 +108,7 @@ class Training:
     def gradient(self) -> tuple[Tensor, list[Tensor]]:
         """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
         assert self._batch is not None
-        if self.generator.device.type == "cpu":
+        if torch.device(self.device).type == "cpu":
             from numerics.preconditioned_descent.moment_kernel import mean_gradient
 
             return mean_gradient(self.matrices[0], self.matrices[1] if len(self.matrices) > 1 else None, self._batch)
@@ -148,7 +145,6 @@ def readings(
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["kept"])
         like = {"training": fresh.state(), "kept": [fresh.matrices] * count}
-        fresh.generator.set_state(state["training"]["generator"])
         return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
 
     left = running.left(part, fits) or {"training": None, "kept": []}

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from numerics.settings import at_least
 from numerics.sparse_token_selection.linear_measurements import all_subsets, regression
 from numerics.sparse_token_selection.reference import sample_batch, target
 from verify.errors import InputError
@@ -64,7 +65,7 @@ class Net(nn.Module):
     ) -> None:
         super().__init__()
         for name, value in (("T", T), ("d", d), ("width", width), ("depth", depth), ("hidden", hidden)):
-            _at_least(name, value, 1)
+            at_least(name, value, 1)
         if reads not in READINGS:
             raise InputError("reads", reads, f"must be one of {', '.join(READINGS)}")
         self.function, self.apart = _activation(activation).function, reads == "apart"
@@ -91,7 +92,7 @@ def train_net(
     net: Net, T: int, q: int, d: int, *, steps: int, batch: int, eta: float, generator: torch.Generator
 ) -> None:
     """Train by Adam on fresh batches; the step size falls to 0 like a cosine. Raises InputError where it diverges."""
-    _at_least("steps", steps, 1)
+    at_least("steps", steps, 1)
     optimizer = torch.optim.Adam(net.parameters(), lr=eta)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for step in range(steps):
@@ -121,7 +122,7 @@ def subset_code(T: int, q: int) -> tuple[list[int], int]:
     2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
     least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
     """
-    _at_least("T", T, 1)
+    at_least("T", T, 1)
     if not isinstance(q, int) or not 1 <= q <= T:
         raise InputError("q", q, f"must be an integer >= 1 and <= {T}")
     prime = next(r for r in count(T) if all(r % divisor for divisor in range(2, math.isqrt(r) + 1)))
@@ -148,7 +149,7 @@ def first_layer(
     """
     reading = _designed(design, activation, T, q, spacing, like=measurements)
     m, chosen, code = len(measurements), reading.activation, reading.code
-    _at_least("m", m, 1)
+    at_least("m", m, 1)
     if design != "none_more":
         parts = [measurements] if design == "one_more" else [measurements, -measurements]
         on_X = torch.cat([*parts, torch.zeros_like(measurements[:1])])
@@ -268,8 +269,3 @@ def _activation(name: str) -> Activation:
     if name not in ACTIVATIONS:
         raise InputError("activation", name, f"must be one of {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int) or value < least:
-        raise InputError(name, value, f"must be an integer >= {least}")

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
+from numerics.settings import at_least
 from verify.errors import InputError
 
 MOST_CUBATURE_POINTS = 2_000_000
@@ -248,9 +249,3 @@ def logits_are_free_of_tokens(W: Tensor, d: int, why: str) -> None:
     # A comparison with NaN is false.
     if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):
         raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): {why}")
-
-
-def at_least(name: str, value: int, least: int) -> None:
-    """Raise InputError unless the value is an integer that is not below `least`."""
-    if not isinstance(value, int) or value < least:
-        raise InputError(name, value, f"must be an integer >= {least}")

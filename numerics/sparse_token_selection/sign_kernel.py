@@ -1,23 +1,22 @@
 """A batch with encodings of random signs, fresh or shared, drawn and differentiated over its bits, on the CPU.
 
 The loss and the gradient are those of `trainer.batch_gradient`, which is what they are tested against, on the batch
-that `SignBatches.drawn` writes out; as there, with (a; b) = W[:, d:] u and p the softmax of the logits aᵀX + bᵀE,
+that `Batches.drawn` writes out; as there, with (a; b) = W[:, d:] u and p the softmax of the logits aᵀX + bᵀE,
 
     r = V Z p − target,    s = ZᵀVᵀr,    l = p ∘ (s − pᵀs),    dL/dV = r (Z p)ᵀ,    dL/dW[:, d:] = (Z l) uᵀ.
 
 So E is multiplied by four vectors alone, bᵀE, E p, (Vᵀr)ᵀE and E l, and stays bits: sixteen entries of a vector are
-added, each where its bit is set, at a time. Bits are kept in squares of sixteen tokens by sixteen dimensions, each of
-sixteen words of 16 bits, in planes: plane i has word i of every square, so that all squares are transposed at once.
-Samples are taken in chunks, which stay in cache.
+added, each where its bit is set, at a time. All squares of bits, as `batches` has them in planes, are transposed at
+once. Samples are taken in chunks, which stay in cache.
 
-Draws are counted: a batch depends on the key and the number of the step alone, not on what was drawn before nor on the
-number of threads.
+A gradient depends on the key and the number of the step alone, not on what was drawn before nor on the number of
+threads.
 """
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -25,8 +24,8 @@ from torch import Tensor
 
 from numerics.compiled import compiled, exactly
 from numerics.lanes import LANES, padded, product, signed_sums
-from numerics.philox import gaussians, philox, subset
-from numerics.sparse_token_selection.reference import Attend, Gradient, at_least
+from numerics.sparse_token_selection.batches import Batches, block_count, counted, draw, fitting, plane_words
+from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError
 from verify.cores import on_all_cores
 from verify.exponential import compiled_exponential
@@ -57,41 +56,6 @@ def transposed(planes: Any, out: Any) -> None:
                 exchanged = ((upper[k] >> size) ^ lower[k]) & mask
                 upper[k] ^= exchanged << size
                 lower[k] ^= exchanged
-
-
-@exactly
-def _plane(T: int, d_e: int) -> int:
-    """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
-    return padded(padded(T) // LANES * padded(d_e) // LANES, 4)
-
-
-@exactly
-def _blocks(plane: int, pairs: int, q: int) -> int:
-    """Return how many blocks of four words a sample takes, for planes of bits, pairs of Gaussians and members."""
-    return -(-(8 * plane + 2 * pairs + 2 * q) // 4)
-
-
-@compiled
-def draw(
-    key: Any, step: Any, sample: Any, T: int, plane: int, words: Any, work: Any, tokens: Any, members: Any
-) -> None:
-    """Draw a sample.
-
-    Parameters
-    ----------
-    words
-        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each;
-        none, of a plane of 0, where they are shared.
-    work, tokens
-        (pairs,) and (2 pairs,), of which d T are used.
-    members
-        (q,).
-    """
-    philox(key, sample, step, words)
-    pairs, q, row = len(work), len(members), words.reshape(-1)
-    signs, normals = 8 * plane, 2 * pairs
-    gaussians(row[signs : signs + normals], work, tokens)
-    subset(row[signs + normals : signs + normals + 2 * q], T, members)
 
 
 @compiled
@@ -223,9 +187,9 @@ def gradients(
     """
     (d_e, wide), dtype = transpose.shape, transpose.dtype
     d, across, lanes, size = V.shape[1] - d_e, padded(d_e), padded(T), dtype.type(1 / np.sqrt(d_e))
-    plane, pairs, fresh = _plane(T, d_e), -(-d * T // 2), shared.shape[1] == 0
+    plane, pairs, fresh = plane_words(T, d_e), -(-d * T // 2), shared.shape[1] == 0
     drawn = plane if fresh else 0
-    words = np.empty((_CHUNK, 4, _blocks(drawn, pairs, q)), np.uint32)
+    words = np.empty((_CHUNK, 4, block_count(drawn, pairs, q)), np.uint32)
     bits, turned, work = shared.reshape(-1), np.empty((16, plane // 4), np.uint64), np.empty(pairs)
     if not fresh:
         transposed(bits.view(np.uint64).reshape(turned.shape), turned)
@@ -257,95 +221,48 @@ def gradients(
     product(residuals, 1, residuals.shape[1], means[:m], slopes_V[chunk])
 
 
-class Sizes(NamedTuple):
-    """Samples in a batch, tokens, selected ones, their dimension and that of encodings."""
-
-    n: int
-    T: int
-    q: int
-    d: int
-    d_e: int
-
-
 @dataclass(frozen=True, eq=False)
 class SignBatches:
-    """The batches of a key: step by step, whatever is asked for first.
+    """Gradients of batches whose encodings are of random signs, on the CPU.
 
-    `encodings`, (d_e, T), are shared by all samples; without them each has its own. Raises InputError for sizes below
-    1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than float32 and float64, and
-    encodings whose entries are not ±1/√d_e.
+    Raises InputError for batches on another device, and for shared encodings whose entries are not ±1/√d_e.
     """
 
-    sizes: Sizes
-    key: int
-    dtype: torch.dtype
-    encodings: Tensor | None = None
+    batches: Batches
 
     def __post_init__(self) -> None:
-        for name, size in self.sizes._asdict().items():
-            at_least(name, size, 1)
-        if self.sizes.q > self.sizes.T:
-            raise InputError("q", self.sizes.q, f"must be at most T = {self.sizes.T}")
-        if not isinstance(self.key, int) or not 0 <= self.key < 2**64:
-            raise InputError("key", self.key, "must be an integer from 0 to 2^64 - 1")
-        if self.dtype not in (torch.float32, torch.float64):
-            raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
-        if self.encodings is not None:
-            _fitting("encodings", self.encodings, (self.sizes.d_e, self.sizes.T), self.dtype)
-            size, rounding = 1 / math.sqrt(self.sizes.d_e), torch.finfo(self.dtype).eps
-            if not bool(((self.encodings.abs() - size).abs() <= 2 * rounding * size).all()):
+        if self.batches.device != "cpu":
+            raise InputError("device", self.batches.device, "must be cpu")
+        encodings, size = self.batches.encodings, 1 / math.sqrt(self.batches.sizes.d_e)
+        if encodings is not None:
+            rounding = torch.finfo(encodings.dtype).eps
+            if not bool(((encodings.abs() - size).abs() <= 2 * rounding * size).all()):
                 raise InputError("encodings", "", "must have entries 1/sqrt(d_e) and -1/sqrt(d_e)")
 
     @cached_property
     def _shared(self) -> np.ndarray:
         """The planes of the shared encodings' bits."""
-        _, T, _, _, d_e = self.sizes
-        if self.encodings is None:
+        (_, T, _, _, d_e), encodings = self.batches.sizes, self.batches.encodings
+        if encodings is None:
             return np.empty((16, 0), np.uint16)
         bits = np.zeros((padded(d_e), padded(T)), np.uint16)
-        bits[:d_e, :T] = self.encodings.numpy() > 0
+        bits[:d_e, :T] = encodings.numpy() > 0
         squares = bits.reshape(padded(d_e) // LANES, LANES, padded(T) // LANES, LANES)
         words = (squares << np.arange(LANES, dtype=np.uint16)[:, None, None]).sum(axis=1, dtype=np.uint16)
-        planes = np.zeros((16, _plane(T, d_e)), np.uint16)
+        planes = np.zeros((16, plane_words(T, d_e)), np.uint16)
         planes[:, : words[..., 0].size] = words.transpose(2, 1, 0).reshape(LANES, -1)
         return planes
 
     @property
     def _chunks(self) -> int:
-        return -(-self.sizes.n // _CHUNK)
-
-    def drawn(self, step: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Return a step's encodings, shared or (n, d_e, T), its tokens (n, d, T) and its members (n, q)."""
-        _counted(step)
-        n, T, q, d, d_e = self.sizes
-        plane, pairs = 0 if self.encodings is not None else _plane(T, d_e), -(-d * T // 2)
-        dtype = {torch.float32: np.float32, torch.float64: np.float64}[self.dtype]
-        bits, tokens = np.empty((n, 16 * plane), np.uint16), np.empty((n, d, T), dtype)
-        members, row = np.empty((n, q), np.int64), np.empty(2 * pairs, dtype)
-        words, work = np.empty((4, _blocks(plane, pairs, q)), np.uint32), np.empty(pairs)
-        for sample in range(n):
-            draw(np.uint64(self.key), step, sample, T, plane, words, work, row, members[sample])
-            tokens[sample] = row[: d * T].reshape(d, T)
-            bits[sample] = words.reshape(-1)[: 8 * plane].view(np.uint16)
-        encodings = self.encodings if self.encodings is not None else self._spelled_out(bits.reshape(n, 16, plane))
-        return encodings, torch.from_numpy(tokens), torch.from_numpy(members)
-
-    def _spelled_out(self, planes: np.ndarray) -> Tensor:
-        """Return the encodings (n, d_e, T) of planes of bits (n, 16, plane)."""
-        n, T, _, _, d_e = self.sizes
-        squares = padded(T) // LANES, padded(d_e) // LANES
-        # A plane is a token of its square; its word's bits are the dimensions.
-        words = planes[:, :, : math.prod(squares)].reshape(n, LANES, *squares, 1)
-        bits = (words >> np.arange(LANES, dtype=np.uint16) & 1).transpose(0, 3, 4, 2, 1)
-        signs = 2.0 * bits.reshape(n, padded(d_e), padded(T))[:, :d_e, :T] - 1
-        return torch.from_numpy(signs).to(self.dtype) / math.sqrt(d_e)
+        return -(-self.batches.sizes.n // _CHUNK)
 
     def gradient(self, W: Tensor, V: Tensor, step: int, attend: Attend) -> Gradient:
         """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V."""
-        _counted(step)
-        n, T, q, d, d_e = self.sizes
+        counted(step)
+        n, T, q, d, d_e = self.batches.sizes
         for name, matrix, shape in (("W", W, (d + d_e, d + d_e)), ("V", V, (d, d + d_e))):
-            _fitting(name, matrix, shape, self.dtype)
+            fitting(name, matrix, shape, self.batches.dtype, "cpu")
         if attend not in get_args(Attend):
             raise InputError("attend", attend, f"must be one of {', '.join(get_args(Attend))}")
         D, wide = d + d_e, padded(d + padded(d_e), _WIDE)
@@ -358,21 +275,8 @@ class SignBatches:
         given = n, T, q, attend == "tokens_and_query", self._shared, transpose, values, losses, slopes_W, slopes_V
         on_all_cores(
             self._chunks,
-            lambda chunk: gradients(np.uint64(self.key), step, chunk, *given),
+            lambda chunk: gradients(np.uint64(self.batches.key), step, chunk, *given),
             alone=n * T * d_e < _WORTH_A_THREAD,
         )
         loss, *slopes = (torch.from_numpy(sums.sum(axis=0) / n) for sums in (losses[:, None], slopes_W, slopes_V))
         return Gradient(loss[0], slopes[0][:D, :d_e], slopes[1][:d, :D])
-
-
-def _fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    """Raise InputError for what is not of a shape and a type of numbers, or not on the CPU."""
-    if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != "cpu":
-        found = tuple(matrix.shape), matrix.dtype, matrix.device.type
-        raise InputError(name, found, f"must be of shape {shape} and {dtype}, on the CPU")
-
-
-def _counted(step: int) -> None:
-    """Raise InputError for what is no number of a step."""
-    if not isinstance(step, int) or not 0 <= step < 2**63:
-        raise InputError("step", step, "must be an integer from 0 to 2^63 - 1")

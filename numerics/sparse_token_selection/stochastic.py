@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from numerics.settings import at_least
 from numerics.sparse_token_selection.reference import (
     Attend,
     Encodings,
-    at_least,
     layer_output,
     logits_are_free_of_tokens,
     loss,

@@ -12,7 +12,7 @@ Signs on the CPU, fresh ones or shared, stay bits: there `sign_kernel` draws a b
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from numerics.divergence import Divergence
 from numerics.repeatable import generator_for, key_for
+from numerics.sparse_token_selection.batches import Batch, Batches, Sizes
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import Running
 from verify.running import alike, kept_by
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 """Of Adam, as its authors recommend and PyTorch has them."""
-_BITS = 56
-"""Random bits that are taken of an integer."""
-
-
-class Batch(NamedTuple):
-    """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the selected tokens' numbers (n, q)."""
-
-    encodings: Tensor
-    tokens: Tensor
-    members: Tensor
 
 
 @dataclass(frozen=True)
@@ -74,48 +65,10 @@ class Reading(NamedTuple):
     V: Tensor
 
 
-@dataclass
-class SignEncodings:
-    """Draws of entries ±1/√d_e, into memory that is used again: a draw is overwritten by the next."""
-
-    d_e: int
-    dtype: torch.dtype
-    device: str
-    _memory: dict[tuple[int, int], Tensor] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        # Row k holds the eight signs that the byte k stands for.
-        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
-        self._signs = (2 * bits - 1).to(self.dtype) / math.sqrt(self.d_e)
-
-    def __call__(self, n: int, T: int, generator: torch.Generator) -> Tensor:
-        """Return n draws of T encodings, (n, d_e, T)."""
-        needed = n * self.d_e * T
-        rows = -(-needed // _BITS) * (_BITS // 8)
-        words = torch.empty(rows * 8 // _BITS, dtype=torch.int64, device=self.device)
-        words.random_(0, 2**_BITS, generator=generator)
-        # The highest byte of a word is not random.
-        octets = words.view(torch.uint8).view(-1, 8)[:, : _BITS // 8].reshape(-1).to(torch.int32)
-        memory = self._memory.get((n, T))
-        if memory is None:
-            memory = self._memory[n, T] = torch.empty(rows, 8, dtype=self.dtype, device=self.device)
-        torch.index_select(self._signs, 0, octets, out=memory)
-        return memory.view(-1)[:needed].view(n, self.d_e, T)
-
-
 def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str) -> Tensor:
     """Return the first T of the seed's encodings of random signs, (d_e, T): for any T the same ones."""
     bits = torch.randint(2, (T, d_e), generator=generator_for(seed, "fixed encodings", "cpu"))
     return ((2 * bits - 1).to(dtype) / math.sqrt(d_e)).T.contiguous().to(device)
-
-
-def draw_batch(n: int, q: int, d: int, encodings: Tensor, generator: torch.Generator, dtype: torch.dtype) -> Batch:
-    """Return n samples with the encodings given."""
-    T = encodings.shape[-1]
-    tokens = torch.randn(n, d, T, generator=generator, dtype=dtype, device=generator.device)
-    # The places of the q largest of independent numbers are a uniformly random q-subset.
-    keys = torch.rand(n, T, generator=generator, device=generator.device, dtype=torch.float64)
-    return Batch(encodings, tokens, keys.topk(q, dim=1).indices)
 
 
 class _Forward(NamedTuple):
@@ -177,52 +130,39 @@ class Training:
 
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, size = plan, plan.d + plan.d_e
-        self.generator = generator_for(seed, "training", device)
-        like: dict[str, Any] = {"generator": self.generator, "dtype": plan.precision, "device": device}
         self.step = 0
         self.divergence = Divergence(plan.eta)
-        self.W, self.V = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
+        # On the CPU, so that it begins alike on every device.
+        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": plan.precision}
+        self.W, self.V = ((plan.scale * torch.randn(rows, size, **like)).to(device) for rows in (size, plan.d))
         # Adam's running means, of W's then of V's slopes and of their squares.
         slopes = (self.W[:, plan.d :], self.V)
         self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []
-        self._fused: SignBatches | None = None
-        self._draw: Callable[[], Tensor]
+        sizes = Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
         shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, plan.T, device)
+        self.batches = Batches(sizes, key_for(seed, "training batches"), plan.precision, shared, device)
+        self._fused: SignBatches | None = None
         if plan.encoding != "one_hot" and torch.device(device).type == "cpu":
             from numerics.sparse_token_selection import sign_kernel
 
-            sizes = sign_kernel.Sizes(plan.batch_size, plan.T, plan.q, plan.d, plan.d_e)
-            self._fused = sign_kernel.SignBatches(sizes, key_for(seed, "training batches"), plan.precision, shared)
-        elif shared is None:
-            source = SignEncodings(plan.d_e, plan.precision, device)
-            self._draw = lambda: source(plan.batch_size, plan.T, self.generator)
-        else:
-            self._draw = lambda: shared
+            self._fused = sign_kernel.SignBatches(self.batches)
         if left is not None:
             # Steps are taken in place: on copies.
             self.step = left["step"]
             self.W, self.V, *self.means = (
                 kept.to(device, copy=True) for kept in (left["W"], left["V"], *left["means"])
             )
-            self.generator.set_state(left["generator"])
 
     def state(self) -> dict[str, Any]:
         """Return what a training goes on from."""
         kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
-        return {"step": self.step, "generator": self.generator.get_state(), **kept}
-
-    def batch(self) -> Batch:
-        """Return the next step's batch, which where the generator draws it is another one at every call."""
-        plan = self.plan
-        if self._fused is not None:
-            return Batch(*self._fused.drawn(self.step))
-        return draw_batch(plan.batch_size, plan.q, plan.d, self._draw(), self.generator, plan.precision)
+        return {"step": self.step, **kept}
 
     def gradient(self) -> Gradient:
-        """Return the mean loss (), and its slopes in W[:, d:] and in V, of the batch that `batch` returns."""
+        """Return the mean loss (), and its slopes in W[:, d:] and in V, of the step's batch."""
         if self._fused is not None:
             return self._fused.gradient(self.W, self.V, self.step, self.plan.attend)
-        return batch_gradient(self.W, self.V, self.batch(), self.plan.attend)
+        return batch_gradient(self.W, self.V, self.batches.drawn(self.step), self.plan.attend)
 
     def advance(self) -> None:
         """Take one step. Raises InputError where the loss is not finite, on a card within some steps."""
@@ -258,7 +198,6 @@ def readings(
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["W"])
         like = {"training": fresh.state(), "W": [fresh.W] * count, "V": [fresh.V] * count}
-        fresh.generator.set_state(state["training"]["generator"])
         return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
 
     left = running.left(part, fits) or {"training": None, "W": [], "V": []}

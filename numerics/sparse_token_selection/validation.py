@@ -1,27 +1,61 @@
 """Fixed validation sets, on which a training is read: the loss at each reading, and its standard error."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from numerics.repeatable import generator_for
+from numerics.sparse_token_selection.batches import Batch
 from numerics.sparse_token_selection.stochastic import measurement
-from numerics.sparse_token_selection.trainer import (
-    Batch,
-    Plan,
-    Reading,
-    SignEncodings,
-    batch_losses,
-    draw_batch,
-    shared_encodings,
-)
+from numerics.sparse_token_selection.trainer import Plan, Reading, batch_losses, shared_encodings
 from verify import Curve, InputError, Measurement
 
 STEPS_TAKEN = "step of training"
 LOSS = "validation loss ½‖f − target‖²"
 _CHUNK = 256
+_BITS = 56
+"""Random bits that are taken of an integer."""
+
+
+@dataclass
+class SignEncodings:
+    """Draws of entries ±1/√d_e, into memory that is used again: a draw is overwritten by the next."""
+
+    d_e: int
+    dtype: torch.dtype
+    device: str
+    _memory: dict[tuple[int, int], Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Row k holds the eight signs that the byte k stands for.
+        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
+        self._signs = (2 * bits - 1).to(self.dtype) / math.sqrt(self.d_e)
+
+    def __call__(self, n: int, T: int, generator: torch.Generator) -> Tensor:
+        """Return n draws of T encodings, (n, d_e, T)."""
+        needed = n * self.d_e * T
+        rows = -(-needed // _BITS) * (_BITS // 8)
+        words = torch.empty(rows * 8 // _BITS, dtype=torch.int64, device=self.device)
+        words.random_(0, 2**_BITS, generator=generator)
+        # The highest byte of a word is not random.
+        octets = words.view(torch.uint8).view(-1, 8)[:, : _BITS // 8].reshape(-1).to(torch.int32)
+        memory = self._memory.get((n, T))
+        if memory is None:
+            memory = self._memory[n, T] = torch.empty(rows, 8, dtype=self.dtype, device=self.device)
+        torch.index_select(self._signs, 0, octets, out=memory)
+        return memory.view(-1)[:needed].view(n, self.d_e, T)
+
+
+def draw_batch(n: int, q: int, d: int, encodings: Tensor, generator: torch.Generator, dtype: torch.dtype) -> Batch:
+    """Return n samples with the encodings given."""
+    T = encodings.shape[-1]
+    tokens = torch.randn(n, d, T, generator=generator, dtype=dtype, device=generator.device)
+    # The places of the q largest of independent numbers are a uniformly random q-subset.
+    keys = torch.rand(n, T, generator=generator, device=generator.device, dtype=torch.float64)
+    return Batch(encodings, tokens, keys.topk(q, dim=1).indices)
 
 
 @dataclass

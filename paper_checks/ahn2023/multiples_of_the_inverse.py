@@ -219,8 +219,7 @@ def _trained_on_prompts(drawn: Training, device: str, prompts: int) -> OnPrompts
 
     sigma, inverse = covariance(drawn.spectrum, drawn.seed, device)
     root = covariance([math.sqrt(x) for x in drawn.spectrum], drawn.seed, device)[0]
-    generator = torch.Generator(device).manual_seed(drawn.seed)
-    second_moment = draw(prompts, drawn.n, sigma, inverse, generator).second_moment
+    second_moment = draw(prompts, drawn.n, sigma, inverse, drawn.seed).second_moment
 
     def slopes(entries: np.ndarray, sample: Any) -> tuple[float, np.ndarray]:
         A = torch.from_numpy(entries.reshape(drawn.L, drawn.d, drawn.d).copy()).to(device).requires_grad_()

@@ -45,15 +45,12 @@ def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:
 
 def batch_losses(n: int, batches: int, device: str, seed: int) -> list[float]:
     """Return the mean squared error at the printed weights of some batches of 20 000 fresh prompts, d = 5."""
-    import torch
-
     from numerics.preconditioned_descent.experiments import PRINTED_SPECTRUM
     from numerics.preconditioned_descent.reduced import draw, losses
 
     sigma, inverse = covariance(PRINTED_SPECTRUM, seed, device)
     A, B = printed_matrices(inverse)
-    generator = torch.Generator(device).manual_seed(seed)
-    return [float(losses(A, B, draw(20_000, n, sigma, inverse, generator)).mean()) for _ in range(batches)]
+    return [float(losses(A, B, draw(20_000, n, sigma, inverse, seed, batch)).mean()) for batch in range(batches)]
 
 
 def share_of(seen: int, drawn: int) -> tuple[float, float]:

@@ -148,9 +148,9 @@ class OnTrajectory(NamedTuple):
 
 
 @st.composite
-def points_in_scope(draw: st.DrawFn, longest: int) -> OnTrajectory:
+def points_in_scope(draw: st.DrawFn, longest: int, in_full_longest: int) -> OnTrajectory:
     """Draw (T, q, d, eta) in the scope of Theorem 1, and a point of the trajectory by its C, from the start to late."""
-    length = draw(st.integers(9, longest))
+    length = draw(st.integers(9, in_full_longest if in_full() else longest))
     subset = draw(st.integers(2, (length - 1) // 4))
     size = draw(st.integers(1, 3))
     rate = draw(st.integers(1, 20)) / (400 * size**2)
@@ -172,7 +172,7 @@ exact_gradient_of_the_layer = Crossing(
     of="population gradient, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="proved for all parameters",
-    instances=points_in_scope(14),
+    instances=points_in_scope(14, 18),
     held=_exact_gradient,
     theory=lemma1.statement,
     planted=PLANTED,
@@ -194,7 +194,7 @@ sampled_gradient_of_the_layer = Crossing(
     of="gradient on fresh batches, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",
-    instances=points_in_scope(40),
+    instances=points_in_scope(40, 200),
     held=_sampled_gradient,
     theory=lemma1.statement,
     # 64 batches of 500 resolve a tenth or so of a coefficient, and not 1 %.

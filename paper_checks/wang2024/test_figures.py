@@ -79,16 +79,17 @@ LAYER = on_the_set.layer(16, 3, 2, 32, True)
 def test_a_step_of_population_descent_is_the_sampled_gradient(query, alpha, C):
     import torch
 
+    from numerics.sparse_token_selection.batches import Batches, Sizes
     from numerics.sparse_token_selection.experiments import ground_truth
     from numerics.sparse_token_selection.stochastic import measurement
-    from numerics.sparse_token_selection.trainer import SignEncodings, batch_gradient, draw_batch
+    from numerics.sparse_token_selection.trainer import batch_gradient
 
     layer = on_the_set.layer(16, 3, 2, 32, query)
     _, after = layer.descent(alpha, C, iter([1.0]))
-    truth, generator = ground_truth(32, 2), torch.Generator().manual_seed(0)
-    source, found = SignEncodings(32, torch.float64, "cpu"), {"alpha": [], "C": [], "loss": []}
-    for _ in range(60):
-        batch = draw_batch(1000, 3, 2, source(1000, 16, generator), generator, torch.float64)
+    truth, batches = ground_truth(32, 2), Batches(Sizes(1000, 16, 3, 2, 32), 0, torch.float64)
+    found = {"alpha": [], "C": [], "loss": []}
+    for step in range(60):
+        batch = batches.drawn(step)
         slope = batch_gradient(C * truth.W, alpha * truth.V, batch, "tokens_and_query" if query else "tokens")
         found["alpha"].append(slope.V[:, :2].trace() / 2)
         found["C"].append(slope.W[2:].trace() / 32)

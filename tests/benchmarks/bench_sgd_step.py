@@ -7,7 +7,8 @@ import torch
 
 from numerics.sparse_token_selection.reference import loss, sample_batch
 from numerics.sparse_token_selection.stochastic import sign_encodings
-from numerics.sparse_token_selection.trainer import Plan, SignEncodings, Training, draw_batch
+from numerics.sparse_token_selection.trainer import Plan, Training
+from numerics.sparse_token_selection.validation import SignEncodings, draw_batch
 from tests.benchmarks.limits import Limit
 from tests.benchmarks.timing import on_the_best_threads
 
@@ -46,12 +47,10 @@ def plain(device, dtype, *, by_tables=False):
 def gradients_agree(device, dtype):
     """Whether the gradients are those of the reference in float64 on the same draw, to the rounding of `dtype`."""
     training = ours(device, dtype)
-    state = training.generator.get_state()
-    encodings, tokens, members = training.batch()
+    encodings, tokens, members = training.batches.drawn(training.step)
     subsets = torch.zeros_like(tokens[:, 0]).scatter_(1, members, 1.0)
     leaves = tuple(matrix.to(torch.float64, copy=True).requires_grad_() for matrix in (training.W, training.V))
     exact = torch.autograd.grad(loss(*leaves, encodings.double(), tokens.double(), subsets.double()).mean(), leaves)
-    training.generator.set_state(state)
     found = training.gradient()
     # Roundings of either sign, of sums of so many terms, four after each other and of terms twice as large.
     close = 8 * math.sqrt(2 * (D + D_E) + T) * torch.finfo(training.plan.precision).eps

@@ -13,6 +13,7 @@ from numerics.preconditioned_descent import reference as transformers
 from numerics.preconditioned_descent.experiments import clipped, distance_to_identity
 from numerics.softmax_regression import reference as regression
 from numerics.sparse_token_selection import fully_connected, linear_measurements, reference, stochastic, trainer
+from numerics.sparse_token_selection.batches import Batch, Batches, Sizes
 from numerics.sparse_token_selection.experiments import ground_truth
 
 
@@ -44,9 +45,12 @@ def layer(attend="tokens"):
 def trainer_step(attend="tokens"):
     for encodings in (meta(3, 4), meta(6, 3, 4)):
         members = torch.empty(6, 2, device="meta", dtype=torch.int64)
-        yield from trainer.batch_gradient(
-            meta(5, 5), meta(2, 5), trainer.Batch(encodings, meta(6, 2, 4), members), attend
-        )
+        yield from trainer.batch_gradient(meta(5, 5), meta(2, 5), Batch(encodings, meta(6, 2, 4), members), attend)
+
+
+def batches():
+    for shared in (None, meta(5, 4)):
+        yield from Batches(Sizes(6, 4, 2, 3, 5), 1, torch.float64, shared, "meta").drawn(3)
 
 
 def net():
@@ -70,6 +74,8 @@ def transformer(activation=None):
 
 def transformer_reduced():
     A, B = meta(2, 3, 3).requires_grad_(), meta(2, 3, 3).requires_grad_()
+    for n, half, uniforms in ((2, 6, 0), (5, 6, 5)):
+        yield reduced._half(n, 3, meta(half, 4), meta(uniforms, 4))
     prompts = reduced.reduced(meta(6, 3, 5), meta(6, 3))
     yield from torch.autograd.grad(reduced.losses(A, B, prompts).mean(), (A, B))
     yield reduced.mean_losses(A, B, prompts.second_moment, meta(3, 3))
@@ -96,6 +102,7 @@ STEPS = {
     "layer with the query": lambda: layer("tokens_and_query"),
     "trainer": trainer_step,
     "trainer with the query": lambda: trainer_step("tokens_and_query"),
+    "batches": batches,
     "fully-connected net": net,
     "linear measurements": measurements,
     "linear attention": transformer,
@@ -115,7 +122,7 @@ def test_all_of_a_step_is_on_the_device(what):
 
 def test_a_tensor_of_another_device_would_be_seen():
     members = torch.empty(6, 2, device="meta", dtype=torch.int64)
-    batch = trainer.Batch(meta(3, 4), meta(6, 2, 4), members)
+    batch = Batch(meta(3, 4), meta(6, 2, 4), members)
     # A matrix of the CPU among those of the meta device, as a constant made without a device would be.
     with OneDevice(), pytest.raises(RuntimeError, match="tensors of two devices"):
         trainer.batch_gradient(torch.zeros(5, 5, dtype=torch.float64), meta(2, 5), batch, "tokens")

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
+from numerics import philox_tensors
 from numerics.philox import gaussians, philox, subset
+from tests.numerics.devices import DEVICES
 
 
 def by_definition(counter, key):
@@ -43,6 +46,21 @@ def test_words_are_philoxs(key, sample, step, blocks):
     for block in {0, 1, blocks // 2, blocks - 1} & set(range(blocks)):
         expected = by_definition([block, sample, step % 2**32, step >> 32], [key % 2**32, key >> 32])
         assert found[:, block].tolist() == expected
+    one = range(step, step + 1), range(sample, sample + 1)
+    assert philox_tensors.by_tensors(key, *one, blocks, "cpu")[0, 0].tolist() == found.tolist()
+    assert philox_tensors.words(key, *one, 4 * blocks - 1, "cpu").tolist() == [[found.reshape(-1)[:-1].tolist()]]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_words_are_those_of_each_step_and_sample(device):
+    steps, samples = range(2**32 - 2, 2**32 + 2), range(5, 8)
+    found = philox_tensors.words(7, steps, samples, 10, device)
+    assert found.shape == (4, 3, 10) and torch.equal(found.cpu(), philox_tensors.words(7, steps, samples, 10, "cpu"))
+    for i, step in enumerate(steps):
+        for j, sample in enumerate(samples):
+            row = np.empty((4, 3), np.uint32)
+            philox(np.uint64(7), sample, step, row)
+            assert found[i, j].tolist() == row.reshape(-1)[:10].tolist()
 
 
 def test_gaussians_are_box_and_mullers():
@@ -60,6 +78,9 @@ def test_gaussians_are_box_and_mullers():
     # Radii are below 7; a dozen roundings, and what the series leave out, less than half of one.
     assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
     assert 6.7 < np.abs(found).max() < 6.77
+    by_tensors = philox_tensors.gaussians(torch.from_numpy(words.astype(np.int64))).numpy()
+    assert np.abs(by_tensors - expected).max() < 7 * 6 * np.finfo(float).eps
+    assert philox_tensors.uniforms(torch.tensor([2**31, 2**31 - 1])).tolist() == [2.0**-33, 1 - 2.0**-33]
 
 
 @pytest.mark.parametrize(("T", "q"), [(200, 3), (9, 9), (2**31, 5), (1, 1)])
@@ -74,3 +95,4 @@ def test_subsets_are_floyds_of_words_of_64_bits(T, q):
         number = (int(words[2 * i]) + (int(words[2 * i + 1]) << 32)) * (largest + 1) >> 64
         expected.append(largest if number in expected else number)
     assert found.tolist() == expected and len(set(expected)) == q
+    assert philox_tensors.subsets(torch.from_numpy(words.astype(np.int64)), T).tolist() == expected

@@ -2,7 +2,7 @@
 
 import pytest
 
-from numerics.settings import integer, positive, timed
+from numerics.settings import at_least, integer, positive, timed
 from verify import InputError
 
 
@@ -12,6 +12,13 @@ def test_parameters_refuse_what_they_should():
         integer("n", "rows", 2).parse("1")
     with pytest.raises(InputError, match="eta = 0"):
         positive("eta", "a step").parse("0")
+
+
+def test_sizes_are_integers_that_are_not_too_small():
+    at_least("n", 2, 2)
+    for value in (1, 2.0):
+        with pytest.raises(InputError, match=f"n = {value}: must be an integer >= 2"):
+            at_least("n", value, 2)
 
 
 def test_an_act_is_timed(monkeypatch):

@@ -17,9 +17,9 @@ from numerics.preconditioned_descent.experiments import (
     relu_transformer,
 )
 from numerics.preconditioned_descent.reference import exact_gradient, exact_loss, pattern
+from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 EPS = torch.finfo(torch.float64).eps
 
 

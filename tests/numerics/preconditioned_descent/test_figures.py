@@ -9,6 +9,7 @@ from numerics.preconditioned_descent import figures
 from numerics.preconditioned_descent.experiments import distance_to_identity
 from numerics.preconditioned_descent.reduced import losses
 from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from tests.numerics.devices import DEVICES
 from tests.numerics.killed import assert_resumes
 from verify import InputError, Running, load_experiment
 
@@ -23,9 +24,9 @@ def _forgotten():
     figures._TRAINED.clear()
 
 
-def run(name, **more):
+def run(name, device="cpu", **more):
     own = OVER if name in (NAMES[0], NAMES[2]) else {}
-    return load_experiment(name).run(device="cpu", **{**TINY, **own, **more})
+    return load_experiment(name).run(device=device, **{**TINY, **own, **more})
 
 
 def chosen(name, **more):
@@ -33,13 +34,24 @@ def chosen(name, **more):
     return load_experiment(name)._chosen({**TINY, **own, **more}, full=False)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_repeats_from_its_seed(name):
-    first = run(name, seed=3)
+def test_a_figure_repeats_from_its_seed(name, device):
+    first = run(name, device, seed=3)
     figures._TRAINED.clear()
-    again, other = run(name, seed=3), run(name, seed=4)
+    again, other = run(name, device, seed=3), run(name, device, seed=4)
     assert first.measurements == again.measurements and first.curves == again.curves
     assert first.heat_maps == again.heat_maps and first.measurements != other.measurements
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_the_same_on_each_device(name, device):
+    found = run(name, device).measurements
+    figures._TRAINED.clear()
+    for key, expected in run(name).measurements.items():
+        # Adam divides by the root of squares: what is small is known to fewer digits.
+        assert found[key].value == pytest.approx(expected.value, rel=1e-6, abs=1e-8)
 
 
 def test_the_number_of_threads_has_no_say_and_stays():

@@ -10,6 +10,7 @@ from numerics.preconditioned_descent import figures, predictor_figures
 from numerics.preconditioned_descent.predictors import best_real_steps, least_norm_losses, power_errors
 from numerics.preconditioned_descent.reduced import losses
 from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from tests.numerics.devices import DEVICES
 from verify import InputError, Running, load_experiment
 
 TINY = {"d": 2, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "batch": 8, "resample": 3}
@@ -25,15 +26,16 @@ def _forgotten():
     figures._TRAINED.clear()
 
 
-def run(name, **more):
-    return load_experiment(name).run(device="cpu", **{**TINY, **OWN[name], **more})
+def run(name, device="cpu", **more):
+    return load_experiment(name).run(device=device, **{**TINY, **OWN[name], **more})
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_repeats_from_its_seed(name):
-    first = run(name, seed=3)
+def test_a_figure_repeats_from_its_seed(name, device):
+    first = run(name, device, seed=3)
     figures._TRAINED.clear()
-    again, other = run(name, seed=3), run(name, seed=4)
+    again, other = run(name, device, seed=3), run(name, device, seed=4)
     assert first.curves == again.curves and first.curves != other.curves and set(first.curves) == PREDICTORS
     assert {m.samples for curve in first.curves.values() for m in curve.measured} == {60}
     assert len({(curve.over, curve.quantity) for curve in first.curves.values()}) == 1

@@ -26,11 +26,11 @@ from numerics.preconditioned_descent.reference import (
     quadrature_nodes,
     sample,
 )
+from tests.numerics.devices import DEVICES
 from verify.errors import InputError
 
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 COVARIANCE = torch.tensor([[1.0, 0.3], [0.3, 0.5]], dtype=torch.float64)
 PRIOR = torch.tensor([[2.0, -0.4], [-0.4, 0.7]], dtype=torch.float64)
 

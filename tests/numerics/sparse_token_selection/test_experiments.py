@@ -15,9 +15,8 @@ from numerics.sparse_token_selection.experiments import (
     one_hot_training,
     stochastic_training,
 )
+from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from numerics.sparse_token_selection import figures
 from numerics.sparse_token_selection.reference import loss
 from numerics.sparse_token_selection.trainer import fixed_encodings
 from numerics.sparse_token_selection.validation import Validation, late_change
+from tests.numerics.devices import DEVICES
 from tests.numerics.killed import assert_resumes
 from verify import InputError, Running, load_experiment
 
@@ -27,15 +28,16 @@ def _forgotten():
     figures._TRAINED.clear()
 
 
-def run(name, **more):
-    return load_experiment(name).run(device="cpu", **{**TINY, **PAIR.get(name, {}), **more})
+def run(name, device="cpu", **more):
+    return load_experiment(name).run(device=device, **{**TINY, **PAIR.get(name, {}), **more})
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_repeats_from_its_seed(name):
-    first = run(name, seed=3)
+def test_a_figure_repeats_from_its_seed(name, device):
+    first = run(name, device, seed=3)
     figures._TRAINED.clear()
-    again, other = run(name, seed=3), run(name, seed=4)
+    again, other = run(name, device, seed=3), run(name, device, seed=4)
     assert first.measurements == again.measurements and first.curves == again.curves
     assert first.heat_maps == again.heat_maps and first.measurements != other.measurements
 

@@ -22,9 +22,9 @@ from numerics.sparse_token_selection.fully_connected import (
 )
 from numerics.sparse_token_selection.linear_measurements import all_subsets, conditional_variance, random_measurements
 from numerics.sparse_token_selection.reference import sample_batch, target
+from tests.numerics.devices import DEVICES
 from verify import InputError
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 T, Q, D = 4, 2, 2
 
 

@@ -11,9 +11,9 @@ from numerics.sparse_token_selection.gradient_experiments import (
     furthest_from_zero,
     stochastic_gradient,
 )
+from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 ZEROS = {"V_positional", "V_off_diagonal", "W_token_rows", "W_off_diagonal", "W_diagonal_differences"}
 SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2, "C_low": 0, "C_high": 1, "batches": 10, "batch_size": 8}
 

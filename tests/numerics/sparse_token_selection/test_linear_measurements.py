@@ -19,9 +19,8 @@ from numerics.sparse_token_selection.linear_measurements import (
     target_functionals,
 )
 from numerics.sparse_token_selection.reference import sample_batch, target
+from tests.numerics.devices import DEVICES
 from verify import InputError
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 
 
 def generator(seed, device="cpu"):

@@ -20,11 +20,11 @@ from numerics.sparse_token_selection.reference import (
     target,
     train,
 )
+from tests.numerics.devices import DEVICES
 from verify.errors import InputError
 
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 
 
 def generator(seed, device="cpu"):

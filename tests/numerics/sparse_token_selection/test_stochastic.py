@@ -25,11 +25,11 @@ from numerics.sparse_token_selection.stochastic import (
     sign_encodings,
     sphere_encodings,
 )
+from tests.numerics.devices import DEVICES
 from verify import InputError, agreement
 
 EPS = np.finfo(float).eps
 FALSE_ALARM = 1e-6  # of each test, shared by its comparisons (Bonferroni)
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 ATTENDS = ["tokens", "tokens_and_query"]
 DRAWS = [sign_encodings, sphere_encodings]
 

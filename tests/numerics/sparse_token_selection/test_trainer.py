@@ -1,23 +1,21 @@
 """The fast trainer: its gradients are the reference's, its steps PyTorch's, its draws what they should be."""
 
-import math
 from dataclasses import replace
 
 import pytest
 import torch
 
 from numerics.sparse_token_selection import reference
+from numerics.sparse_token_selection.batches import Batch, Batches
 from numerics.sparse_token_selection.trainer import (
-    Batch,
     Plan,
-    SignEncodings,
     Training,
     batch_gradient,
     batch_losses,
-    draw_batch,
     fixed_encodings,
     readings,
 )
+from tests.numerics.devices import DEVICES
 from verify import InputError, Running
 
 PLAN = Plan(7, 3, 2, 5, "stochastic", "tokens_and_query", "sgd", 1.0, 1 / 3, 4, 11, 0.5, "float64", (0, 3, 8))
@@ -27,14 +25,13 @@ KINDS = [
     for encoding in ("stochastic", "fixed", "one_hot")
     for attend in ("tokens", "tokens_and_query")
 ]
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
 IDS = [f"{plan.encoding} {plan.attend}" for plan in KINDS]
 
 
 def begun(plan):
     """A training, and its first batch."""
     training = Training(plan, 5, "cpu")
-    return training, training.batch()
+    return training, training.batches.drawn(0)
 
 
 def indicators(batch):
@@ -64,31 +61,26 @@ def test_losses_and_gradients_are_the_references(plan):
 
 @pytest.mark.parametrize("plan", KINDS, ids=IDS)
 def test_a_trainings_gradient_is_that_of_its_batch(plan):
-    batch = Training(plan, 5, "cpu").batch()
-    training = Training(plan, 5, "cpu")
+    training, batch = begun(plan)
     found = training.gradient()
     # Some hundred roundings of numbers of size 1.
     for one, other in zip(found, batch_gradient(training.W, training.V, batch, plan.attend), strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-14)
-    assert not torch.equal(batch.tokens, Training(plan, 6, "cpu").batch().tokens)
+    assert not torch.equal(batch.tokens, Training(plan, 6, "cpu").batches.drawn(0).tokens)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("plan", KINDS, ids=IDS)
-def test_on_the_same_draws_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
+def test_a_training_is_the_same_on_each_device(monkeypatch, plan, device):
     ours, theirs = Training(plan, 5, "cpu"), Training(plan, 5, device)
-    # Without the compiled steps of the CPU, as on a card, and from the same matrices.
+    # Without the compiled steps and draws of the CPU, as on a card.
     theirs._fused = None
-    for name in ("W", "V"):
-        getattr(theirs, name).copy_(getattr(ours, name))
+    monkeypatch.setattr(Batches, "_compiled", Batches.by_tensors)
     for _ in range(8):
-        batch = ours.batch()
-        monkeypatch.setattr(theirs, "batch", lambda batch=batch: Batch(*(part.to(device) for part in batch)))
-        if ours._fused is None:
-            monkeypatch.setattr(ours, "batch", lambda batch=batch: batch)
-        ours.advance()
         theirs.advance()
-        monkeypatch.undo()
+    monkeypatch.undo()
+    for _ in range(8):
+        ours.advance()
     theirs.divergence.check()
     for found, expected in ((theirs.W, ours.W), (theirs.V, ours.V)):
         torch.testing.assert_close(found.cpu(), expected, rtol=1e-10, atol=1e-12)
@@ -108,13 +100,12 @@ def test_steps_are_pytorchs(plan, optimizer):
     plan = replace(plan, optimizer=optimizer, eta=0.05, eta_late=0.01, late=2)
     # A coordinate in which all fixed encodings agree has slope 0, and Adam divides its rounding by its size: not here.
     assert plan.encoding != "fixed" or fixed_encodings(SEED, 7, 5, torch.float64, "cpu").sum(dim=1).abs().max() < 3
-    training, twin = Training(plan, SEED, "cpu"), Training(plan, SEED, "cpu")
+    training = Training(plan, SEED, "cpu")
     W, V = training.W.clone().requires_grad_(), training.V.clone().requires_grad_()
     steps = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[optimizer]([W, V], lr=plan.eta)
     for step in range(5):
         steps.param_groups[0]["lr"] = plan.eta if step < plan.late else plan.eta_late
-        twin.step = step
-        batch = twin.batch()
+        batch = training.batches.drawn(step)
         losses = reference.loss(W, V, batch.encodings, batch.tokens, indicators(batch), attend=plan.attend)
         steps.zero_grad()
         losses.mean().backward()
@@ -125,37 +116,6 @@ def test_steps_are_pytorchs(plan, optimizer):
     assert (
         training.step == 5 and (training.W[:, plan.d :] - Training(plan, SEED, "cpu").W[:, plan.d :]).abs().max() > 1e-3
     )
-
-
-def test_signs_are_fair_and_independent():
-    source = SignEncodings(13, torch.float64, "cpu")
-    n, T = 4000, 9
-    drawn = source(n, T, torch.Generator().manual_seed(0)) * math.sqrt(13)
-    assert drawn.shape == (n, 13, T) and bool((drawn.abs() - 1).abs().max() < 1e-15)
-    # Means of n fair signs have standard deviation 1/√n; 117 of them, and the 6786 products of two: z = 6.
-    flat = drawn.reshape(n, -1)
-    products = flat.T @ flat / n
-    assert flat.mean(dim=0).abs().max() < 6 / math.sqrt(n)
-    assert (products - torch.eye(117, dtype=torch.float64)).abs().max() < 6 / math.sqrt(n)
-    again = source(n, T, torch.Generator().manual_seed(1))
-    assert again.data_ptr() == drawn.data_ptr() or not torch.equal(again * math.sqrt(13), drawn)
-
-
-def test_signs_are_drawn_anew_and_repeat_from_a_seed():
-    source = SignEncodings(5, torch.float32, "cpu")
-    generator = torch.Generator().manual_seed(3)
-    first, second = (source(4, 6, generator).clone() for _ in range(2))
-    assert not torch.equal(first, second)
-    assert torch.equal(source(4, 6, torch.Generator().manual_seed(3)), first)
-
-
-def test_subsets_are_uniform():
-    batch = draw_batch(6000, 2, 1, torch.eye(4), torch.Generator().manual_seed(0), torch.float64)
-    pairs = {tuple(sorted(pair)) for pair in batch.members.tolist()}
-    assert len(pairs) == 6 and all(len(set(pair)) == 2 for pair in pairs)
-    counts = torch.tensor([sum(tuple(sorted(m)) == pair for m in batch.members.tolist()) for pair in sorted(pairs)])
-    # Binomial with mean 1000 and standard deviation 29: z = 6.
-    assert (counts - 1000).abs().max() < 6 * 29
 
 
 def test_fixed_encodings_are_the_first_of_one_draw():
@@ -218,7 +178,6 @@ def test_a_training_that_diverges_is_refused():
         lambda state: {**state, "training": {**state["training"], "step": 99}},
         lambda state: {**state, "training": {**state["training"], "W": state["training"]["V"]}},
         lambda state: {**state, "training": {**state["training"], "W": state["training"]["W"].float()}},
-        lambda state: {**state, "training": {**state["training"], "generator": torch.zeros(3, dtype=torch.uint8)}},
     ],
 )
 def test_a_state_of_something_else_is_one_line(tmp_path, spoil):

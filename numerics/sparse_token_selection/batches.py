@@ -1,0 +1,194 @@
+"""Batches that are counted: a step's is made of a key and the number of the step alone, the same on every device.
+
+A sample's words are, in this order: the bits of its encodings, if it has its own, two for each two entries of its
+tokens, and two for each member of its subset. Bits are in squares of sixteen tokens by sixteen dimensions, each of
+sixteen words of 16 bits, in planes: plane i has word i of every square, and a word's bits are the dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerics import philox_tensors
+from numerics.compiled import compiled, exactly
+from numerics.lanes import LANES, padded
+from numerics.philox import gaussians, philox, subset
+from numerics.settings import at_least
+from verify import InputError
+
+_AHEAD = 2**22
+"""Words that are drawn at a time off the CPU, where many operations on few numbers would take as long."""
+
+
+class Batch(NamedTuple):
+    """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the selected tokens' numbers (n, q)."""
+
+    encodings: Tensor
+    tokens: Tensor
+    members: Tensor
+
+
+class Sizes(NamedTuple):
+    """Samples in a batch, tokens, selected ones, their dimension and that of encodings."""
+
+    n: int
+    T: int
+    q: int
+    d: int
+    d_e: int
+
+
+@exactly
+def plane_words(T: int, d_e: int) -> int:
+    """Return how many words of 16 bits a plane has: one a square, and none of a word of 64 bits is left over."""
+    return padded(padded(T) // LANES * padded(d_e) // LANES, 4)
+
+
+@exactly
+def block_count(plane: int, pairs: int, q: int) -> int:
+    """Return how many blocks of four words a sample takes, for planes of bits, pairs of Gaussians and members."""
+    return -(-(8 * plane + 2 * pairs + 2 * q) // 4)
+
+
+@compiled
+def draw(
+    key: Any, step: Any, sample: Any, T: int, plane: int, words: Any, work: Any, tokens: Any, members: Any
+) -> None:
+    """Draw a sample.
+
+    Parameters
+    ----------
+    words
+        (4, blocks) of uint32, as many as are needed; the first are the encodings' bits, (16, plane) of 16 bits each;
+        none, of a plane of 0, where they are shared.
+    work, tokens
+        (pairs,) and (2 pairs,), of which d T are used.
+    members
+        (q,).
+    """
+    philox(key, sample, step, words)
+    pairs, q, row = len(work), len(members), words.reshape(-1)
+    signs, normals = 8 * plane, 2 * pairs
+    gaussians(row[signs : signs + normals], work, tokens)
+    subset(row[signs + normals : signs + normals + 2 * q], T, members)
+
+
+@exactly
+def _draw_all(key: Any, step: Any, T: int, plane: int, words: Any, work: Any, tokens: Any, members: Any) -> None:
+    """Draw as many samples as there are rows of words."""
+    for sample in range(len(words)):
+        draw(key, step, sample, T, plane, words[sample], work, tokens[sample], members[sample])
+
+
+class _Drawn(NamedTuple):
+    """Of some samples: words (n, count), of which the first are bits, numbers (n, d T) at least, and members (n, q)."""
+
+    words: Tensor
+    tokens: Tensor
+    members: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """The batches of a key: step by step, whatever is asked for first.
+
+    `encodings`, (d_e, T), are shared by all samples; without them each has its own, of random signs. Raises InputError
+    for sizes below 1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than float32 and
+    float64, and encodings of another shape, type or device.
+    """
+
+    sizes: Sizes
+    key: int
+    dtype: torch.dtype
+    encodings: Tensor | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name, size in self.sizes._asdict().items():
+            at_least(name, size, 1)
+        if self.sizes.q > self.sizes.T:
+            raise InputError("q", self.sizes.q, f"must be at most T = {self.sizes.T}")
+        if not isinstance(self.key, int) or not 0 <= self.key < 2**64:
+            raise InputError("key", self.key, "must be an integer from 0 to 2^64 - 1")
+        if self.dtype not in (torch.float32, torch.float64):
+            raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
+        if self.encodings is not None:
+            fitting("encodings", self.encodings, (self.sizes.d_e, self.sizes.T), self.dtype, self.device)
+
+    @property
+    def _plane(self) -> int:
+        return 0 if self.encodings is not None else int(plane_words(self.sizes.T, self.sizes.d_e))
+
+    @property
+    def _pairs(self) -> int:
+        return -(-self.sizes.d * self.sizes.T // 2)
+
+    @cached_property
+    def _ahead(self) -> dict[int, Tensor]:
+        """Words of steps to come, (n, count) each."""
+        return {}
+
+    @cached_property
+    def _table(self) -> Tensor:
+        """Row k holds the eight signs that the byte k stands for, each of size 1/√d_e."""
+        bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
+        return (2 * bits - 1).to(self.dtype) / math.sqrt(self.sizes.d_e)
+
+    def drawn(self, step: int) -> Batch:
+        """Return a step's batch. Raises InputError for what is no number of a step."""
+        counted(step)
+        n, T, _, d, _ = self.sizes
+        words, tokens, members = self._compiled(step) if self.device == "cpu" else self.by_tensors(step)
+        shaped = tokens[:, : d * T].to(self.dtype).reshape(n, d, T)
+        return Batch(self._signs(words) if self.encodings is None else self.encodings, shaped, members)
+
+    def _compiled(self, step: int) -> _Drawn:
+        n, T, q, _, _ = self.sizes
+        words = np.empty((n, 4, block_count(self._plane, self._pairs, q)), np.uint32)
+        tokens, members = np.empty((n, 2 * self._pairs)), np.empty((n, q), np.int64)
+        _draw_all(np.uint64(self.key), step, T, self._plane, words, np.empty(self._pairs), tokens, members)
+        return _Drawn(torch.from_numpy(words.view(np.int32)).flatten(1), *map(torch.from_numpy, (tokens, members)))
+
+    def by_tensors(self, step: int) -> _Drawn:
+        """Draw by operations on tensors, as it is done off the CPU."""
+        n, T, q, _, _ = self.sizes
+        signs, normals = 8 * self._plane, 2 * self._pairs
+        count = signs + normals + 2 * q
+        if step not in self._ahead:
+            self._ahead.clear()
+            steps = range(step, min(step + max(1, _AHEAD // (n * count)), 2**63))
+            found = philox_tensors.words(self.key, steps, range(n), count, self.device)
+            self._ahead.update(zip(steps, found, strict=True))
+        words = self._ahead[step]
+        tokens = philox_tensors.gaussians(words[:, signs : signs + normals])
+        return _Drawn(words[:, :signs].to(torch.int32), tokens, philox_tensors.subsets(words[:, signs + normals :], T))
+
+    def _signs(self, words: Tensor) -> Tensor:
+        """Return the encodings (n, d_e, T) of words of 32 bits as int32."""
+        n, T, _, _, d_e = self.sizes
+        across, along = padded(T) // LANES, padded(d_e) // LANES
+        # A word has its lowest bits first.
+        octets = words[:, : 8 * self._plane].contiguous().view(torch.uint8).to(torch.int32)
+        rows = self._table.index_select(0, octets.reshape(-1)).view(n, LANES, self._plane, LANES)
+        squares = rows[:, :, : across * along].view(n, LANES, across, along, LANES)
+        return squares.permute(0, 3, 4, 2, 1).reshape(n, along * LANES, across * LANES)[:, :d_e, :T].contiguous()
+
+
+def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:
+    """Raise InputError for what is not of a shape, a type of numbers and a kind of device."""
+    kind = torch.device(device).type
+    if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != kind:
+        found = tuple(matrix.shape), matrix.dtype, matrix.device.type
+        on = "on the CPU" if kind == "cpu" else f"on {kind}"
+        raise InputError(name, found, f"must be of shape {shape} and {dtype}, {on}")
+
+
+def counted(step: int) -> None:
+    """Raise InputError for what is no number of a step."""
+    if not isinstance(step, int) or not 0 <= step < 2**63:
+        raise InputError("step", step, "must be an integer from 0 to 2^63 - 1")

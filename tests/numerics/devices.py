@@ -1,0 +1,6 @@
+"""The devices that a test of simulations runs on."""
+
+import pytest
+import torch
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA"))]
