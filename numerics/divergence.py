@@ -12,15 +12,15 @@ _LOOKS, _NEVER = 256, 2**62
 class Divergence:
     """Remembers the first step whose loss is not finite. A card is waited for now and then only, the CPU each time."""
 
-    def __init__(self, eta: float) -> None:
-        self._eta = eta
+    def __init__(self, eta: float, device: str) -> None:
+        self._eta, self._every = eta, 1 if torch.device(device).type == "cpu" else _LOOKS
         self._first: Tensor | None = None
 
     def look(self, loss: Tensor, step: int) -> None:
         """Remember a step if its loss is not finite. Raises InputError, on a card within some steps."""
         diverged = torch.where(loss.isfinite(), _NEVER, step)
         self._first = diverged if self._first is None else torch.minimum(self._first, diverged)
-        if loss.device.type == "cpu" or step % _LOOKS == 0:
+        if step % self._every == 0:
             self.check()
 
     def check(self) -> None:

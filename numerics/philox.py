@@ -100,6 +100,14 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
 
 
 @exactly
+def gaussian_rows(words: Any, out: Any) -> None:
+    """Turn rows of words, (samples, 2m) of uint32, into rows of independent N(0, 1)."""
+    work = np.empty(words.shape[1] // 2)
+    for i in range(len(words)):
+        gaussians(words[i], work, out[i])
+
+
+@exactly
 def subset(words: Any, T: int, out: Any) -> None:
     """Turn words (2q,) of uint32 into a uniformly random subset of [T], `out` (q,), by Floyd's algorithm."""
     q = len(out)

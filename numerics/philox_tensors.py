@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerics.philox import rows
+from numerics.philox import gaussian_rows, rows
 
 _LOW = 2**32 - 1
 _MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
@@ -64,15 +64,36 @@ def uniforms(found: Tensor) -> Tensor:
     return (signed(found).to(torch.float64) + 2147483648.5) * 2.0**-32
 
 
+def exponentials(found: Tensor) -> Tensor:
+    """Turn rows of words, (n, k), into sums of k independent exponential variables of mean 1, (n,), float64."""
+    # A product of thirty is above 10⁻³⁰⁰.
+    products = [part.prod(dim=-1) for part in uniforms(found).split(30, dim=-1)]
+    return -sum(map(_log, products), start=found.new_zeros(len(found), dtype=torch.float64))
+
+
+def _log(found: Tensor) -> Tensor:
+    return torch.from_numpy(np.log(found.numpy())) if found.device.type == "cpu" else found.log()
+
+
 def gaussians(found: Tensor) -> Tensor:
-    """Turn words (…, 2m) into independent N(0, 1), float64, as `philox.gaussians` does."""
+    """Turn rows of words, (n, 2m), into independent N(0, 1), float64, as `philox.gaussians` does."""
+    if found.device.type != "cpu":
+        return gaussians_by_tensors(found)
+    # By the kernel: on several threads PyTorch's sine and cosine have been seen to be off by 10⁻¹² and more.
+    words, out = found.numpy().astype(np.uint32), np.empty(tuple(found.shape))
+    gaussian_rows(words, out)
+    return torch.from_numpy(out)
+
+
+def gaussians_by_tensors(found: Tensor) -> Tensor:
+    """Return `gaussians` by operations on tensors."""
     radius, angle = found.chunk(2, dim=-1)
     radius, angle = (-2 * uniforms(radius).log()).sqrt(), signed(angle).to(torch.float64) * (2 * math.pi * 2.0**-32)
     return torch.cat([radius * angle.cos(), radius * angle.sin()], dim=-1)
 
 
 def subsets(found: Tensor, T: int) -> Tensor:
-    """Turn words (…, 2q) into uniformly random subsets of [T], (…, q), by Floyd's algorithm."""
+    """Turn words (…, 2q) into uniformly random subsets of [T], T ≤ 2³¹, (…, q), by Floyd's algorithm."""
     members: list[Tensor] = []
     for i in range(found.shape[-1] // 2):
         largest = T - found.shape[-1] // 2 + i

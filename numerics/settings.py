@@ -1,4 +1,4 @@
-"""What experiments share: the parameters of their settings, what sizes have to be, how long an act takes here."""
+"""What experiments share: parameters of their settings, what sizes and counters have to be, how long an act takes."""
 
 import time
 from collections.abc import Callable
@@ -23,6 +23,14 @@ def at_least(name: str, value: int, least: int) -> None:
     """Raise InputError unless the value is an integer that is not below `least`."""
     if not isinstance(value, int) or value < least:
         raise InputError(name, value, f"must be an integer >= {least}")
+
+
+def counted(key: int, step: int = 0) -> None:
+    """Raise InputError unless the key is a word of 64 bits, and the step a number below 2⁶³."""
+    if not isinstance(key, int) or not 0 <= key < 2**64:
+        raise InputError("key", key, "must be an integer from 0 to 2^64 - 1")
+    if not isinstance(step, int) or not 0 <= step < 2**63:
+        raise InputError("step", step, "must be an integer from 0 to 2^63 - 1")
 
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:

@@ -66,17 +66,23 @@ class OnPrompts(NamedTuple):
         """Compare the end, entry by entry and along each row of `multiples`, (m, k), with theory, (k,).
 
         To first order a part of the prompts moves the end by Newton's step for its slopes: their spread is the end's.
-        That is inconclusive where chance hides a share of what theory says along a row of `multiples`.
+        That is inconclusive where chance hides a share of what theory says along a row of `multiples`, or of its
+        largest entry, and where the descent stopped further from its end than a tenth of what chance may be.
         """
-        if not self.end.off(0.0):
-            return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is a saddle", trainings=1)
+        if np.linalg.eigvalsh(self.end.hessian)[0] <= 0:
+            return Verdict(Outcome.REFUTED, Evidence.SIMULATED, "the end is no minimum", trainings=1)
         parts = len(self.slopes)
         moved = np.linalg.solve(self.end.hessian, self.slopes.T).T
         rows = np.concatenate([np.eye(len(right)), multiples])
-        error = (moved @ rows.T).std(axis=0, ddof=1) / math.sqrt(parts)
-        bound = student_bound(parts, MOST_COMPARISONS)
-        worst = float((np.abs(rows @ (self.end.point - right)) / error).max())
-        verdict = Verdict.within(worst, bound, "in standard errors the end is", Evidence.SIMULATED)
-        hidden = float((bound * error[len(right) :] / np.abs(multiples @ right)).max())
-        outcome = Outcome.INCONCLUSIVE if verdict.holds and hidden > share else verdict.outcome
-        return replace(verdict, outcome=outcome, detail=f"{verdict.detail}; chance hides {hidden:.0%}", trainings=1)
+        allowed = student_bound(parts, MOST_COMPARISONS) * (moved @ rows.T).std(axis=0, ddof=1) / math.sqrt(parts)
+        left = np.abs(rows @ np.linalg.solve(self.end.hessian, self.end.slope))
+        worst = float((np.abs(rows @ (self.end.point - right)) / allowed).max())
+        verdict = Verdict.within(worst, 1.0, "over what chance allows, the end is", Evidence.SIMULATED)
+        largest = np.full(len(right), np.abs(right).max())
+        hidden = float((allowed / np.concatenate([largest, np.abs(multiples @ right)])).max())
+        vague = hidden > share or bool((left > allowed / 10).any())
+        outcome = Outcome.INCONCLUSIVE if verdict.holds and vague else verdict.outcome
+        detail = (
+            f"{verdict.detail}; chance hides {hidden:.0%}, {float((left / allowed).max()):.1e} of it is not descended"
+        )
+        return replace(verdict, outcome=outcome, detail=detail, trainings=1)

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from paper_checks.descents import settled
+from paper_checks.descents import OnPrompts, Settled, settled
 from paper_checks.lazily import lazily
+from verify import Outcome
 
 CURVATURE, LEAST = np.diag([1.0, 4.0, 100.0]), np.array([1.0, -2.0, 0.5])
 
@@ -47,3 +48,25 @@ def test_a_module_is_loaded_when_it_is_used(monkeypatch):
 def test_a_module_that_is_not_there():
     with pytest.raises(ModuleNotFoundError, match="no module no_such_module"):
         lazily("no_such_module")
+
+
+SPREAD = 1e-3 * np.random.default_rng(1).normal(size=(64, 2))
+"""Slopes of 64 parts of a sample."""
+
+
+@pytest.mark.parametrize(
+    ("point", "slope", "curvatures", "outcome"),
+    [
+        ((1.0, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.VERIFIED),
+        ((1.01, 0.0), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
+        ((1.0, 0.01), (0.0, 0.0), (1.0, 1.0), Outcome.REFUTED),
+        # It has not ended; an entry is not told from others; a saddle.
+        ((1.0, 0.0), (1.0, 1.0), (1.0, 1.0), Outcome.INCONCLUSIVE),
+        ((1.0, 40.0), (0.0, 0.0), (1.0, 1e-9), Outcome.INCONCLUSIVE),
+        ((1.0, 0.0), (0.0, 0.0), (1.0, -1.0), Outcome.REFUTED),
+    ],
+)
+def test_an_end_on_prompts_is_held_against_theory_where_chance_lets_it_be_told(point, slope, curvatures, outcome):
+    end = Settled(np.array(point), 1.0, np.array(slope), np.diag(curvatures))
+    found = OnPrompts(end, SPREAD).agrees(np.array([1.0, 0.0]), np.array([[1.0, 0.0]]), share=0.1)
+    assert found.outcome is outcome, found.detail

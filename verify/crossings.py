@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 QUICK, FULL = 10, 200
 """Instances that a crossing's test draws in a quick run, and under `--full`."""
+LOOKED_THROUGH = 4 * QUICK
+"""Instances that are drawn for one that shows a planted error."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Crossing:
     planted: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     sizes: tuple[str, ...] = ()
 
-    def caught(self, label: str, device: str, *, examples: int = 4 * QUICK, seed: int = 0) -> Verdict:
+    def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:
         """Return the verdict on a planted error, refuted by the first drawn instance that shows it."""
         wrong = self.planted[label]
         return over_drawn(

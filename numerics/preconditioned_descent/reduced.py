@@ -25,7 +25,7 @@ from torch import Tensor
 
 from numerics import philox_tensors
 from numerics.preconditioned_descent.reference import roots
-from numerics.settings import at_least
+from numerics.settings import at_least, counted
 from verify import InputError
 
 _CHUNK_ELEMENTS = 2**21
@@ -47,15 +47,16 @@ def reduced(tokens: Tensor, weights: Tensor) -> Prompts:
 
 
 def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: int = 0) -> Prompts:
-    """Return the prompts of a key's step, the same on every device, with the distribution of what `sample` draws.
+    """Return the prompts of a key's step, distributed as those of `sample`; the same, to rounding, on any device.
 
     For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
     triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For fewer
     examples tokens are drawn. Words of 32 bits bound an exponential by 23 and a Gaussian by 6.76. Raises InputError for
-    no prompts, for no examples and where `roots` does.
+    no prompts, no examples, a key that is no word of 64 bits, a step that is not below 2⁶³, and where `roots` does.
     """
     at_least("count", count, 1)
     at_least("n", n, 1)
+    counted(key, step)
     root, prior_root = roots(covariance, prior)
     d, device = len(root), str(covariance.device)
     half, normals, uniforms = _words(n, d)
@@ -63,9 +64,9 @@ def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: 
     parts = []
     for start in range(0, count, most):
         samples = range(start, min(start + most, count))
-        words = philox_tensors.words(key, range(step, step + 1), samples, normals + uniforms, device)[0].T
-        gaussian = philox_tensors.gaussians(words[:normals].T).T
-        T = _half(n, d, gaussian[:half], philox_tensors.uniforms(words[normals:])).to(covariance)
+        words = philox_tensors.words(key, range(step, step + 1), samples, normals + uniforms, device)[0]
+        gaussian = philox_tensors.gaussians(words[:, :normals]).T
+        T = _half(n, d, gaussian[:half], words[:, normals:]).to(covariance)
         T = (root @ T.reshape(d, -1)).view(d, -1, len(samples)) / math.sqrt(n)
         second_moment = T.new_zeros(d, d, len(samples))
         for column in T.unbind(dim=1):
@@ -76,7 +77,7 @@ def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: 
 
 
 def _words(n: int, d: int) -> tuple[int, int, int]:
-    """Return how many Gaussians `_half` takes, how many, an even number, a prompt, and how many uniform numbers."""
+    """Return how many Gaussians `_half` takes, how many, an even number, a prompt takes, and how many more words."""
     if n < d:
         half, uniforms = n * d, 0
     else:
@@ -84,18 +85,18 @@ def _words(n: int, d: int) -> tuple[int, int, int]:
     return half, half + 2 * d + half % 2, uniforms
 
 
-def _half(n: int, d: int, gaussian: Tensor, uniform: Tensor) -> Tensor:
+def _half(n: int, d: int, gaussian: Tensor, words: Tensor) -> Tensor:
     """Return T (d, d, N) with TTᵀ of Wishart's distribution of n degrees of freedom; for n < d it is (d, n, N)."""
     if n < d:
-        return gaussian.view(d, n, -1)
+        return gaussian.reshape(d, n, -1)
     T = gaussian.new_zeros(d, d, gaussian.shape[1])
     below = torch.tril_indices(d, d, -1, device=gaussian.device)
     T[below[0], below[1]] = gaussian[d:]
-    # χ² of two degrees of freedom is −2 log u; an odd one is a square.
+    # χ² of two degrees of freedom is twice an exponential; an odd one is a square.
     freedom = [n - i for i in range(d)]
-    exponentials = uniform.log().split([k // 2 for k in freedom])
-    parts = zip(freedom, exponentials, gaussian[:d], strict=True)
-    T.diagonal().copy_(torch.stack([k % 2 * z.square() - 2 * part.sum(dim=0) for k, part, z in parts], dim=-1).sqrt())
+    parts = zip(freedom, words.split([k // 2 for k in freedom], dim=1), gaussian[:d], strict=True)
+    squares = [2 * philox_tensors.exponentials(part) + k % 2 * z.square() for k, part, z in parts]
+    T.diagonal().copy_(torch.stack(squares, dim=-1).sqrt())
     return T
 
 

@@ -76,7 +76,7 @@ class Training:
 
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
-        self.divergence, self.device, self.key = Divergence(plan.eta), device, key_for(seed, "training batches")
+        self.divergence, self.device, self.key = Divergence(plan.eta, device), device, key_for(seed, "training batches")
         # On the CPU, so that it begins alike on every device.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": _DTYPE}
         shape, count = (plan.L, plan.d, plan.d), {"A": 1, "A_and_B": 2}[plan.trained]
@@ -100,6 +100,7 @@ class Training:
     def state(self) -> dict[str, Any]:
         """Return what a training goes on from."""
         return {
+            "key": self.key,
             "step": self.step,
             "matrices": [matrix.clone() for matrix in self.matrices],
             "means": [[mean.clone() for mean in means] for means in self.means],
@@ -145,7 +146,8 @@ def readings(
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["kept"])
         like = {"training": fresh.state(), "kept": [fresh.matrices] * count}
-        return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
+        same = alike(state, like) and state["training"]["key"] == fresh.key
+        return same and kept_by(plan.read, state["training"]["step"], count)
 
     left = running.left(part, fits) or {"training": None, "kept": []}
     training = Training(plan, seed, device, left["training"])

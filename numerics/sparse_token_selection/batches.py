@@ -18,11 +18,13 @@ from numerics import philox_tensors
 from numerics.compiled import compiled, exactly
 from numerics.lanes import LANES, padded
 from numerics.philox import gaussians, philox, subset
-from numerics.settings import at_least
+from numerics.settings import at_least, counted
 from verify import InputError
 
 _AHEAD = 2**22
 """Words that are drawn at a time off the CPU, where many operations on few numbers would take as long."""
+_MOST_AHEAD = 64
+"""Steps of small batches that are drawn at a time."""
 
 
 class Batch(NamedTuple):
@@ -113,8 +115,7 @@ class Batches:
             at_least(name, size, 1)
         if self.sizes.q > self.sizes.T:
             raise InputError("q", self.sizes.q, f"must be at most T = {self.sizes.T}")
-        if not isinstance(self.key, int) or not 0 <= self.key < 2**64:
-            raise InputError("key", self.key, "must be an integer from 0 to 2^64 - 1")
+        counted(self.key)
         if self.dtype not in (torch.float32, torch.float64):
             raise InputError("dtype", self.dtype, "must be torch.float32 or torch.float64")
         if self.encodings is not None:
@@ -128,10 +129,15 @@ class Batches:
     def _pairs(self) -> int:
         return -(-self.sizes.d * self.sizes.T // 2)
 
+    @property
+    def on_cpu(self) -> bool:
+        """Whether batches are drawn by the compiled kernel."""
+        return torch.device(self.device).type == "cpu"
+
     @cached_property
-    def _ahead(self) -> dict[int, Tensor]:
-        """Words of steps to come, (n, count) each."""
-        return {}
+    def _ahead(self) -> dict[str, Any]:
+        """What is drawn of steps to come: the steps, and a `_Drawn` of theirs, a row for each."""
+        return {"steps": range(0)}
 
     @cached_property
     def _table(self) -> Tensor:
@@ -141,9 +147,9 @@ class Batches:
 
     def drawn(self, step: int) -> Batch:
         """Return a step's batch. Raises InputError for what is no number of a step."""
-        counted(step)
+        counted(self.key, step)
         n, T, _, d, _ = self.sizes
-        words, tokens, members = self._compiled(step) if self.device == "cpu" else self.by_tensors(step)
+        words, tokens, members = self._compiled(step) if self.on_cpu else self.by_tensors(step)
         shaped = tokens[:, : d * T].to(self.dtype).reshape(n, d, T)
         return Batch(self._signs(words) if self.encodings is None else self.encodings, shaped, members)
 
@@ -155,18 +161,19 @@ class Batches:
         return _Drawn(torch.from_numpy(words.view(np.int32)).flatten(1), *map(torch.from_numpy, (tokens, members)))
 
     def by_tensors(self, step: int) -> _Drawn:
-        """Draw by operations on tensors, as it is done off the CPU."""
-        n, T, q, _, _ = self.sizes
-        signs, normals = 8 * self._plane, 2 * self._pairs
-        count = signs + normals + 2 * q
-        if step not in self._ahead:
-            self._ahead.clear()
-            steps = range(step, min(step + max(1, _AHEAD // (n * count)), 2**63))
-            found = philox_tensors.words(self.key, steps, range(n), count, self.device)
-            self._ahead.update(zip(steps, found, strict=True))
-        words = self._ahead[step]
-        tokens = philox_tensors.gaussians(words[:, signs : signs + normals])
-        return _Drawn(words[:, :signs].to(torch.int32), tokens, philox_tensors.subsets(words[:, signs + normals :], T))
+        """Draw by operations on tensors, as it is done off the CPU: some steps at a time."""
+        if step not in self._ahead["steps"]:
+            n, T, q, _, _ = self.sizes
+            signs, normals = 8 * self._plane, 2 * self._pairs
+            count = signs + normals + 2 * q
+            steps = range(step, min(step + max(1, min(_MOST_AHEAD, _AHEAD // (n * count))), 2**63))
+            blocks = philox_tensors.by_tensors(self.key, steps, range(n), -(-count // 4), self.device)
+            words = blocks.flatten(2)
+            tokens = philox_tensors.gaussians_by_tensors(words[..., signs : signs + normals])
+            members = philox_tensors.subsets(words[..., signs + normals : count], T)
+            self._ahead.update(steps=steps, drawn=_Drawn(words[..., :signs].to(torch.int32), tokens, members))
+        row = step - self._ahead["steps"].start
+        return _Drawn(*(part[row] for part in self._ahead["drawn"]))
 
     def _signs(self, words: Tensor) -> Tensor:
         """Return the encodings (n, d_e, T) of words of 32 bits as int32."""
@@ -186,9 +193,3 @@ def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtyp
         found = tuple(matrix.shape), matrix.dtype, matrix.device.type
         on = "on the CPU" if kind == "cpu" else f"on {kind}"
         raise InputError(name, found, f"must be of shape {shape} and {dtype}, {on}")
-
-
-def counted(step: int) -> None:
-    """Raise InputError for what is no number of a step."""
-    if not isinstance(step, int) or not 0 <= step < 2**63:
-        raise InputError("step", step, "must be an integer from 0 to 2^63 - 1")

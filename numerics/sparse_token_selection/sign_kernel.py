@@ -24,7 +24,8 @@ from torch import Tensor
 
 from numerics.compiled import compiled, exactly
 from numerics.lanes import LANES, padded, product, signed_sums
-from numerics.sparse_token_selection.batches import Batches, block_count, counted, draw, fitting, plane_words
+from numerics.settings import counted
+from numerics.sparse_token_selection.batches import Batches, block_count, draw, fitting, plane_words
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError
 from verify.cores import on_all_cores
@@ -231,7 +232,7 @@ class SignBatches:
     batches: Batches
 
     def __post_init__(self) -> None:
-        if self.batches.device != "cpu":
+        if not self.batches.on_cpu:
             raise InputError("device", self.batches.device, "must be cpu")
         encodings, size = self.batches.encodings, 1 / math.sqrt(self.batches.sizes.d_e)
         if encodings is not None:
@@ -259,7 +260,7 @@ class SignBatches:
 
     def gradient(self, W: Tensor, V: Tensor, step: int, attend: Attend) -> Gradient:
         """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V."""
-        counted(step)
+        counted(self.batches.key, step)
         n, T, q, d, d_e = self.batches.sizes
         for name, matrix, shape in (("W", W, (d + d_e, d + d_e)), ("V", V, (d, d + d_e))):
             fitting(name, matrix, shape, self.batches.dtype, "cpu")

@@ -131,7 +131,7 @@ class Training:
     def __init__(self, plan: Plan, seed: int, device: str, left: dict[str, Any] | None = None) -> None:
         self.plan, size = plan, plan.d + plan.d_e
         self.step = 0
-        self.divergence = Divergence(plan.eta)
+        self.divergence = Divergence(plan.eta, device)
         # On the CPU, so that it begins alike on every device.
         like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": plan.precision}
         self.W, self.V = ((plan.scale * torch.randn(rows, size, **like)).to(device) for rows in (size, plan.d))
@@ -142,7 +142,7 @@ class Training:
         shared = None if plan.encoding == "stochastic" else shared_encodings(plan, seed, plan.T, device)
         self.batches = Batches(sizes, key_for(seed, "training batches"), plan.precision, shared, device)
         self._fused: SignBatches | None = None
-        if plan.encoding != "one_hot" and torch.device(device).type == "cpu":
+        if plan.encoding != "one_hot" and self.batches.on_cpu:
             from numerics.sparse_token_selection import sign_kernel
 
             self._fused = sign_kernel.SignBatches(self.batches)
@@ -156,7 +156,7 @@ class Training:
     def state(self) -> dict[str, Any]:
         """Return what a training goes on from."""
         kept = {"W": self.W.clone(), "V": self.V.clone(), "means": [mean.clone() for mean in self.means]}
-        return {"step": self.step, **kept}
+        return {"key": self.batches.key, "step": self.step, **kept}
 
     def gradient(self) -> Gradient:
         """Return the mean loss (), and its slopes in W[:, d:] and in V, of the step's batch."""
@@ -198,7 +198,8 @@ def readings(
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["W"])
         like = {"training": fresh.state(), "W": [fresh.W] * count, "V": [fresh.V] * count}
-        return alike(state, like) and kept_by(plan.read, state["training"]["step"], count)
+        same = alike(state, like) and state["training"]["key"] == fresh.batches.key
+        return same and kept_by(plan.read, state["training"]["step"], count)
 
     left = running.left(part, fits) or {"training": None, "W": [], "V": []}
     training = Training(plan, seed, device, left["training"])

@@ -13,14 +13,14 @@ ROUNDING = 1e-9
 
 
 def covariance(spectrum: Sequence[float], seed: int, device: str) -> "tuple[Tensor, Tensor]":
-    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, (d, d)."""
+    """Return Σ with a spectrum and random eigenvectors, and Σ^{-1}, (d, d); on every device the same."""
     import torch
 
     from numerics.preconditioned_descent.experiments import random_rotation
 
-    U = random_rotation(len(spectrum), torch.Generator(device).manual_seed(seed))
-    D = torch.tensor(spectrum, dtype=torch.float64, device=device)
-    return U.T @ D.diag() @ U, U.T @ (1 / D).diag() @ U
+    U = random_rotation(len(spectrum), torch.Generator().manual_seed(seed))
+    D = torch.tensor(spectrum, dtype=torch.float64)
+    return (U.T @ D.diag() @ U).to(device), (U.T @ (1 / D).diag() @ U).to(device)
 
 
 def close(found: "Tensor", theory: "Tensor", what: str, scale: float = 1.0) -> Verdict:

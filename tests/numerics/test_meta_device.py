@@ -75,7 +75,7 @@ def transformer(activation=None):
 def transformer_reduced():
     A, B = meta(2, 3, 3).requires_grad_(), meta(2, 3, 3).requires_grad_()
     for n, half, uniforms in ((2, 6, 0), (5, 6, 5)):
-        yield reduced._half(n, 3, meta(half, 4), meta(uniforms, 4))
+        yield reduced._half(n, 3, meta(half, 4), torch.empty(4, uniforms, device="meta", dtype=torch.int64))
     prompts = reduced.reduced(meta(6, 3, 5), meta(6, 3))
     yield from torch.autograd.grad(reduced.losses(A, B, prompts).mean(), (A, B))
     yield reduced.mean_losses(A, B, prompts.second_moment, meta(3, 3))

@@ -6,6 +6,7 @@ import torch
 
 from numerics import philox_tensors
 from numerics.philox import gaussians, philox, subset
+from numerics.repeatable import one_thread
 from tests.numerics.devices import DEVICES
 
 
@@ -55,6 +56,7 @@ def test_words_are_philoxs(key, sample, step, blocks):
 def test_words_are_those_of_each_step_and_sample(device):
     steps, samples = range(2**32 - 2, 2**32 + 2), range(5, 8)
     found = philox_tensors.words(7, steps, samples, 10, device)
+    assert torch.equal(philox_tensors.by_tensors(7, steps, samples, 3, device).flatten(2)[..., :10], found)
     assert found.shape == (4, 3, 10) and torch.equal(found.cpu(), philox_tensors.words(7, steps, samples, 10, "cpu"))
     for i, step in enumerate(steps):
         for j, sample in enumerate(samples):
@@ -78,9 +80,22 @@ def test_gaussians_are_box_and_mullers():
     # Radii are below 7; a dozen roundings, and what the series leave out, less than half of one.
     assert np.abs(found - expected).max() < 7 * 6 * np.finfo(float).eps
     assert 6.7 < np.abs(found).max() < 6.77
-    by_tensors = philox_tensors.gaussians(torch.from_numpy(words.astype(np.int64))).numpy()
+    row = torch.from_numpy(words.astype(np.int64))[None]
+    assert philox_tensors.gaussians(row)[0].tolist() == found.tolist()
+    with one_thread():
+        by_tensors = philox_tensors.gaussians_by_tensors(row)[0].numpy()
     assert np.abs(by_tensors - expected).max() < 7 * 6 * np.finfo(float).eps
     assert philox_tensors.uniforms(torch.tensor([2**31, 2**31 - 1])).tolist() == [2.0**-33, 1 - 2.0**-33]
+
+
+@pytest.mark.parametrize("count", [0, 1, 30, 95])
+def test_exponentials_are_sums_of_logarithms(count):
+    words = np.random.default_rng(count).integers(0, 2**32, (4, count), dtype=np.uint32)
+    words[0] = 2**31
+    # As int32 that is the least: the smallest uniform number.
+    uniform = (words.view(np.int32).astype(float) + 2.0**31 + 0.5) / 2.0**32
+    found = philox_tensors.exponentials(torch.from_numpy(words.astype(np.int64)))
+    assert np.allclose(found.numpy(), -np.log(uniform).sum(axis=1), rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize(("T", "q"), [(200, 3), (9, 9), (2**31, 5), (1, 1)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from numerics.settings import at_least, integer, positive, timed
+from numerics.settings import at_least, counted, integer, positive, timed
 from verify import InputError
 
 
@@ -19,6 +19,13 @@ def test_sizes_are_integers_that_are_not_too_small():
     for value in (1, 2.0):
         with pytest.raises(InputError, match=f"n = {value}: must be an integer >= 2"):
             at_least("n", value, 2)
+
+
+def test_keys_and_steps_are_words():
+    counted(2**64 - 1, 2**63 - 1)
+    for name, given in (("key", (-1,)), ("key", (2**64,)), ("step", (0, -1)), ("step", (0, 2**63)), ("step", (0, 0.5))):
+        with pytest.raises(InputError, match=f"{name} = .*: must be an integer from 0 to 2"):
+            counted(*given)
 
 
 def test_an_act_is_timed(monkeypatch):

@@ -164,7 +164,7 @@ def test_a_spectrum_that_is_printed_has_five_numbers():
         lambda state: {**state, "training": {**state["training"], "step": 99}},
         lambda state: {**state, "training": {**state["training"], "matrices": []}},
         lambda state: {**state, "training": {**state["training"], "means": [[], []]}},
-        lambda state: {**state, "training": {**state["training"], "generator": torch.zeros(3, dtype=torch.uint8)}},
+        lambda state: {**state, "training": {**state["training"], "key": 5}},
     ],
 )
 def test_a_state_of_something_else_is_one_line(tmp_path, spoil):
