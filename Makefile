@@ -47,14 +47,14 @@ bench: $(READY)
 	cp build/benchmarks/growth/*.png tests/benchmarks/growth/
 
 findings: $(READY)
-	$(BIN)/python -m verify.findings > FINDINGS.md.new
+	$(BIN)/python -m verify.reports.findings > FINDINGS.md.new
 	mv FINDINGS.md.new FINDINGS.md
 
 certificates: $(READY)
-	$(BIN)/python -m verify.evidence
+	$(BIN)/python -m verify.reports.certificates
 
 necessity: $(READY)
-	$(BIN)/python -m verify.necessity_map
+	$(BIN)/python -m verify.reports.necessity_map
 
 clean:
 	rm -rf .venv

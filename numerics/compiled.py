@@ -15,7 +15,7 @@ from typing import Any
 import numba
 from numba.core import config
 
-import verify.exponential
+import verify.evaluation.vector_exponential
 
 _ROOT = Path(__file__).parent
 
@@ -40,7 +40,7 @@ def forget_others(found: Path, *, after: float = 86400.0) -> None:
                 shutil.rmtree(other)
 
 
-SOURCES = (*_ROOT.rglob("*.py"), Path(verify.exponential.__file__))
+SOURCES = (*_ROOT.rglob("*.py"), Path(verify.evaluation.vector_exponential.__file__))
 _FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from verify.crossings import register_profiles
-from verify.pytest_plugin import load_profile
+from verify.reports.pytest_plugin import load_profile
+from verify.runs.crossings import register_profiles
 
 register_profiles()
 

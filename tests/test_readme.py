@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import verify
-from verify.cli import run
+from verify.reports.command_line import run
 
 README = (Path(verify.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", README, re.DOTALL))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import verify
-from verify.necessity_map import map_text
+from verify.reports.necessity_map import map_text
 
 ROOT = Path(verify.__file__).parents[1]
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]

@@ -1,5 +1,5 @@
 """`python -m verify`."""
 
-from verify.cli import main
+from verify.reports.command_line import main
 
 main()

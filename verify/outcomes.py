@@ -5,12 +5,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from verify.errors import TheoremError
 
-if TYPE_CHECKING:
-    from verify.claims import Clause
+
+class Labelled(Protocol):
+    """What a result says which clause it is of by."""
+
+    @property
+    def label(self) -> str:
+        """Name of the clause."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The clause in words or symbols."""
+        ...
+
 
 SCHEMA = 1
 """Version of the JSON objects of the command line."""
@@ -106,8 +118,8 @@ class ClauseResult:
     `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
     shows a refutation; `values` are numbers that the evaluation found on its way; `proof` is what a
     certificate says of the clause, None where nothing was decided. A clause does not say by what evidence it is
-    decided: that is set by `verify.decide`, from what the re-checker accepts. `rechecked` says whether it accepted the
-    proof, `unchecked` why it did not.
+    decided: that is set by `checking.decide`, from what the re-checker accepts. `rechecked` says whether it accepted
+    the proof, `unchecked` why it did not.
     """
 
     label: str
@@ -124,17 +136,17 @@ class ClauseResult:
     unchecked: str = ""
 
     @classmethod
-    def verified(cls, clause: "Clause", proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+    def verified(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
         """Return that a clause holds, with the proof; `margin`, `detail`, `values` and `bits` as they are found."""
         return cls(clause.label, clause.text, Outcome.VERIFIED, proof=proof, **found)
 
     @classmethod
-    def refuted(cls, clause: "Clause", proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+    def refuted(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
         """Return that a clause does not hold, with the proof; `witness` shows it."""
         return cls(clause.label, clause.text, Outcome.REFUTED, proof=proof, **found)
 
     @classmethod
-    def undecided(cls, clause: "Clause", why: str, **found: Any) -> "ClauseResult":
+    def undecided(cls, clause: Labelled, why: str, **found: Any) -> "ClauseResult":
         """Return that a clause is not decided, and why."""
         return cls(clause.label, clause.text, Outcome.INCONCLUSIVE, detail=why, **found)
 

@@ -17,7 +17,7 @@ from numerics.preconditioned_descent.reference import (
     sample,
 )
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 SOURCE = Source("Sections 2 to 5", "recalled", None, "arXiv 2306.00297; put together as in `reference`")
 PRINTED_SPECTRUM = (1, 1, 1 / 4, 1 / 16, 1)

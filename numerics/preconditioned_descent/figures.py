@@ -25,7 +25,7 @@ from numerics.preconditioned_descent.trainer import Plan, Reading, Training, pro
 from numerics.repeatable import one_thread, seeds_of_runs
 from numerics.settings import integer, positive, timed
 from verify import Curve, Experiment, HeatMap, Measurement, Running, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 STEPS_TAKEN = "step of training"
 LOG_LOSS = "ln of the loss on unseen prompts"

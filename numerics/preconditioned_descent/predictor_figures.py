@@ -38,7 +38,7 @@ from numerics.preconditioned_descent.predictors import (
 from numerics.preconditioned_descent.trainer import Plan, prompts_for, task_of
 from numerics.repeatable import one_thread, seeds_of_runs
 from verify import Curve, Experiment, InputError, Measurement, Parameter, Running, Setting
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 LOSS = "loss on unseen prompts"
 OVER = {"n": "n: examples in the prompt", "L": "L: layers, or steps"}

@@ -17,7 +17,7 @@ from numerics.preconditioned_descent.experiments import clipped, eigenvalues, ra
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
 from numerics.repeatable import generator_for, key_for
 from verify import Running
-from verify.running import alike, kept_by
+from verify.runs.checkpoints import alike, kept_by
 
 _BETAS, _EPSILON = (0.9, 0.9), 1e-8
 _DTYPE = torch.float64

@@ -19,7 +19,7 @@ from torch import Tensor
 from numerics.settings import integer
 from numerics.softmax_regression.reference import attention_layer, gradient_step
 from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 TASKS = ("teacher", "simplex", "outliers")
 _CHUNK = 50

@@ -31,7 +31,7 @@ from numerics.sparse_token_selection.stochastic import (
     sphere_encodings,
 )
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; put together as in `reference`")
 

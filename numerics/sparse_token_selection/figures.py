@@ -36,7 +36,7 @@ from numerics.sparse_token_selection.validation import (
     losses_at,
 )
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
-from verify.parameters import Instance, Value
+from verify.language.parameters import Instance, Value
 
 _REMEMBERED = 48
 _COMPARED = ("stochastic", "fixed")

@@ -13,7 +13,7 @@ from torch import Tensor
 from numerics.sparse_token_selection.experiments import D, Q, T, ground_truth
 from numerics.sparse_token_selection.stochastic import averaged_losses, measurement, sign_encodings
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 _SINGULAR = 1e-6
 

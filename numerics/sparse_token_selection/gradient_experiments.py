@@ -25,7 +25,7 @@ from numerics.sparse_token_selection.experiments import (
 from numerics.sparse_token_selection.reference import sampled_gradient
 from numerics.sparse_token_selection.stochastic import measurement, sign_encodings, sphere_encodings
 from verify import Experiment, InputError, Measurement, Parameter, Setting
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 
 def furthest_from_zero(values: Tensor) -> Measurement:

@@ -29,7 +29,7 @@ from numerics.sparse_token_selection.batches import Batches, block_count, draw, 
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import InputError
 from verify.cores import on_all_cores
-from verify.exponential import compiled_exponential
+from verify.evaluation.vector_exponential import compiled_exponential
 
 _CHUNK = 32
 """Samples whose gradients are summed before those of chunks are: fixed, as sums depend on it."""

@@ -23,7 +23,7 @@ from numerics.repeatable import generator_for, key_for
 from numerics.sparse_token_selection.batches import Batch, Batches, Sizes
 from numerics.sparse_token_selection.reference import Attend, Gradient
 from verify import Running
-from verify.running import alike, kept_by
+from verify.runs.checkpoints import alike, kept_by
 
 if TYPE_CHECKING:
     from numerics.sparse_token_selection.sign_kernel import SignBatches

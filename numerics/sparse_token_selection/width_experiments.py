@@ -27,7 +27,7 @@ from numerics.sparse_token_selection.linear_measurements import (
 from numerics.sparse_token_selection.reference import sample_batch
 from numerics.sparse_token_selection.stochastic import measurement
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
-from verify.parameters import Instance
+from verify.language.parameters import Instance
 
 SOURCE = Source("Fully-connected nets", "recalled", None, "arXiv 2406.06893; the task is printed, the nets are ours")
 

@@ -53,7 +53,7 @@ Run = Callable[..., ExperimentResult]
 @cache
 def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) -> ExperimentResult:
     """Run a figure once for all of its claims; under `full` from the store."""
-    from verify.simulate import usable_store
+    from verify.reports.simulate import usable_store
 
     found = load_experiment(f"ahn2023.figure{figure}")
     return found.run(device=device, full=full, seed=seed, store=usable_store(None) if full else None, **settings)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.ahn2023.tensors import ROUNDING, close, covariance
 from paper_checks.descents import OnPrompts, Settled, settled
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
@@ -109,7 +110,7 @@ Theory = Callable[[int, int, int], tuple[list[float], float]]
 
 def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
     """Return what Theorem 3 says."""
-    values = theorem3.check(L=L, d=d, n=n).values
+    values = verify.check(theorem3, L=L, d=d, n=n).values
     return [as_float(a) for a in values["a"]], as_float(values["minimum_loss"])
 
 
@@ -323,7 +324,7 @@ def _sampled_multiples(*, device: str, full: bool, seed: int) -> Verdict:
     from numerics.preconditioned_descent.reference import in_context_gradient, pattern, sample
 
     L, d, n, groups = 3, 5, 20, 50
-    checked = theorem3.check(L=L, d=d, n=n).values
+    checked = verify.check(theorem3, L=L, d=d, n=n).values
     sigma, inverse = covariance(PRINTED_SPECTRUM, seed, device)
     steps = torch.tensor([as_float(a) for a in checked["a"]], dtype=torch.float64, device=device)
     generator = torch.Generator(device).manual_seed(seed)

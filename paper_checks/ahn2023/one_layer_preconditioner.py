@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.ahn2023.tensors import ROUNDING, close, covariance
 from paper_checks.descents import Settled, settled
 from theorems.preconditioned_descent.one_layer import theorem1
@@ -40,7 +41,7 @@ Theory = Callable[[OneLayer], Minimum]
 
 def minimum(drawn: OneLayer) -> Minimum:
     """Return what Theorem 1 says."""
-    values = theorem1.check(n=drawn.n, eigenvalues=[Fraction(x) for x in drawn.spectrum]).values
+    values = verify.check(theorem1, n=drawn.n, eigenvalues=[Fraction(x) for x in drawn.spectrum]).values
     return [float(a) for a in values["preconditioner"]], float(values["minimum_loss"])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import verify
 from paper_checks.lazily import lazily
 from verify import ExperimentResult, Predicted, Prediction
 from verify.outcomes import as_float
@@ -21,13 +22,13 @@ _SHOWN = 3
 
 def least_loss(L: int, d: int, n: int) -> float:
     """Return Theorem 3's least loss on S."""
-    return as_float(multiples.theorem3.check(L=L, d=d, n=n).values["minimum_loss"])
+    return as_float(verify.check(multiples.theorem3, L=L, d=d, n=n).values["minimum_loss"])
 
 
 @cache
 def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
     """Return the losses of Theorem 4's local minima on S, best first: of all of them for one and two layers."""
-    points = tokens.theorem4.check(L=L, d=d, n=n).values["critical_points"]
+    points = verify.check(tokens.theorem4, L=L, d=d, n=n).values["critical_points"]
     return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+import verify
 from paper_checks.ahn2023.tensors import covariance
 from paper_checks.lazily import lazily
 from theorems.wishart.trace_moments import trace_moments
 from verify import Comparison, Evidence, Outcome, Verdict, all_of, student_bound
-from verify.comparisons import FALSE_ALARM
 from verify.outcomes import as_float
+from verify.runs.comparisons import FALSE_ALARM
 
 printed = lazily("theorems.preconditioned_descent.printed_layers")
 
@@ -68,7 +69,7 @@ def _batches(*, device: str, full: bool, seed: int) -> Verdict:
     level = math.exp(-6)
     verdicts = []
     for n in (20, 10):
-        exact = as_float(printed.printed_layers.check(d=5, n=n, **middles()).values["loss"])
+        exact = as_float(verify.check(printed.printed_layers, d=5, n=n, **middles()).values["loss"])
         found = batch_losses(n, batches, device, seed)
         # At n = 20 the expectation is above Figure 3's level, and most batches are below; at n = 10 both are above.
         seen = sum(loss < level if n == 20 else loss > level for loss in found)
@@ -250,7 +251,7 @@ def _rare_prompts(*, device: str, full: bool, seed: int) -> Verdict:
     largest, chances = 5 * float((r(np.linspace(0, RARE, 100_001)) ** 2).max()), math.log(4 / FALSE_ALARM)
     variance = (squares - prompts * mean**2) / (prompts - 1)
     half = math.sqrt(2 * variance * chances / prompts) + 7 * largest * chances / (3 * prompts - 3)
-    exact = as_float(printed.printed_layers.check(d=5, n=20, **at).values["loss"])
+    exact = as_float(verify.check(printed.printed_layers, d=5, n=20, **at).values["loss"])
     # Markov's inequality: P(an eigenvalue > t) <= E tr S^k / t^k, exactly.
     chance = min(moment / Fraction(RARE) ** k for k, moment in enumerate(trace_moments(40, 20, 5)))
     detail = f"{mean:.3g} (at most {mean + half:.3g}) of {exact:.4f} where no eigenvalue exceeds {RARE}, "

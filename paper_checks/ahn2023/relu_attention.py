@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.descents import OnPrompts, settled
 from theorems.preconditioned_descent import relu_any_last_row as relu
 from theorems.preconditioned_descent.relu_layer import theorem5
@@ -71,7 +72,7 @@ def _trained(drawn: Training, device: str, prompts: int) -> OnPrompts:
 
 def multiple(d: int, n: int) -> float:
     """Return the multiple of I that Theorem 5 says."""
-    return float(theorem5.check(d=d, n=n).values["a"])
+    return float(verify.check(theorem5, d=d, n=n).values["a"])
 
 
 def _trained_is(theory: Callable[[int, int], float], drawn: Training, device: str) -> Verdict:
@@ -103,7 +104,7 @@ def _relu(*, device: str, full: bool, seed: int) -> Verdict:
     groups = 50
 
     def at(d: int, n: int) -> Verdict:
-        values = theorem5.check(d=d, n=n).values
+        values = verify.check(theorem5, d=d, n=n).values
         identity = torch.eye(d, dtype=torch.float64, device=device)
         generator = torch.Generator(device).manual_seed(seed)
         batch = sample(groups * (40_000 if full else 2000), n, identity, identity, generator)

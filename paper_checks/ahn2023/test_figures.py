@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+import verify
 from paper_checks import margins
 from paper_checks.ahn2023 import captions, figures, predictions, printed_layers
 from paper_checks.lazily import lazily
 from verify import HeatMap, InputError, Measurement, Outcome, load_experiment, load_prediction
-from verify.simulate import with_theory
+from verify.reports.simulate import with_theory
 
 tokens = lazily("theorems.preconditioned_descent.preconditioned_tokens")
 VERIFIED, REFUTED, INCONCLUSIVE = Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE
@@ -298,7 +299,7 @@ def test_the_best_weights_are_found_from_any_start():
 
 def test_least_losses_of_theory():
     assert predictions.least_loss(3, 5, 20) == pytest.approx(12138645 / 90852389)
-    points = tokens.theorem4.check(L=1, d=2, n=4).values["critical_points"]
+    points = verify.check(tokens.theorem4, L=1, d=2, n=4).values["critical_points"]
     # One layer: d(d + 1)/(n + d + 1), and the only critical point.
     assert len(points) == 1 and predictions.local_minima(1, 2, 4) == pytest.approx((6 / 7,))
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
 from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
@@ -78,7 +79,7 @@ def test_gradient_at_theorem_3s_point_on_fresh_prompts(ledger):
 
 def wrong_steps(canary):
     """The steps of a canary of Theorem 3 at L = 2, d = 2, n = 2."""
-    result = theorem3.variant(canary.statement).check(L=2, d=2, n=2)
+    result = verify.check(theorem3.variant(canary.statement), L=2, d=2, n=2)
     polynomial = [float(Fraction(c)) for c in result.clauses[0].proof["polynomial"]]
     return 1 / np.roots(polynomial[::-1])
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.ahn2023 import one_layer_preconditioner as one_layer
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.one_layer import theorem1
@@ -41,7 +42,7 @@ def test_planted_errors_in_the_minimum_are_caught(crossing, label):
 def test_one_layer_has_the_same_minimum_by_both_theorems():
     # At Σ = I the priors agree, and so do Theorems 1 and 3 for L = 1: n/(n + d + 1), the loss d(d + 1)/(n + d + 1).
     for d, n in ((1, 1), (3, 4), (5, 20)):
-        first = theorem1.check(n=n, eigenvalues=[1] * d).values
-        third = theorem3.check(L=1, d=d, n=n).values
+        first = verify.check(theorem1, n=n, eigenvalues=[1] * d).values
+        third = verify.check(theorem3, L=1, d=d, n=n).values
         assert first["preconditioner"] == third["a"] * d == [Fraction(n, n + d + 1)] * d
         assert first["minimum_loss"] == third["minimum_loss"] == Fraction(d * (d + 1), n + d + 1)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.ahn2023 import relu_attention
 from theorems.preconditioned_descent.relu_any_last_row import relu_any_last_row
 from theorems.preconditioned_descent.relu_layer import theorem5
@@ -39,11 +40,14 @@ def test_against_fresh_prompts(ledger, comparison):
 
 
 def test_a_wrong_multiple_is_refuted_on_fresh_prompts(monkeypatch):
-    def spoiled(**instance):
-        values = dict(theorem5.check(**instance).values)
+    right = verify.check
+
+    def spoiled(theorem, **instance):
+        assert theorem is theorem5
+        values = dict(right(theorem, **instance).values)
         return SimpleNamespace(values=values | {"a": 2 * values["a"]})
 
-    monkeypatch.setattr(relu_attention, "theorem5", SimpleNamespace(check=spoiled))
+    monkeypatch.setattr(verify, "check", spoiled)
     assert relu_attention.theorem5_sampled.run(device="cpu").outcome is Outcome.REFUTED
 
 

@@ -7,6 +7,7 @@ import flint
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.ahn2023 import token_preconditioning
 from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
@@ -23,7 +24,10 @@ def test_theorem_4_for_two_layers_with_all_critical_points(ledger, d, n):
     result = ledger.check(tokens.theorem4, L=2, d=d, n=n)
     assert result.values["complete"] is True
     best = result.values["critical_points"][0]
-    assert best["local_minimum"] is True and best["loss"].upper < theorem3.check(L=2, d=d, n=n).values["minimum_loss"]
+    assert (
+        best["local_minimum"] is True
+        and best["loss"].upper < verify.check(theorem3, L=2, d=d, n=n).values["minimum_loss"]
+    )
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (3, 4)])
@@ -112,4 +116,4 @@ def test_on_the_printed_box_the_loss_is_least_at_its_low_corner(n):
             halves = [((low, (low + high) / 2), ((low + high) / 2, high)) for low, high in box]
             boxes += itertools.product(*halves)
     corner = {name: printed.interval(name)[0] for name in printed.PRINTED}
-    assert printed.printed_layers.check(d=5, n=n, **corner).values["loss"] > Fraction(1, 50)
+    assert verify.check(printed.printed_layers, d=5, n=n, **corner).values["loss"] > Fraction(1, 50)

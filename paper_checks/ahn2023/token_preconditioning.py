@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.ahn2023.multiples_of_the_inverse import SLOPES_ROUNDING, Training, trainings
 from paper_checks.ahn2023.tensors import ROUNDING, close, covariance
 from paper_checks.descents import Settled, settled
@@ -104,7 +105,7 @@ class Point(NamedTuple):
 @cache
 def critical_points(L: int, d: int, n: int) -> tuple[Point, ...]:
     """Return all critical points on S, as certified, the best first."""
-    found = moved.theorem4.check(L=L, d=d, n=n).values["critical_points"]
+    found = verify.check(moved.theorem4, L=L, d=d, n=n).values["critical_points"]
 
     def floats(row: Any, name: str) -> list[float]:
         return [0.0 if x is None else as_float(x) for x in row[name]]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
 from paper_checks.ahn2023.tensors import ROUNDING, close, covariance
 from paper_checks.lazily import lazily
@@ -156,7 +157,7 @@ def descents(size: int, examples: int, starts: int, seed: int) -> list[End]:
 def _random_starts(*, device: str, full: bool, seed: int) -> Verdict:
     verdicts = []
     for size, examples in ((2, 1), (3, 2), (5, 20)):
-        values = symmetric_layers.theorem2.check(d=size, n=examples).values
+        values = verify.check(symmetric_layers.theorem2, d=size, n=examples).values
         least, steps = float(values["minimum_loss"]), [as_float(a) for a in values["a"]]
         for place, end in enumerate(descents(size, examples, 40 if full else 3, seed)):
             means = [float(np.trace(x)) / len(x) for x in (end.first, end.second)]
@@ -182,7 +183,7 @@ theorem2_random_starts = Comparison(
 @cache
 def best(size: int, examples: int) -> dict[str, Any]:
     """Return what is said of the least loss of two layers."""
-    return least_of_two.two_layer_minimum.check(d=size, n=examples).values
+    return verify.check(least_of_two.two_layer_minimum, d=size, n=examples).values
 
 
 def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Drawn, device: str) -> Verdict:

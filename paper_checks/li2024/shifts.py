@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sympy as sp
 from hypothesis import strategies as st
 
+import verify
 from theorems.softmax_regression import gradient as closed
 from theorems.softmax_regression.data_shift import data_shift
 from theorems.softmax_regression.opposite_moves import opposite_moves
@@ -96,7 +97,9 @@ def _within(theory: Factors, drawn: Drawn, device: str) -> Verdict:
 @cache
 def sharp_factor(theorem: str, n: int, d: int, log_radius: int) -> float:
     """Return the best factor that is proved, at R = 10^log_radius."""
-    checked = {each.id: each for each in (weight_shift, data_shift)}[theorem].check(n=n, d=d, R=f"1e{log_radius}")
+    checked = verify.check(
+        {each.id: each for each in (weight_shift, data_shift)}[theorem], n=n, d=d, R=f"1e{log_radius}"
+    )
     return as_float(checked.values["sharp_factor"])
 
 
@@ -297,7 +300,7 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
         for A, x in families:
             assert float(torch.linalg.matrix_norm(A, ord=2)) <= R * (1 + 1e-12) and float(x.norm()) <= R * (1 + 1e-12)
         found = max(float(_slope(A, x)) for A, x in families)
-        claimed = as_float(weight_shift.check(n=n, d=d, R=R).values["reached_factor"])
+        claimed = as_float(verify.check(weight_shift, n=n, d=d, R=R).values["reached_factor"])
         # Some n roundings of numbers below R².
         allowed = n * EPS * (R + 1) ** 3
         detail = f"{found:.15g} against {claimed:.15g}"
@@ -343,7 +346,7 @@ def _ascended(*, device: str, full: bool, seed: int) -> Verdict:
     generator = torch.Generator(device).manual_seed(seed)
     verdicts = []
     for n, d, R in ASCENTS:
-        found, values = _ascent(n, d, R, generator), weight_shift.check(n=n, d=d, R=str(R)).values
+        found, values = _ascent(n, d, R, generator), verify.check(weight_shift, n=n, d=d, R=str(R)).values
         most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
         # Above, roundings; below, an ascent that has not ended.
         holds = found <= most * (1 + 1e-9) and reached * (1 - 1e-3) <= found <= reached * (1 + 1e-6)
@@ -424,7 +427,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         ("4/5", "3/5", "1/100", "7/10", "1/100"),
         ("2", "1", "2", "1", "3"),
     ):
-        values = opposite_moves.check(a=a, x=x, eta=eta, w=w, v=v, R=4).values
+        values = verify.check(opposite_moves, a=a, x=x, eta=eta, w=w, v=v, R=4).values
         numbers = [_decimal(text) for text in (a, x, eta, w, v)]
         like = {"dtype": torch.float64, "device": device}
         A, b = torch.tensor([[numbers[0]], [-numbers[0]]], **like), torch.tensor([1.0, 0.0], **like)

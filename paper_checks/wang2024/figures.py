@@ -50,7 +50,7 @@ POSITIVE = Fraction(1, 20)
 @cache
 def trained(figure: str, device: str, full: bool, seed: int, **settings: Any) -> ExperimentResult:
     """Run a figure once for all of its claims, with more points than the paper's 128; under `full` from the store."""
-    from verify.simulate import usable_store
+    from verify.reports.simulate import usable_store
 
     store = usable_store(None) if full else None
     found = load_experiment(f"wang2024.figure{figure}")

@@ -5,6 +5,7 @@ PyTorch and the simulator are imported by the comparisons as they run.
 
 from typing import Any
 
+import verify
 from paper_checks.margins import MOST_COMPARISONS
 from verify import Comparison, Evidence, Outcome, Verdict, chance, load_experiment, load_theorem
 
@@ -29,7 +30,7 @@ def _one_draw(*, device: str, full: bool, seed: int) -> Verdict:
     at = FIXED_IN_FULL if full else FIXED
     measured = load_experiment("wang2024.one_fixed_draw").run(seed=seed, device=device, **at).measurements
     sizes = {name: at[name] for name in ("T", "T_test", "q", "d", "d_e")}
-    found = load_theorem("wang2024.length_generalization").check(**sizes, q_test=at["q"]).values
+    found = verify.check(load_theorem("wang2024.length_generalization"), **sizes, q_test=at["q"]).values
     floor, fresh = (float(found[f"loss_at_{length}_length"].midpoint) for length in ("training", "test"))
     return one_draw(floor, fresh, measured["loss"], measured["loss_test"])
 

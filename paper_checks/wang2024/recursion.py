@@ -11,8 +11,8 @@ import numpy as np
 from theorems.sparse_token_selection.reduced_dynamics import C, alpha, lemma1
 from theorems.sparse_token_selection.task import T, d, eta, q
 from verify import Statement
-from verify.arithmetic import Float64
-from verify.compile import Program, compile_program
+from verify.evaluation.arithmetic import Float64
+from verify.evaluation.programs import Program, compile_program
 
 EPS = float(np.finfo(float).eps)
 

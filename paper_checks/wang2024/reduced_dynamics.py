@@ -13,6 +13,7 @@ from typing import NamedTuple
 import sympy as sp
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.margins import MOST_COMPARISONS
 from paper_checks.wang2024.recursion import Instance, Point, point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
@@ -243,7 +244,7 @@ def _training(device: str, instance: Instance, **settings: object) -> Mapping[st
 def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
     def verdicts() -> Iterator[tuple[object, Verdict]]:
         for instance, steps in (((9, 2, 1, 1), 600), ((10, 2, 1, 2), 600)):
-            checked = theorem1.check(**dict(zip(("T", "q", "d", "eta"), instance, strict=True)), eps="1/200")
+            checked = verify.check(theorem1, **dict(zip(("T", "q", "d", "eta"), instance, strict=True)), eps="1/200")
             expected = checked.values["steps_to_epsilon"]
             stays = {clause.label: clause.holds for clause in checked.clauses}["stays"]
             found = _training(device, instance, steps=steps, window=10, eps="1/200")

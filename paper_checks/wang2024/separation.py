@@ -7,6 +7,7 @@ the nets' what they need at least.
 from collections.abc import Mapping
 from fractions import Fraction
 
+import verify
 from verify import Curve, Enclosure, Experiment, InputError, Measurement, Parameter, Setting, Source, load_theorem
 
 LENGTHS = Parameter("lengths", "rationals", "numbers of tokens", minimum=2)
@@ -37,7 +38,7 @@ def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[st
     for length in lengths:
         at = {"T": int(length), **{name: settings[name] for name in ("q", "d", "share")}}
         for name, attend in KINDS.items():
-            values = theorem.check(**at, attend=attend).values
+            values = verify.check(theorem, **at, attend=attend).values
             width = values["attention_width"]
             if width is None:
                 raise InputError("lengths", length, "needs more dimensions than are computed with")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import flint
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.margins import MOST_COMPARISONS
 from paper_checks.wang2024 import on_the_set
 from paper_checks.wang2024.on_the_set import OnTheSet, Scales
@@ -287,7 +288,7 @@ def ties_are_left(floor: float, measured: Measurement, *, beyond: float) -> Verd
 def _ties_are_left(*, device: str, full: bool, seed: int) -> Verdict:
     def verdicts() -> Any:
         for T, d, d_e in TIES:
-            values = load_theorem("wang2024.two_selected").check(T=T, d=d, d_e=d_e, eps=1).values
+            values = verify.check(load_theorem("wang2024.two_selected"), T=T, d=d, d_e=d_e, eps=1).values
             layer = Layer(T, 2, d, d_e, Fraction(1), Fraction(SHARP), "tokens", seed)
             measured = sampled(layer, device, SAMPLES_IN_FULL * (10 if full else 1))
             floor, beyond = float(values["loss_floor"].midpoint), beyond_ties(T, d, d_e, SHARP)

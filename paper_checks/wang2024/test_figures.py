@@ -8,7 +8,7 @@ import pytest
 from paper_checks import margins
 from paper_checks.wang2024 import captions, figures, on_the_set, predictions
 from verify import Curve, InputError, Measurement, Outcome, Store, load_experiment, load_prediction
-from verify.simulate import with_theory
+from verify.reports.simulate import with_theory
 
 VERIFIED, REFUTED, INCONCLUSIVE = Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE
 EXPECTED = {
@@ -425,7 +425,7 @@ def test_what_comes_from_the_store_says_so(monkeypatch, tmp_path):
 
 
 def test_a_full_run_is_kept_and_a_quick_one_is_not(monkeypatch, tmp_path):
-    monkeypatch.setattr("verify.simulate.default_store", lambda: tmp_path / "results.sqlite")
+    monkeypatch.setattr("verify.reports.simulate.default_store", lambda: tmp_path / "results.sqlite")
     figures.trained.cache_clear()
     for full, kept in ((True, True), (False, False)):
         for _ in range(2):

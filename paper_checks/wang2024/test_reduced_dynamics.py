@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.wang2024 import reduced_dynamics
 from paper_checks.wang2024.recursion import point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
@@ -227,7 +228,7 @@ def test_the_gradient_at_the_papers_length(measured, changed, outcome):
 def test_the_steps_to_a_level(measured, late, largest, outcome):
     def found(settings):
         instance = {name: settings[name] for name in ("T", "q", "d", "eta")}
-        right = reduced_dynamics.theorem1.check(**instance, eps="1/200").values["steps_to_epsilon"].lower
+        right = verify.check(reduced_dynamics.theorem1, **instance, eps="1/200").values["steps_to_epsilon"].lower
         return (
             {} if late is None else {"steps_to_epsilon": right + late, "largest_loss_after": largest[settings["eta"]]}
         )

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import verify
 from paper_checks.lazily import lazily
 from paper_checks.wang2024 import width_lower_bound as widths
 from theorems.sparse_token_selection.fully_connected_width import fcn_width
@@ -238,7 +239,7 @@ def test_the_separation_is_exponential_in_the_length_and_not_in_the_dimension():
     """At fixed d the nets' width is of order T, attention's beyond d of order log² T; in d their ratio is < T."""
 
     def widths_at(T, d):
-        values = load_theorem("wang2024.separation").check(T=T, q=3, d=d, share="1/8").values
+        values = verify.check(load_theorem("wang2024.separation"), T=T, q=3, d=d, share="1/8").values
         return as_float(values["attention_width"]), as_float(values["fully_connected_width"])
 
     short, long = (widths_at(T, 5) for T in (50, 1000))

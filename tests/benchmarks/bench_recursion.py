@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+import verify
 from tests.benchmarks.limits import Limit
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS
 from verify import load_theorem, observe
-from verify.compile import compile_program
-from verify.recursions import fixed_symbols
+from verify.evaluation.many_runs import fixed_symbols
+from verify.evaluation.programs import compile_program
 
 POINTS, STEPS = 10_000, 100_000
 LEVEL, REACHED = Fraction(1, 10**9), 1e-4
@@ -131,7 +132,7 @@ def bench_growth_with_steps(growth):
 
 
 def steps_to(level):
-    result = load_theorem("wang2024.theorem1").check(T=200, q=3, d=5, eta="1/500", eps=level)
+    result = verify.check(load_theorem("wang2024.theorem1"), T=200, q=3, d=5, eta="1/500", eps=level)
     assert result.outcome == "verified"
     return result.values["steps_to_epsilon"]
 

@@ -4,7 +4,7 @@ import statistics
 from functools import cache
 
 from tests.benchmarks.searches import canaries, needed
-from verify.explore import MOST_EXAMPLES
+from verify.search.explore import MOST_EXAMPLES
 
 SEEDS, COSTLY = 20, ("wang2024.length_generalization", "wang2024.separation", "wang2024.theorem2")
 HOW = (

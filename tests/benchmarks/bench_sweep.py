@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import verify
 from verify import load_theorem
 
 ACROSS = 10
@@ -13,12 +14,12 @@ def bench_growth_with_points(growth):
     radii = [Fraction(4) + Fraction(4 * i, ACROSS - 1) for i in range(ACROSS)]
 
     def swept(points):
-        found = theorem.sweep({"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
+        found = verify.sweep(theorem, {"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
         assert found.counts == {"verified": points}
 
     def checked(points):
         for i in range(points):
-            assert theorem.check(n=50 + i // ACROSS, R=radii[i % ACROSS], d=20).outcome == "verified"
+            assert verify.check(theorem, n=50 + i // ACROSS, R=radii[i % ACROSS], d=20).outcome == "verified"
 
     growth(
         "A sweep of Li et al.'s weight shift",

@@ -3,9 +3,9 @@
 import contextlib
 from unittest import mock
 
-import verify.explore
+import verify.search.explore
 from verify import load_theorem, theorem_ids
-from verify.explore import MOST_EXAMPLES
+from verify.search.explore import MOST_EXAMPLES
 
 
 def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
@@ -16,8 +16,8 @@ def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
     """
     with contextlib.ExitStack() as stack:
         for name in ("_simplify", "sharpness"):
-            stack.enter_context(mock.patch.object(verify.explore, name, return_value=()))
-        result = verify.explore.explore(
+            stack.enter_context(mock.patch.object(verify.search.explore, name, return_value=()))
+        result = verify.search.explore.explore(
             theorem.variant(canary.statement), {}, max_examples=most, seconds=seconds, seed=seed, guided=guided
         )
     return result.needed or result.examples, result.needed is not None

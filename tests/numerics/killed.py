@@ -13,9 +13,9 @@ import verify
 # Checkpoints every 0.02 seconds.
 SIMULATE = """
 import sys
-import verify.running
-verify.running.Running.__init__.__defaults__ = (None, None, 0.02)
-from verify.cli import run
+import verify.runs.checkpoints
+verify.runs.checkpoints.Running.__init__.__defaults__ = (None, None, 0.02)
+from verify.reports.command_line import run
 sys.exit(run(sys.argv[1:]))
 """
 

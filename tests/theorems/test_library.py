@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import theorems
+import verify
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, load_theorem, theorem_ids
-from verify.check import check
-from verify.necessity_map import refusal, shipped
+from verify.checking.check import check
+from verify.reports.necessity_map import refusal, shipped
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
@@ -52,7 +53,7 @@ def test_the_map_of_hypotheses_is_of_the_statement_and_every_violation_is_accept
 
 @pytest.mark.parametrize("name", theorem_ids())
 def test_the_derivation_holds_step_by_step(name):
-    steps = list(load_theorem(name).derive())
+    steps = list(verify.derive(name))
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert len(steps) >= 3
 
@@ -86,15 +87,15 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
     theorem = load_theorem(name)
     for canary, result in zip(theorem.canaries, ledger.canaries(theorem, max_examples=200, seconds=300), strict=True):
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
-        again = theorem.variant(canary.statement).check(**result.counterexample)
+        again = verify.check(theorem.variant(canary.statement), **result.counterexample)
         assert again.outcome is Outcome.REFUTED
         assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
-        assert theorem.check(**result.counterexample).outcome is Outcome.VERIFIED
+        assert verify.check(theorem, **result.counterexample).outcome is Outcome.VERIFIED
 
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_theorem_itself_survives_the_same_search(name):
-    result = load_theorem(name).explore(max_examples=50, seconds=300)
+    result = verify.explore(load_theorem(name), max_examples=50, seconds=300)
     assert result.counterexample is None and result.examples >= 10 and result.stopped == "examples"
 
 
@@ -119,8 +120,8 @@ def test_a_canary_that_is_true_is_reported(pytester):
 def test_the_values_of_a_canary_do_not_hide_its_outcome():
     theorem = load_theorem("wang2024.theorem1")
     variant = theorem.variant(theorem.canaries[0].statement)
-    in_scope = variant.check(**theorem.example)
-    out_of_scope = variant.check(**{**theorem.example, "eta": "1/2"})
+    in_scope = verify.check(variant, **theorem.example)
+    out_of_scope = verify.check(variant, **{**theorem.example, "eta": "1/2"})
     assert (in_scope.outcome, out_of_scope.outcome) == (Outcome.REFUTED, Outcome.OUT_OF_SCOPE)
 
 

@@ -6,7 +6,7 @@
 import pytest
 
 from verify import load_theorem, theorem_ids
-from verify.necessity_map import shipped
+from verify.reports.necessity_map import shipped
 
 MOST, SECONDS = 12, 3
 # Its recursion with another constant comes to rest too, and none of those drawn is refuted in so short a time: that a

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from verify import Parameter, Source, Statement, Theorem
-from verify.cli import run
-from verify.language import PRIMITIVES
+from verify.language.expressions import PRIMITIVES
+from verify.reports.command_line import run
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def _own_primitives():
 def _own_store(tmp_path_factory, monkeypatch):
     """Results that a test measures are its own: it is served none, and leaves none."""
     folder = tmp_path_factory.mktemp("store")
-    monkeypatch.setattr("verify.simulate.default_store", lambda: folder / "results.sqlite")
+    monkeypatch.setattr("verify.reports.simulate.default_store", lambda: folder / "results.sqlite")
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,12 @@ import time
 import pytest
 import sympy as sp
 
+import verify
 from verify import Evidence, Hypothesis, Inequality, Outcome, Parameter, Source, Statement, Theorem
 from verify.budget import ended, look_at_the_clock, until
 from verify.errors import OutOfTimeError, UndecidedError
-from verify.evaluation import evaluate_rising
-from verify.language import enclosed
+from verify.evaluation.values import evaluate_rising
+from verify.language.expressions import enclosed
 
 
 @enclosed(version=1, scan=lambda n: n)
@@ -41,9 +42,9 @@ def test_the_least_deadline_counts_and_goes_with_its_context():
 
 def test_a_check_and_a_search_end_in_time():
     started = time.monotonic()
-    result = THEOREM.check(n=3, seconds=0.3)
+    result = verify.check(THEOREM, n=3, seconds=0.3)
     assert result.outcome is Outcome.INCONCLUSIVE and "the time ran out" in result.clauses[0].detail
-    assert THEOREM.explore(seconds=1, n=9).counterexample is None
+    assert verify.explore(THEOREM, seconds=1, n=9).counterexample is None
     assert time.monotonic() - started < 30
 
 
@@ -159,17 +160,17 @@ BOUNDED = Inequality("bounded", sp.Gt(n + 1, 0, evaluate=False))
 def test_a_check_whose_clause_does_not_look_at_the_clock_is_inconclusive(monkeypatch):
     monkeypatch.setattr(Inequality, "evaluate", lambda *_: spin())
     started = time.monotonic()
-    result = THEOREM.check(n=3, seconds=0.3)
+    result = verify.check(THEOREM, n=3, seconds=0.3)
     assert result.outcome is Outcome.INCONCLUSIVE and result.clauses[0].detail == "the time ran out"
     assert time.monotonic() - started < 1.45
 
 
 def test_a_recheck_that_does_not_end_proves_nothing(monkeypatch):
     theorem = Theorem("user.s", "t", Source("t", "derived here"), Statement(STATEMENT.parameters, (BOUNDED,)), {"n": 1})
-    assert theorem.check(n=3).clauses[0].evidence is Evidence.PROVED
-    monkeypatch.setattr("verify.recheck.Instance.verdict", lambda *_: spin())
+    assert verify.check(theorem, n=3).clauses[0].evidence is Evidence.PROVED
+    monkeypatch.setattr("verify.rechecker.Instance.verdict", lambda *_: spin())
     started = time.monotonic()
-    (clause,) = theorem.check(n=3, seconds=0.3).clauses
+    (clause,) = verify.check(theorem, n=3, seconds=0.3).clauses
     assert (clause.holds, clause.evidence, clause.detail) == (None, None, "the time ran out as it was re-checked")
     assert time.monotonic() - started < 1.45
 
@@ -177,7 +178,7 @@ def test_a_recheck_that_does_not_end_proves_nothing(monkeypatch):
 def test_a_search_whose_scan_does_not_look_at_the_clock_ends(monkeypatch):
     monkeypatch.setattr(Inequality, "scan", lambda *_: spin())
     started = time.monotonic()
-    result = THEOREM.explore(seconds=0.3)
+    result = verify.explore(THEOREM, seconds=0.3)
     assert (result.stopped, result.counterexample) == ("seconds", None) and time.monotonic() - started < 1.45
 
 
@@ -191,6 +192,6 @@ def test_a_default_of_the_example_that_takes_longer_than_there_is_ends_nothing_e
     )
     theorem = Theorem("user.d", "t", Source("t", "derived here"), statement, {"n": 1})
     started = time.monotonic()
-    (need,) = theorem.necessity(seconds=1).hypotheses
+    (need,) = verify.necessity(theorem, seconds=1).hypotheses
     # The search finds what the example, which has no value in that time, does not show.
     assert need.status == "needed" and need.witness == {"n": 1, "m": 1} and time.monotonic() - started < 2.5

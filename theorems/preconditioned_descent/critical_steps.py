@@ -27,15 +27,16 @@ from typing import Any, NamedTuple
 
 import flint
 
+import verify
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.wishart.trace_moments import trace_moments
 from verify import Enclosure, InputError
-from verify.arithmetic import Ball, balls
-from verify.critical_points import CriticalPoint, certify
 from verify.errors import UndecidedError
-from verify.jets import Values
+from verify.evaluation.admissible_ranges import real_roots
+from verify.evaluation.arithmetic import Ball, balls
+from verify.evaluation.second_derivatives import Values
 from verify.outcomes import DIGITS, as_float
-from verify.ranges import real_roots
+from verify.provers.critical_points import CriticalPoint, certify
 
 MOST_LAYERS = 10
 """More are refused: the points double with each layer."""
@@ -67,7 +68,7 @@ def critical_points(L: int, d: int, n: int, *, digits: int = DIGITS) -> AllCriti
     """
     if isinstance(L, int) and L > MOST_LAYERS:
         raise InputError("L", L, f"must be <= {MOST_LAYERS}: there are 2^(L-1) points")
-    least = [as_float(a) for a in theorem3.check(L=L, d=d, n=n).values["a"]]
+    least = [as_float(a) for a in verify.check(theorem3, L=L, d=d, n=n).values["a"]]
     moments = [flint.fmpq(m.numerator, m.denominator) for m in trace_moments(2 * L, n, d)]
     points = [_certified(multiplicities, least, moments, digits) for multiplicities in compositions(L)]
     points.sort(key=lambda point: Fraction(point.loss.lower or 0))

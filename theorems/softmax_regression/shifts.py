@@ -36,7 +36,7 @@ from theorems.softmax_regression.setting import (
     variance,
 )
 from verify import Canary, Hypothesis, Statement, ValueWhere
-from verify.claims import Clause
+from verify.claims.context import Clause
 
 SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import verify
 from theorems.preconditioned_descent.critical_steps import compositions, critical_points
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.wishart.trace_moments import trace_moments
@@ -55,7 +56,7 @@ def test_slopes_vanish_and_there_is_one_for_each_order_of_multiplicities(L, d, n
 @pytest.mark.parametrize(("L", "d", "n"), [(2, 5, 20), (3, 5, 20), (4, 3, 2), (6, 5, 20)])
 def test_the_lowest_is_theorem_3s_point_and_the_only_local_minimum(L, d, n):
     points, _ = critical_points(L, d, n)
-    certified = theorem3.check(L=L, d=d, n=n).values
+    certified = verify.check(theorem3, L=L, d=d, n=n).values
     assert np.allclose(spelled_out(points[0]), [as_float(a) for a in certified["a"]], rtol=1e-13)
     assert points[0].loss.lower <= certified["minimum_loss"] <= points[0].loss.upper
     assert [point.local_minimum for point in points] == [True] + [False] * (len(points) - 1)

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import verify
 from theorems.preconditioned_descent import preconditioned_tokens as tokens
 from theorems.preconditioned_descent.printed_layers import PRINTED, interval, printed_layers
 from theorems.preconditioned_descent.two_layer_loss import EXPECTED, SIZES, in_traces
 from theorems.wishart.trace_moments import d, n, trace_moments
 from verify import Outcome
-from verify.cli import run
-from verify.evidence import shipped_path
-from verify.recheck import Rejected, recheck_text
-from verify.recheck.primitives import three_layer_loss
-from verify.recheck.reading import Effort
+from verify.checking.standing import shipped_path
+from verify.rechecker import Rejected, recheck_text
+from verify.rechecker.primitives.table import three_layer_loss
+from verify.rechecker.reading import Effort
+from verify.reports.command_line import run
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ from verify.recheck.reading import Effort
 def test_points_that_are_known_and_the_printed_one(layers, point, minimum, outcome):
     clause = tokens._near(layers, *point, minimum=minimum)
     theorem = tokens.theorem4.variant(replace(tokens.STATEMENT, clauses=(clause,)))
-    result = theorem.check(L=layers, d=5, n=20)
+    result = verify.check(theorem, L=layers, d=5, n=20)
     assert result.outcome is outcome and result.clauses[0].proof
 
 
@@ -62,7 +63,7 @@ def test_the_polynomials_by_hand():
 def test_a_layer_that_does_nothing_is_critical_for_one_rate():
     # a_0 = 0: a_1 = n/(n + d + 1), and b_0 where -2 ∫ s r² + 4 a_1 b_0 ∫ s² r vanishes.
     size, examples = 3, 4
-    points = tokens.theorem4.check(L=2, d=size, n=examples).values["critical_points"]
+    points = verify.check(tokens.theorem4, L=2, d=size, n=examples).values["critical_points"]
     (idle,) = [point for point in points if abs(point["a"][0].midpoint) < Fraction(1, 10**12)]
     m = trace_moments(4, examples, size)
     a = Fraction(examples, examples + size + 1)
@@ -74,7 +75,7 @@ def test_a_layer_that_does_nothing_is_critical_for_one_rate():
 @pytest.mark.parametrize(("samples", "size"), [(1, 1), (20, 5), (3, 7)])
 def test_the_loss_of_three_layers_is_the_re_checkers(samples, size):
     weights = [Fraction(1, 3), Fraction(-2, 5), Fraction(3), Fraction(1, 7), Fraction(2)]
-    found = printed_layers.check(n=samples, d=size, **dict(zip(PRINTED, weights, strict=True))).values["loss"]
+    found = verify.check(printed_layers, n=samples, d=size, **dict(zip(PRINTED, weights, strict=True))).values["loss"]
     assert found == three_layer_loss(Effort(), Fraction(samples), Fraction(size), *weights)
 
 
@@ -90,9 +91,9 @@ def test_with_the_tokens_at_rest_three_layers_are_theorem_3s():
 
 def test_weights_outside_what_is_printed_are_out_of_scope():
     given = {name: sum(interval(name)) / 2 for name in PRINTED}
-    assert printed_layers.check(d=5, n=20, **given).outcome is Outcome.VERIFIED
-    assert printed_layers.check(d=5, n=20, **{**given, "a2": 9}).outcome is Outcome.OUT_OF_SCOPE
-    assert printed_layers.check(d=5, n=25, **given).outcome is Outcome.OUT_OF_SCOPE
+    assert verify.check(printed_layers, d=5, n=20, **given).outcome is Outcome.VERIFIED
+    assert verify.check(printed_layers, d=5, n=20, **{**given, "a2": 9}).outcome is Outcome.OUT_OF_SCOPE
+    assert verify.check(printed_layers, d=5, n=25, **given).outcome is Outcome.OUT_OF_SCOPE
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_the_squares_factors_are_positive_for_all_sizes():
 
 
 def test_digits_are_for_display_alone():
-    found = {digits: tokens.theorem4.check(L=2, d=3, n=7, digits=digits) for digits in (2, 17, 40)}
+    found = {digits: verify.check(tokens.theorem4, L=2, d=3, n=7, digits=digits) for digits in (2, 17, 40)}
     points = {digits: result.values["critical_points"] for digits, result in found.items()}
     assert len({len(listed) for listed in points.values()}) == 1 and len(points[2]) > 3
     assert len({(result.outcome, result.evidence, result.clauses[0].detail) for result in found.values()}) == 1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import verify
 from theorems.preconditioned_descent import components, relu_any_last_row, relu_layer
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.one_layer import theorem1
@@ -31,7 +32,7 @@ def on_a_grid(L, d, n, points):
 
 @pytest.mark.parametrize(("L", "d", "n"), [(1, 2, 3), (2, 2, 3), (2, 3, 2), (2, 5, 20)])
 def test_no_step_on_a_grid_does_better(L, d, n):
-    least = float(theorem3.check(L=L, d=d, n=n).values["minimum_loss"])
+    least = float(verify.check(theorem3, L=L, d=d, n=n).values["minimum_loss"])
     found = on_a_grid(L, d, n, 121)
     # Steps 1/40 apart: a quadratic minimum is met to a few times (1/80)², times the curvature, some d.
     assert least <= found <= least * (1 + 0.01)
@@ -40,12 +41,12 @@ def test_no_step_on_a_grid_does_better(L, d, n):
 def test_one_step_by_hand():
     # E tr S = d, E tr S² = d(n + d + 1)/n.
     for d, n in ((1, 1), (5, 20), (3, 2)):
-        values = theorem3.check(L=1, d=d, n=n).values
+        values = verify.check(theorem3, L=1, d=d, n=n).values
         assert values["a"] == [Fraction(n, n + d + 1)] and values["minimum_loss"] == Fraction(d * (d + 1), n + d + 1)
 
 
 def test_more_layers_are_better_and_few_examples_leave_what_they_do_not_see():
-    losses = [theorem3.check(L=L, d=3, n=2).values["minimum_loss"] for L in range(1, 6)]
+    losses = [verify.check(theorem3, L=L, d=3, n=2).values["minimum_loss"] for L in range(1, 6)]
     assert all(one > other for one, other in pairwise(losses))
     # S has rank 2 of 3: p(0) = 1 on the rest.
     assert losses[-1] > 1
@@ -54,7 +55,7 @@ def test_more_layers_are_better_and_few_examples_leave_what_they_do_not_see():
 @pytest.mark.parametrize("c", ["1/4", "1/3", "7/8"])
 @pytest.mark.parametrize("L", [1, 2, 3, 6])
 def test_the_limit_is_chebyshevs(L, c):
-    values, ratio = proportional_limit.check(L=L, c=c).values, float(Fraction(c))
+    values, ratio = verify.check(proportional_limit, L=L, c=c).values, float(Fraction(c))
     expected = sorted(1 / (1 + ratio + 2 * math.sqrt(ratio) * math.cos(math.pi * l / (L + 1))) for l in range(1, L + 1))  # noqa: E741
     found = [float(getattr(a, "midpoint", a)) for a in values["a"]]
     assert np.allclose(found, expected, rtol=1e-13, atol=0)
@@ -62,27 +63,29 @@ def test_the_limit_is_chebyshevs(L, c):
 
 
 def test_finite_sizes_tend_to_the_limit_like_their_inverse():
-    limit = proportional_limit.check(L=3, c="1/4").values["minimum_loss_per_dimension"]
-    gaps = [theorem3.check(L=3, d=5 * k, n=20 * k).values["minimum_loss"] / (5 * k) - limit for k in (8, 16, 32)]
+    limit = verify.check(proportional_limit, L=3, c="1/4").values["minimum_loss_per_dimension"]
+    gaps = [
+        verify.check(theorem3, L=3, d=5 * k, n=20 * k).values["minimum_loss"] / (5 * k) - limit for k in (8, 16, 32)
+    ]
     # Odd powers of 1/n and even ones: halving the size's inverse halves the gap, nearly.
     assert all(1.9 < one / other < 2.2 for one, other in pairwise(gaps))
 
 
 def test_the_proportional_formula_holds_for_more_dimensions_too_and_is_not_defined_between():
-    assert proportional_limit.check(L=3, c=2).claim_outcome is Outcome.VERIFIED
-    assert proportional_limit.check(L=3, c=1).claim_outcome is Outcome.INCONCLUSIVE
+    assert verify.check(proportional_limit, L=3, c=2).claim_outcome is Outcome.VERIFIED
+    assert verify.check(proportional_limit, L=3, c=1).claim_outcome is Outcome.INCONCLUSIVE
 
 
 def test_theorem_1_by_least_squares_on_samples_of_one_dimension():
     # d = 1: c E S² ψ... the best β of E(β S w + w)² is −E S/E S², E S² = λ²(n + 2)/n.
     for n, eigenvalue in ((1, 1), (4, Fraction(3, 2))):
-        values = theorem1.check(n=n, eigenvalues=[eigenvalue]).values
+        values = verify.check(theorem1, n=n, eigenvalues=[eigenvalue]).values
         assert values["preconditioner"] == [Fraction(n, n + 2) / eigenvalue]
         assert values["minimum_loss"] == eigenvalue * (1 - Fraction(n, n + 2))
 
 
 def test_the_order_given_is_kept():
-    values = theorem1.check(n=20, eigenvalues="1,1,1/4,1/16,1").values
+    values = verify.check(theorem1, n=20, eigenvalues="1,1,1/4,1/16,1").values
     # 1/((21/20) λ + (53/16)/20).
     trace = Fraction(1) * 3 + Fraction(1, 4) + Fraction(1, 16)
     expected = [1 / (Fraction(21, 20) * x + trace / 20) for x in (1, 1, Fraction(1, 4), Fraction(1, 16), 1)]
@@ -90,7 +93,7 @@ def test_the_order_given_is_kept():
 
 
 def test_under_the_other_prior_the_components_are_stationary_elsewhere():
-    result = components.lemma2.check(n=20, prior="inverse")
+    result = verify.check(components.lemma2, n=20, prior="inverse")
     assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.REFUTED
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import roots_genlaguerre
 
+import verify
 from theorems.preconditioned_descent import two_layer_minimum as module
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.two_layer_minimum import two_layer_minimum
@@ -29,14 +30,14 @@ def loss(moments, a, b):
 
 
 def test_all_of_it_is_proved():
-    result = two_layer_minimum.check(d=3, n=4)
+    result = verify.check(two_layer_minimum, d=3, n=4)
     assert {clause.evidence for clause in result.clauses} == {Evidence.PROVED}
     assert len(list(two_layer_minimum.derivation().checked_steps())) == 4
 
 
 @pytest.mark.parametrize(("dimension", "examples"), SIZES)
 def test_theorem_3_certifies_the_same(dimension, examples):
-    certified = theorem3.check(L=2, d=dimension, n=examples).values
+    certified = verify.check(theorem3, L=2, d=dimension, n=examples).values
     expected = [*(as_float(step) for step in certified["a"]), float(certified["minimum_loss"])]
     assert np.allclose(values(dimension, examples), expected, rtol=1e-13, atol=0)
 
@@ -65,4 +66,4 @@ def test_nothing_on_a_grid_is_lower_and_equal_steps_are_a_saddle(dimension, exam
 
 def test_sizes_below_one_are_refused():
     with pytest.raises(InputError, match="n = 0"):
-        two_layer_minimum.check(d=3, n=0)
+        verify.check(two_layer_minimum, d=3, n=0)

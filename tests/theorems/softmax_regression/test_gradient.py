@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import verify
 from theorems.softmax_regression import gradient
 from verify import Evidence, InputError
 
@@ -43,6 +44,6 @@ def test_closed_forms_by_finite_differences(n):
 
 
 def test_it_is_proved_for_any_number_of_rows():
-    assert gradient.gradient.check(n=10**6).evidence is Evidence.PROVED
+    assert verify.check(gradient.gradient, n=10**6).evidence is Evidence.PROVED
     with pytest.raises(InputError, match="n = 1: must be an integer >= 2"):
-        gradient.gradient.check(n=1)
+        verify.check(gradient.gradient, n=1)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import verify
 from theorems.softmax_regression.opposite_moves import opposite_moves
 from verify import Evidence, Outcome
 
@@ -20,7 +21,7 @@ def test_a_step_and_a_layer_by_numpy():
     step = softmax(A * (x - eta * A @ (np.diag(p) - np.outer(p, p)) @ (p - b)))
     attention = np.stack([softmax(row) for row in np.outer(A * w, A)])
     layer = softmax((A + attention @ A * -v) * x)
-    found = opposite_moves.check(a="4/5", x="3/5", eta="1/2", w="7/10", v="2/5", R=4)
+    found = verify.check(opposite_moves, a="4/5", x="3/5", eta="1/2", w="7/10", v="2/5", R=4)
     expected = {
         "gradient_shift": np.linalg.norm(step - p),
         "layer_shift": np.linalg.norm(layer - p),
@@ -35,7 +36,7 @@ def test_a_step_and_a_layer_by_numpy():
 
 def test_moves_outside_the_norms_are_out_of_scope():
     given = opposite_moves.example
-    assert opposite_moves.check(**given).evidence is Evidence.PROVED
+    assert verify.check(opposite_moves, **given).evidence is Evidence.PROVED
     for changed, labels in (
         ({"R": 3}, ["large_radius"]),
         # Without a layer that turns the data the moved rows are nearly those before.
@@ -45,7 +46,7 @@ def test_moves_outside_the_norms_are_out_of_scope():
         ({"eta": "1/20"}, ["small_step"]),
         ({"v": "1/30"}, ["small_layer"]),
     ):
-        result = opposite_moves.check(**given | changed)
+        result = verify.check(opposite_moves, **given | changed)
         assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.VERIFIED
         assert [h.label for h in result.hypotheses if not h.holds] == labels
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import verify
 from theorems.softmax_regression.data_shift import data_shift
 from theorems.softmax_regression.weight_shift import weight_shift
 from verify import Evidence, InputError, Outcome
@@ -34,7 +35,7 @@ def in_ball(source, n, radius):
 @BOTH
 @pytest.mark.parametrize(("n", "d", "R"), [(3, 2, "1/2"), (3, 2, 1), (5, 3, "3/2"), (8, 2, 2), (2, 1, 4), (4, 2, 4)])
 def test_no_logits_exceed_the_upper_bound_and_the_family_is_reached(theorem, n, d, R):
-    values, radius, source = theorem.check(n=n, d=d, R=R).values, float(Fraction(R)), np.random.default_rng(0)
+    values, radius, source = verify.check(theorem, n=n, d=d, R=R).values, float(Fraction(R)), np.random.default_rng(0)
     most = float(as_number(values["best_factor_at_most"]))
     found = max(radius * np.linalg.norm(jacobian(in_ball(source, n, radius**2)), 2) for _ in range(500))
     reached = float(as_number(values["reached_factor"]))
@@ -66,15 +67,15 @@ def test_the_better_of_a_pair_and_a_row_is_reported(theorem, n, R, row):
     radius = float(Fraction(R))
     pair, single = slope_of_a_pair(n, radius**2), slope_of_a_row(n, radius**2)
     assert bool(single > pair) is row
-    reached = float(as_number(theorem.check(n=n, d=2, R=R).values["reached_factor"]))
+    reached = float(as_number(verify.check(theorem, n=n, d=2, R=R).values["reached_factor"]))
     assert math.isclose(reached, radius * max(single, pair), rel_tol=1e-5)
 
 
 @BOTH
 def test_of_very_many_rows_one_is_better_than_a_pair(theorem):
     # At R = 4 a pair has the factor R/(2 + (n−2) e^(−16 √(n/(2(n−2))))): 4/14.2 at a million rows.
-    assert theorem.check(n=10**6, d=2, R=4).values["reached_factor"] == Fraction(10**6, 10**6 - 1)
-    assert as_number(theorem.check(n=10**5, d=2, R=4).values["reached_factor"]) > Fraction(6, 5)
+    assert verify.check(theorem, n=10**6, d=2, R=4).values["reached_factor"] == Fraction(10**6, 10**6 - 1)
+    assert as_number(verify.check(theorem, n=10**5, d=2, R=4).values["reached_factor"]) > Fraction(6, 5)
 
 
 def as_number(value):
@@ -89,7 +90,9 @@ def test_the_pair_is_reached_by_a_matrix_and_weights_of_norm_r():
     assert math.isclose(np.linalg.norm(A, 2), R)
     step = 1e-6 * np.array([0, 1])
     slope = np.linalg.norm(softmax(A @ (x + step)) - softmax(A @ (x - step))) / 2e-6
-    assert math.isclose(slope, as_number(weight_shift.check(n=n, d=2, R="3/2").values["reached_factor"]), rel_tol=1e-8)
+    assert math.isclose(
+        slope, as_number(verify.check(weight_shift, n=n, d=2, R="3/2").values["reached_factor"]), rel_tol=1e-8
+    )
 
 
 @pytest.mark.parametrize(("n", "R"), [(2, 4), (3, 4), (10, 4), (200, 4), (50, "1/2"), (400, 1), (5, "121/100")])
@@ -99,26 +102,26 @@ def test_one_column_is_reached_by_one_row(n, R):
     # Weights on a grid, up to the largest that is admitted.
     grid = np.linspace(0, radius, 20_001)
     best = max(np.linalg.norm((p := softmax(x * a)) * a - p * (p @ a)) for x in grid)
-    found = float(as_number(weight_shift.check(n=n, d=1, R=R).values["reached_factor"]))
+    found = float(as_number(verify.check(weight_shift, n=n, d=1, R=R).values["reached_factor"]))
     # Grid steps of R/20000 move the logits by R²/20000: a quadratic maximum is missed by 10⁻⁶ of it.
     assert found * (1 - 1e-5) <= best <= found * (1 + 1e-9)
 
 
 def test_one_column_is_no_exception_for_the_data():
-    wide, narrow = (data_shift.check(n=7, d=d, R=4).values["reached_factor"] for d in (2, 1))
-    assert wide == narrow == weight_shift.check(n=7, d=2, R=4).values["reached_factor"]
+    wide, narrow = (verify.check(data_shift, n=7, d=d, R=4).values["reached_factor"] for d in (2, 1))
+    assert wide == narrow == verify.check(weight_shift, n=7, d=2, R=4).values["reached_factor"]
 
 
 @BOTH
 def test_one_row_never_moves_and_two_rows_reach_the_half(theorem):
-    one, two = (theorem.check(n=n, d=1, R="9/2").values for n in (1, 2))
+    one, two = (verify.check(theorem, n=n, d=1, R="9/2").values for n in (1, 2))
     assert one["sharp_factor"] == one["reached_factor"] == one["best_factor_at_most"] == 0
     assert two["sharp_factor"] == two["reached_factor"] == Fraction(9, 4)
 
 
 @BOTH
 def test_the_bound_bites_below_what_logarithms_say(theorem):
-    values = theorem.check(n=50, d=20, R=4).values
+    values = verify.check(theorem, n=50, d=20, R=4).values
     claimed = 1.5 * math.log10(50) + 160 / math.log(10)
     free = math.log10(math.sqrt(2))
     small = free + math.log10(math.tanh(0.005))
@@ -128,7 +131,7 @@ def test_the_bound_bites_below_what_logarithms_say(theorem):
         ("bites_below_small_move_log10", small - claimed),
     ):
         assert math.isclose(as_number(values[name]), expected, rel_tol=1e-13)
-    assert values["vacuous"] is True and theorem.check(n=2, d=2, R="1/2").values["vacuous"] is False
+    assert values["vacuous"] is True and verify.check(theorem, n=2, d=2, R="1/2").values["vacuous"] is False
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -145,7 +148,7 @@ def test_no_small_move_exceeds_the_free_bound_and_two_rows_reach_it(n):
 @BOTH
 @pytest.mark.parametrize("R", [4, 1000, "1e6", "1e100"])
 def test_a_large_radius_does_not_overflow(theorem, R):
-    result = theorem.check(n=50, d=20, R=R)
+    result = verify.check(theorem, n=50, d=20, R=R)
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
     assert result.values["vacuous"] is True and None not in result.values.values()
 
@@ -156,12 +159,12 @@ def test_a_large_radius_does_not_overflow(theorem, R):
 )
 def test_bad_input(theorem, name, value):
     with pytest.raises(InputError, match=f"{name} = {value}: must be"):
-        theorem.check(**{"n": 5, "d": 2, "R": 4, name: value})
+        verify.check(theorem, **{"n": 5, "d": 2, "R": 4, name: value})
 
 
 @BOTH
 def test_a_small_radius_is_out_of_scope_and_the_rest_is_said_all_the_same(theorem):
-    result = theorem.check(n=5, d=2, R="399/100")
+    result = verify.check(theorem, n=5, d=2, R="399/100")
     assert (result.outcome, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, Outcome.VERIFIED)
     assert [h.label for h in result.hypotheses if not h.holds] == ["large_radius"]
 
@@ -169,20 +172,20 @@ def test_a_small_radius_is_out_of_scope_and_the_rest_is_said_all_the_same(theore
 @BOTH
 def test_all_of_it_is_proved_in_scope_and_out_of_it(theorem):
     for R in (4, "1/2"):
-        found = {clause.label: clause.evidence for clause in theorem.check(n=5, d=2, R=R).clauses}
+        found = {clause.label: clause.evidence for clause in verify.check(theorem, n=5, d=2, R=R).clauses}
         assert set(found.values()) == {Evidence.PROVED}
         assert set(found) == {"residual", "eigenvalue", "bound_for_all", "bound", "pair"}
 
 
 def test_where_one_row_takes_over_at_radius_4():
-    reached = [weight_shift.check(n=n, d=2, R=4).values["reached_factor"] for n in (163_885, 163_886)]
+    reached = [verify.check(weight_shift, n=n, d=2, R=4).values["reached_factor"] for n in (163_885, 163_886)]
     assert as_number(reached[0]) > Fraction(163_885, 163_884) and reached[1] == Fraction(163_886, 163_885)
 
 
 def test_between_the_families_neither_is_best():
     # An unequal pair: 0.511 where the better of the two reaches 25/49 = 0.5102.
     best = max(2 * np.linalg.norm(exact_jacobian(4 * z / np.linalg.norm(z)), 2) for z in shapes(50))
-    assert weight_shift.check(n=50, d=2, R=2).values["reached_factor"] == Fraction(25, 49)
+    assert verify.check(weight_shift, n=50, d=2, R=2).values["reached_factor"] == Fraction(25, 49)
     assert 0.511 < best < 0.512
 
 

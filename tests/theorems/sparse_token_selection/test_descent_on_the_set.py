@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import verify
 from tests.theorems.sparse_token_selection.test_sign_attention import means
 from verify import InputError, Outcome, load_theorem
 
@@ -14,7 +15,7 @@ H = 1e-3
 
 
 def largest_step(T, q, d, D):
-    return THEOREM.check(T=T, q=q, d=d, d_e=D, eta=1).values["largest_step_size"]
+    return verify.check(THEOREM, T=T, q=q, d=d, d_e=D, eta=1).values["largest_step_size"]
 
 
 def loss(sizes, alpha, C):
@@ -55,14 +56,14 @@ def test_the_loss_falls_at_every_step_from_zero(sizes):
 
 
 def test_the_step_size_of_the_figures_is_beyond_it():
-    result = THEOREM.check(T=200, q=3, d=5, d_e=170, eta=1)
+    result = verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta=1)
     assert result.outcome is Outcome.OUT_OF_SCOPE
     # 2/(1 + 9·5·(200 + 2/3)/(8·170)).
     assert result.values["largest_step_size"] == 2 / (1 + Fraction(45 * 602, 3 * 1360))
-    assert THEOREM.check(T=200, q=3, d=5, d_e=170, eta="1/4").outcome is Outcome.VERIFIED
+    assert verify.check(THEOREM, T=200, q=3, d=5, d_e=170, eta="1/4").outcome is Outcome.VERIFIED
 
 
 def test_bad_input_is_refused():
     for wrong in ({"eta": 0}, {"q": 201}, {"d_e": 0}):
         with pytest.raises(InputError):
-            THEOREM.check(**{"T": 200, "q": 3, "d": 5, "d_e": 170, "eta": 1} | wrong)
+            verify.check(THEOREM, **{"T": 200, "q": 3, "d": 5, "d_e": 170, "eta": 1} | wrong)

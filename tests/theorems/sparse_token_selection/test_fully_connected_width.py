@@ -8,9 +8,10 @@ from itertools import combinations
 
 import pytest
 
+import verify
 from theorems.sparse_token_selection.fully_connected_width import fcn_width
 from verify import Evidence, Outcome
-from verify.cli import run
+from verify.reports.command_line import run
 
 SIZES = [(T, q, d) for T in range(2, 6) for q in range(1, T + 1) for d in (1, 2)]
 
@@ -36,7 +37,7 @@ def losses_by_hand(T, q, d):
 
 
 def values(**instance):
-    return fcn_width.check(**{"eps": 1, **instance}).values
+    return verify.check(fcn_width, **{"eps": 1, **instance}).values
 
 
 @pytest.mark.parametrize(("T", "q", "d"), SIZES)
@@ -87,9 +88,9 @@ def test_with_one_token_selected_all_measurements_are_alike():
 
 @pytest.mark.parametrize("sizes", [{"T": 10**6, "q": 3, "d": 5}, {"T": 10**15, "q": 10**7, "d": 10**3}])
 def test_large_sizes_cost_no_more(sizes):
-    fcn_width.check(**fcn_width.example)
+    verify.check(fcn_width, **fcn_width.example)
     started = time.monotonic()
-    result = fcn_width.check(**sizes, m=10**6, eps="1/1000000")
+    result = verify.check(fcn_width, **sizes, m=10**6, eps="1/1000000")
     assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
     # Some 70 evaluations of one expression: a fifth of a second on the machine that this was written on.
     assert time.monotonic() - started < 5
@@ -104,7 +105,7 @@ def test_the_command_line_gives_exact_rationals(capsys):
 
 def test_a_wrong_formula_for_few_measurements_is_refuted_at_few_and_one_for_many_at_many():
     for canary in fcn_width.canaries:
-        found = fcn_width.variant(canary.statement).explore(max_examples=50).counterexample
+        found = verify.explore(fcn_width.variant(canary.statement), max_examples=50).counterexample
         m, d = found["m"], found["d"]
         assert {"few": m < d, "many": m >= d}.get(canary.clause, True)
     assert {canary.clause for canary in fcn_width.canaries} == {"few", "many", "above_few", "above_many"}

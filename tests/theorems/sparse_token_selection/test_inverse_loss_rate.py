@@ -4,6 +4,7 @@ import mpmath
 import pytest
 import sympy as sp
 
+import verify
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.reduced_dynamics import C, alpha, loss, step_alpha, step_C
 from theorems.sparse_token_selection.task import T, d, eta, q
@@ -13,7 +14,7 @@ from theorems.sparse_token_selection.task import T, d, eta, q
 def test_increments_far_along_a_run(length, subset, size, rate):
     values = {T: length, q: subset, d: size, eta: sp.Rational(rate)}
     step = sp.lambdify((alpha, C), [e.subs(values) for e in (loss, step_alpha, step_C)], "mpmath")
-    theory = inverse_loss_rate.check(T=length, q=subset, d=size, eta=rate).values
+    theory = verify.check(inverse_loss_rate, T=length, q=subset, d=size, eta=rate).values
     slope, kappa = (
         mpmath.mpf(x.numerator) / x.denominator for x in (theory["inverse_loss_slope"], theory["correction"])
     )

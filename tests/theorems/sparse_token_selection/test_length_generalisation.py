@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import verify
 from tests.theorems.sparse_token_selection.test_sign_attention import means
 from theorems.sparse_token_selection.gain_primitives import selected_attention, squared_attention
 from verify import InputError, Outcome, load_theorem
@@ -18,7 +19,7 @@ SIZES = {"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100}
 )
 def test_the_loss_of_a_layer_that_is_given(T_test, q_test, attend):
     d, D, C, alpha = 2, 3, Fraction(3, 2), Fraction(5, 4)
-    result = THEOREM.check(T=4, T_test=T_test, q=3, q_test=q_test, d=d, d_e=D, C=C, alpha=alpha, attend=attend)
+    result = verify.check(THEOREM, T=4, T_test=T_test, q=3, q_test=q_test, d=d, d_e=D, C=C, alpha=alpha, attend=attend)
     P, R = means(T_test, q_test, D, attend == "tokens_and_query", float(C))
     exact = d / 2 * (float(alpha) ** 2 * R - 2 * float(alpha) * P / q_test + 1 / q_test)
     found = result.values["loss_at_test_length"]
@@ -29,20 +30,20 @@ def test_the_loss_of_a_layer_that_is_given(T_test, q_test, attend):
 
 
 def test_the_layer_is_the_floors_minimiser_where_none_is_given():
-    result = THEOREM.check(**SIZES)
-    floor = load_theorem("wang2024.theorem2").check(T=40, q=3, d=5, d_e=100, eps=1).values
+    result = verify.check(THEOREM, **SIZES)
+    floor = verify.check(load_theorem("wang2024.theorem2"), T=40, q=3, d=5, d_e=100, eps=1).values
     assert (result.instance["alpha"], result.instance["C"]) == (floor["alpha"], floor["C"])
     assert result.outcome is Outcome.VERIFIED
     assert result.values["loss_at_training_length"].upper <= Fraction(102, 100) * floor["loss_floor"].upper
 
 
 def test_a_layer_that_is_not_near_the_floor_is_out_of_scope():
-    result = THEOREM.check(**SIZES, C=1)
+    result = verify.check(THEOREM, **SIZES, C=1)
     assert [h.label for h in result.hypotheses if not h.holds] == ["near_floor"]
 
 
 def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
-    result = THEOREM.check(**SIZES | {"q_test": 4, "T_test": 40})
+    result = verify.check(THEOREM, **SIZES | {"q_test": 4, "T_test": 40})
     assert [h.label for h in result.hypotheses if not h.holds] == ["same_subsets"]
     assert result.values["loss_at_test_length"].lower > 0
 
@@ -60,7 +61,7 @@ def test_other_subset_sizes_are_out_of_scope_and_their_loss_is_told():
 )
 def test_bad_input_is_refused(wrong, message):
     with pytest.raises(InputError, match=message):
-        THEOREM.check(**SIZES | wrong)
+        verify.check(THEOREM, **SIZES | wrong)
 
 
 def test_a_smaller_bound_is_false_at_a_long_sequence():

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import verify
 from tests.theorems.sparse_token_selection.test_sign_attention import means
 from verify import Enclosure, InputError, Outcome, load_theorem
 
@@ -15,7 +16,7 @@ SIZES = {"T": 200, "q": 3, "d": 5, "d_e": 170, "eps": "1/10"}
 @pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
 def test_the_floor_is_the_least_loss_over_a_grid(attend):
     T, q, d, D = 5, 3, 2, 3
-    values = THEOREM.check(T=T, q=q, d=d, d_e=D, eps=1, attend=attend).values
+    values = verify.check(THEOREM, T=T, q=q, d=d, d_e=D, eps=1, attend=attend).values
     floor = values["loss_floor"]
     pairs = [means(T, q, D, attend == "tokens_and_query", C) for C in np.linspace(0, 12, 241)]
     least = min(d / (2 * q) * (1 - P * P / (q * R)) for P, R in pairs)
@@ -31,7 +32,7 @@ def test_the_floor_is_the_least_loss_over_a_grid(attend):
     ("attend", "outcome"), [("tokens", Outcome.VERIFIED), ("tokens_and_query", Outcome.OUT_OF_SCOPE)]
 )
 def test_the_papers_sizes(attend, outcome):
-    result = THEOREM.check(**SIZES, attend=attend)
+    result = verify.check(THEOREM, **SIZES, attend=attend)
     assert result.outcome is outcome
     floor = result.values["loss_floor"]
     assert floor.upper - floor.lower <= floor.lower / 100
@@ -41,7 +42,7 @@ def test_the_papers_sizes(attend, outcome):
 
 
 def test_two_selected_tokens_reach_no_floor():
-    result = THEOREM.check(T=20, q=2, d=1, d_e=15, eps="1/40")
+    result = verify.check(THEOREM, T=20, q=2, d=1, d_e=15, eps="1/40")
     assert result.outcome is Outcome.VERIFIED
     assert result.values["attained"] is False
     assert result.values["alpha"] is None and result.values["C"] is None
@@ -51,7 +52,7 @@ def test_two_selected_tokens_reach_no_floor():
 
 
 def test_too_few_dimensions_are_out_of_scope_and_the_clause_is_evaluated():
-    result = THEOREM.check(**SIZES | {"d_e": 100})
+    result = verify.check(THEOREM, **SIZES | {"d_e": 100})
     assert result.outcome is Outcome.OUT_OF_SCOPE
     assert [h.label for h in result.hypotheses if not h.holds] == ["enough_dimensions"]
     assert {c.label: c.holds for c in result.clauses} == {"best_value_scale": True, "floor": False}
@@ -59,11 +60,11 @@ def test_too_few_dimensions_are_out_of_scope_and_the_clause_is_evaluated():
 
 
 def test_the_range_of_the_dimension_is_shown():
-    shown = THEOREM.conditions(T=200, q=3, d=5, eps="1/10").ranges["d_e"]
+    shown = verify.conditions(THEOREM, T=200, q=3, d=5, eps="1/10").ranges["d_e"]
     low, rest = shown.split(" ", 1)
     assert rest == "<= d_e, integer"
     # 149 or 150, by the enclosure of the crossing.
-    assert int(low) == THEOREM.check(**SIZES).values["d_e_required"].upper
+    assert int(low) == verify.check(THEOREM, **SIZES).values["d_e_required"].upper
 
 
 @pytest.mark.parametrize(
@@ -77,15 +78,15 @@ def test_the_range_of_the_dimension_is_shown():
 )
 def test_bad_input_is_refused(wrong, message):
     with pytest.raises(InputError, match=message):
-        THEOREM.check(**SIZES | wrong)
+        verify.check(THEOREM, **SIZES | wrong)
 
 
 def test_a_step_size_is_held_against_the_largest():
-    values = THEOREM.check(**SIZES, eta="1/4").values
+    values = verify.check(THEOREM, **SIZES, eta="1/4").values
     # 2/(1 + 9·5·(200 + 2/3)/(8·170)) − 1/4.
     assert values["step_size_margin"] == 2 / (1 + Fraction(45 * 602, 3 * 1360)) - Fraction(1, 4)
     # The figures' step size where none is given; attending to the query's token no bound is known.
-    assert THEOREM.check(**SIZES).instance["eta"] == 1
-    assert THEOREM.check(**SIZES, attend="tokens_and_query").values["step_size_margin"] is None
+    assert verify.check(THEOREM, **SIZES).instance["eta"] == 1
+    assert verify.check(THEOREM, **SIZES, attend="tokens_and_query").values["step_size_margin"] is None
     with pytest.raises(InputError, match="eta"):
-        THEOREM.check(**SIZES, eta=0)
+        verify.check(THEOREM, **SIZES, eta=0)

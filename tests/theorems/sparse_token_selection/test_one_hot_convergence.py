@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import verify
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS, NEVER_INCREASES, theorem1
 from verify import Outcome
-from verify.descent import certify_descent
+from verify.provers.descent_lemma import certify_descent
 
 
 def textbook_steps(T, q, d, eta, eps, digits=50):
@@ -45,7 +46,7 @@ def quick_instances(draw):
 
 
 def agree(instance):
-    result = theorem1.check(**instance)
+    result = verify.check(theorem1, **instance)
     step, loss = textbook_steps(**instance)
     found = result.values["steps_to_epsilon"]
     assert (found.lower, found.upper) == (step, step)
@@ -93,13 +94,13 @@ def test_the_box_contains_every_resting_alpha(T, q):
 
 
 def test_a_large_step_size_is_not_certified_to_stay():
-    result = theorem1.check(T=9, q=2, d=1, eta=30, eps="1/200", seconds=1)
+    result = verify.check(theorem1, T=9, q=2, d=1, eta=30, eps="1/200", seconds=1)
     assert not result.in_scope
     assert result.clauses[1].outcome is not Outcome.VERIFIED
 
 
 def test_time_running_out_is_inconclusive_with_a_lower_bound():
-    result = theorem1.check(T=200, q=3, d=5, eta="1/500", eps="1e-9", seconds=0.5)
+    result = verify.check(theorem1, T=200, q=3, d=5, eta="1/500", eps="1e-9", seconds=0.5)
     steps = result.values["steps_to_epsilon"]
     assert result.outcome is Outcome.INCONCLUSIVE
     assert steps.upper is None and steps.lower > 1000

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import verify
 from theorems.sparse_token_selection.reduced_dynamics import C, alpha, loss
 from theorems.sparse_token_selection.task import T, d, q
 from verify import Evidence, InputError, Outcome, load_theorem
@@ -65,7 +66,7 @@ def test_no_curvature_in_the_box_is_above_the_bound_and_slopes_dominate_the_loss
 @pytest.mark.parametrize("sizes", SIZES)
 def test_runs_stay_in_the_box_and_are_below_their_bound_in_time(sizes):
     length, subset, dimension = sizes
-    largest = THEOREM.check(T=length, q=subset, d=dimension, eta="1/10000", eps=1).values["largest_step_size"]
+    largest = verify.check(THEOREM, T=length, q=subset, d=dimension, eta="1/10000", eps=1).values["largest_step_size"]
     for eta in (float(largest), float(largest) / 7):
         a = c = 0.0
         losses = []
@@ -88,23 +89,23 @@ def test_runs_stay_in_the_box_and_are_below_their_bound_in_time(sizes):
 
 def test_the_bound_on_the_steps_is_kept_by_the_certified_number():
     sizes = {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"}
-    steps = load_theorem("wang2024.theorem1").check(**sizes).values["steps_to_epsilon"]
-    bound = THEOREM.check(**sizes).values["steps_at_most"]
+    steps = verify.check(load_theorem("wang2024.theorem1"), **sizes).values["steps_to_epsilon"]
+    bound = verify.check(THEOREM, **sizes).values["steps_at_most"]
     # 10·81·9/(3·2/20) + 20·(8 + 9/2)/(3/20/200).
     assert bound == 24300 + Fraction(1000000, 3) > steps.upper
 
 
 def test_it_is_proved_and_the_papers_step_size_is_within_it():
     for sizes in (THEOREM.example, {"T": 200, "q": 3, "d": 5, "eta": "1/500", "eps": "1e-9"}):
-        result = THEOREM.check(**sizes)
+        result = verify.check(THEOREM, **sizes)
         assert result.outcome is Outcome.VERIFIED
         assert {clause.evidence for clause in result.clauses} == {Evidence.PROVED}
     # The figures' step size 1 is within it, where Theorem 1's is 1/500.
-    assert THEOREM.check(T=200, q=3, d=5, eta=1, eps="1/100").outcome is Outcome.VERIFIED
-    assert THEOREM.check(T=200, q=3, d=5, eta="3/2", eps="1/100").outcome is Outcome.OUT_OF_SCOPE
+    assert verify.check(THEOREM, T=200, q=3, d=5, eta=1, eps="1/100").outcome is Outcome.VERIFIED
+    assert verify.check(THEOREM, T=200, q=3, d=5, eta="3/2", eps="1/100").outcome is Outcome.OUT_OF_SCOPE
 
 
 def test_bad_input_is_refused():
     for wrong in ({"eta": 0}, {"q": 201}, {"eps": 0}, {"T": 1}):
         with pytest.raises(InputError):
-            THEOREM.check(**{"T": 200, "q": 3, "d": 5, "eta": 1, "eps": 1} | wrong)
+            verify.check(THEOREM, **{"T": 200, "q": 3, "d": 5, "eta": 1, "eps": 1} | wrong)

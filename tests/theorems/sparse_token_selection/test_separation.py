@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+import verify
 from theorems.sparse_token_selection.approximate_gain import approximate_dimension
 from verify import InputError, Outcome, load_theorem
 
@@ -13,13 +14,13 @@ THEOREM = load_theorem("wang2024.separation")
 
 @pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 20, Fraction(1, 8)), (400, 2, 30, Fraction(1, 20))])
 def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
-    result = THEOREM.check(T=T, q=q, d=d, share=share)
+    result = verify.check(THEOREM, T=T, q=q, d=d, share=share)
     assert result.outcome is Outcome.VERIFIED
     eps = share * d / (2 * q)
-    nets = load_theorem("wang2024.fcn_width").check(T=T, q=q, d=d, m=0, eps=eps).values["width_lower_bound"]
+    nets = verify.check(load_theorem("wang2024.fcn_width"), T=T, q=q, d=d, m=0, eps=eps).values["width_lower_bound"]
     # The formula of m >= d; at a loss below that of m = d it is the larger.
     assert math.ceil(result.values["fully_connected_width"]) == nets
-    required = load_theorem("wang2024.theorem2").check(T=T, q=q, d=d, d_e=1, eps=eps).values["d_e_required"]
+    required = verify.check(load_theorem("wang2024.theorem2"), T=T, q=q, d=d, d_e=1, eps=eps).values["d_e_required"]
     width = result.values["attention_width"]
     ends = [(end - d) for end in ((width, width) if isinstance(width, Fraction | int) else (width.lower, width.upper))]
     found = (required, required) if isinstance(required, Fraction | int) else (required.lower, required.upper)
@@ -27,14 +28,14 @@ def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
 
 
 def test_where_attention_is_not_known_to_be_narrower_is_out_of_scope():
-    result = THEOREM.check(T=60, q=3, d=1, share="1/8")
+    result = verify.check(THEOREM, T=60, q=3, d=1, share="1/8")
     assert [h.label for h in result.hypotheses if not h.holds] == ["long_enough"]
 
 
 @pytest.mark.parametrize("wrong", [{"q": 60}, {"share": 0}, {"d": 0}, {"attend": "both"}])
 def test_bad_input_is_refused(wrong):
     with pytest.raises(InputError):
-        THEOREM.check(**{"T": 60, "q": 3, "d": 20, "share": "1/8"} | wrong)
+        verify.check(THEOREM, **{"T": 60, "q": 3, "d": 20, "share": "1/8"} | wrong)
 
 
 @pytest.mark.parametrize(("query", "full"), [(False, 3 / 4), (True, 6 / 7)])

@@ -9,8 +9,8 @@ from scipy import integrate
 from theorems.wishart.marchenko_pastur import marchenko_pastur, marchenko_pastur_moment
 from theorems.wishart.trace_moments import n, trace_moment_polynomial
 from verify import InputError
-from verify.recheck.primitives import PRIMITIVES
-from verify.recheck.reading import Effort, Rejected
+from verify.rechecker.primitives.table import PRIMITIVES
+from verify.rechecker.reading import Effort, Rejected
 
 
 @pytest.mark.parametrize("order", range(1, 8))

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from theorems.wishart.trace_moments import trace_moments
-from verify.recheck.primitives import PRIMITIVES
-from verify.recheck.reading import Effort, Rejected
+from verify.rechecker.primitives.table import PRIMITIVES
+from verify.rechecker.reading import Effort, Rejected
 
 value = PRIMITIVES["wishart_trace_moment/1"].value
 

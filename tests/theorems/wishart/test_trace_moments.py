@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 from sympy.utilities.iterables import partitions
 
+import verify
 from theorems.wishart import trace_moments as module
 from theorems.wishart.trace_moments import (
     LARGEST_ORDER,
@@ -23,8 +24,8 @@ from theorems.wishart.trace_moments import (
 )
 from verify import Inequality, InputError, Parameter, Source, Statement, Theorem
 from verify.errors import UndecidedError, UndefinedError
-from verify.evaluation import evaluate_rising
-from verify.language import from_data, to_data
+from verify.evaluation.values import evaluate_rising
+from verify.language.expressions import from_data, to_data
 from verify.outcomes import Evidence, Outcome
 
 SMALL = [(1,), (2,), (3,), (1, 1), (1, 2), (2, 2), (4,), (1, 3), (1, 1, 2), (5,), (2, 3), (1, 2, 2)]
@@ -352,6 +353,6 @@ def test_the_primitive_in_a_statement():
         Inequality("too_small", sp.Le(moment, B)),
     )
     theorem = Theorem("user.moments", "a title", Source("1", "derived here"), Statement(names, clauses), {})
-    result = theorem.check(k=4, a=3, b=5)
+    result = verify.check(theorem, k=4, a=3, b=5)
     assert [clause.outcome for clause in result.clauses] == [Outcome.VERIFIED, Outcome.VERIFIED, Outcome.REFUTED]
     assert all(clause.evidence is Evidence.CERTIFIED for clause in result.clauses)

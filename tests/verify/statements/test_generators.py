@@ -30,7 +30,7 @@ from tests.verify.statements.trees import (
 )
 from tests.verify.statements.writing import NotWrittenError, faithful, read
 from verify import Enclosure, Evidence, Outcome
-from verify.check import check
+from verify.checking.check import check
 
 A, T, U, X, D = map(symbol, "atuxd")
 HALF = Fraction(1, 2)

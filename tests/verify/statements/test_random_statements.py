@@ -13,10 +13,10 @@ import pytest
 from tests.verify.statements.drawn import CATEGORIES, drawn, names
 from tests.verify.statements.judge import RAISED, REFUTED, VERIFIED, judged, shown
 from tests.verify.statements.numbers import UnsureError
-from verify.check import check
-from verify.conditions import conditions
+from verify.checking.check import check
 from verify.errors import InputError, NoInstanceError, TheoremError
-from verify.explore import explore
+from verify.evaluation.instances import conditions
+from verify.search.explore import explore
 
 pytestmark = pytest.mark.audit
 

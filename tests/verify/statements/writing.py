@@ -9,7 +9,7 @@ import sympy as sp
 from tests.verify.statements.numbers import UnsureError, lifted
 from tests.verify.statements.trees import INFINITY, Tree, symbol, value_at
 from verify import Case
-from verify.language import RELATIONS
+from verify.language.expressions import RELATIONS
 
 HEADS = {"<": "Lt", "<=": "Le", ">": "Gt", ">=": "Ge", "==": "Eq"}
 

@@ -1,0 +1,329 @@
+"""The one way to a decided clause: what is certified passed the re-checker, and nothing goes around it."""
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import (
+    Case,
+    Evidence,
+    Hypothesis,
+    Identity,
+    Inequality,
+    LeastResidual,
+    MatrixIdentity,
+    Outcome,
+    Parameter,
+    Statement,
+    TheoremError,
+    matrix,
+)
+from verify.checking.check import check
+from verify.language.expressions import digest_of, enclosed, primitive
+from verify.outcomes import ClauseResult
+from verify.search.explore import explore
+
+a, d, t, u, x, v = sp.symbols("a d t u x v", real=True)
+KEPT = {"evaluate": False}
+A, B = matrix("A"), matrix("B")
+SHAPES = {A: (2, 2), B: (2, 2)}
+LIMIT = sp.Limit((a * t + 1) / (a * t + 2), t, sp.oo)
+
+
+def _equal(left, right):
+    return Inequality("c", sp.Eq(left, right, **KEPT))
+
+
+WITHOUT_A_VALUE = {
+    "a root squared": ("u", -3, {d: sp.sqrt(u)}, (), _equal(d**2, u)),
+    "a reciprocal times itself": ("x", 0, {d: 1 / x}, (), _equal(d * x, 1)),
+    "the exponential of a logarithm": ("u", -3, {d: sp.log(u)}, (), _equal(sp.exp(d), u)),
+    "the slope of a logarithm": ("u", -3, {}, (), _equal(sp.Derivative(sp.log(u), u), 1 / u)),
+    "kept from being evaluated": ("u", -3, {}, (), Inequality("c", sp.Pow(sp.sqrt(u), 2, **KEPT) >= -1)),
+    "for all x": (
+        "a",
+        2,
+        {},
+        (x,),
+        Identity("c", sp.Mul(a, sp.exp(1 / (x - 1)), sp.exp(-1 / (x - 1)), **KEPT), a),
+    ),
+    "among matrices": ("a", 0, {d: 1 / a}, (), MatrixIdentity("c", d * a * A * B, A * B, SHAPES)),
+    "an infinite limit": ("a", 2, {}, (), _equal(sp.Limit(a * t, t, sp.oo), 0)),
+    "a limit of what divides by 0": ("a", 0, {d: 1 / a}, (), _equal(sp.Limit(d * a * t / (t + 1), t, sp.oo), 1)),
+}
+
+
+def _theorem(make_theorem, name, definitions, variables, *clauses):
+    return make_theorem(*clauses, names=name, definitions=definitions, variables=variables)
+
+
+@pytest.mark.parametrize("what", WITHOUT_A_VALUE)
+def test_what_has_no_value_is_not_decided(make_theorem, what):
+    name, at, definitions, variables, clause = WITHOUT_A_VALUE[what]
+    result = check(_theorem(make_theorem, name, definitions, variables, clause), {name: at}).clauses[0]
+    assert (result.outcome, result.evidence) == (Outcome.INCONCLUSIVE, None) and result.detail
+
+
+@pytest.mark.parametrize("what", [what for what in WITHOUT_A_VALUE if what not in ("for all x", "an infinite limit")])
+def test_where_it_has_one_the_same_is_verified(make_theorem, what):
+    name, _, definitions, variables, clause = WITHOUT_A_VALUE[what]
+    result = check(_theorem(make_theorem, name, definitions, variables, clause), {name: 2}).clauses[0]
+    assert (result.outcome, result.rechecked) == (Outcome.VERIFIED, True)
+
+
+@pytest.mark.parametrize(("at", "right", "outcome"), [(0, 1, "refuted"), (0, "1/2", "verified"), (3, 1, "verified")])
+def test_a_limit_is_that_at_the_instance(make_theorem, at, right, outcome):
+    # 1 in general, 1/2 where the leading coefficients vanish.
+    assert check(make_theorem(_equal(LIMIT, sp.Rational(right)), names="a"), {"a": at}).outcome == outcome
+    held = make_theorem(Inequality("c", sp.Lt(a, 9)), names="a", hypotheses=(Hypothesis("h", sp.Eq(LIMIT, 1)),))
+    assert check(held, {"a": at}).in_scope is (at != 0)
+    near = sp.Limit(t / (t + a), t, 0)
+    assert check(make_theorem(_equal(near, 0), names="a"), {"a": at}).outcome == ("refuted" if at == 0 else "verified")
+
+
+def test_a_search_finds_no_counterexample_to_what_is_true(make_theorem):
+    # The limit is 1 or 1/2.
+    true = make_theorem(Inequality("c", sp.Le(LIMIT, 1)), Inequality("e", sp.Ge(LIMIT, sp.Rational(1, 2))), names="a")
+    assert explore(true, {}, max_examples=60).counterexample is None
+    false = make_theorem(_equal(LIMIT, 1), names="a")
+    found = explore(false, {"a": 0}, max_examples=5)
+    assert found.counterexample == {"a": 0} and found.to_json()["certified"] is True
+
+
+def test_what_a_definition_is_in_a_derivative_is_not_guessed(make_theorem):
+    # With d = u² held fixed the slope of du in u is d; along it, 3u²: neither is shown.
+    for right in (d, 3 * u**2):
+        clause = _equal(sp.Derivative(d * u, u), right)
+        (found,) = check(_theorem(make_theorem, "u", {d: u**2}, (), clause), {"u": 4}).clauses
+        assert found.outcome is not Outcome.VERIFIED and found.evidence is None
+
+
+def test_a_search_finds_where_a_limit_degenerates(make_theorem):
+    theorem = _theorem(make_theorem, "a", {}, (), Inequality("c", sp.Gt(LIMIT, sp.Rational(2, 3))))
+    assert explore(theorem, {}, max_examples=100).counterexample == {"a": 0}
+
+
+def test_moments_of_no_measure_decide_nothing(make_theorem):
+    k = sp.Symbol("k", integer=True, nonnegative=True)
+    # m_0 = −5, and 1 from then on: the least mean of (1 − a s)² would be −6.
+    moment = 1 - 6 * sp.Pow(0, k, **KEPT)
+    for minimum in (-6, 3):
+        clause = LeastResidual("c", sp.Integer(1), moment, k, minimum=sp.Integer(minimum))
+        result = check(make_theorem(clause, names="a"), {"a": 1}).clauses[0]
+        assert result.outcome is Outcome.INCONCLUSIVE and "no measure" in result.detail
+
+
+def test_both_sides_of_an_identity_of_matrices_differ_as_they_are_written():
+    with pytest.raises(TheoremError, match="both sides are written the same"):
+        MatrixIdentity("c", A * A**-1, sp.Integer(1), {A: (2, 2)})
+
+
+def test_a_primitive_of_ones_own_is_computed_at_most(make_theorem):
+    @primitive(1)
+    def twice(arithmetic, number):
+        return number + number
+
+    @enclosed(1, scan=float)
+    def about(number):
+        return verify.Enclosure(number, number + 1)
+
+    for own, true in ((twice(a), True), (about(a), True), (twice(a), False)):
+        bound = sp.Lt(own, 9) if true else sp.Lt(own, 1)
+        result = check(make_theorem(Inequality("c", bound), names="a"), {"a": 2})
+        (clause,) = result.clauses
+        assert (clause.holds, clause.evidence, clause.rechecked) == (true, Evidence.COMPUTED, False)
+        assert "not known to this program" in clause.unchecked and result.evidence is Evidence.COMPUTED
+        assert result.to_json()["clauses"][0]["rechecked"] is False
+    found = explore(make_theorem(Inequality("c", sp.Lt(twice(a), 1)), names="a"), {"a": 2}, max_examples=3)
+    assert found.counterexample == {"a": 2} and found.to_json()["certified"] is False
+
+
+def test_a_hypothesis_that_is_not_re_checked_leaves_no_certified_counterexample(make_theorem):
+    @primitive(1)
+    def twice(arithmetic, number):
+        return number + number
+
+    held = (Hypothesis("h", sp.Lt(twice(a), 9)),)
+    theorem = make_theorem(Inequality("c", sp.Lt(a, 1)), names="a", hypotheses=held)
+    result = check(theorem, {"a": 2})
+    assert (result.outcome, result.evidence, result.scope_confirmed) == (Outcome.REFUTED, Evidence.COMPUTED, None)
+    assert result.clauses[0].evidence is Evidence.CERTIFIED and "all hypotheses hold" in result.detail
+    found = explore(theorem, {"a": 2}, max_examples=3)
+    assert found.counterexample == {"a": 2} and found.to_json()["certified"] is False
+
+
+def test_values_are_re_checked_or_marked(make_theorem):
+    @primitive(1)
+    def twice(arithmetic, number):
+        return number + number
+
+    values = {"half": a / 2, "root": sp.sqrt(a), "own": twice(a), "small": sp.Lt(a, 9)}
+    result = check(make_theorem(Inequality("c", sp.Lt(a, 9)), names="a", values=values), {"a": 2})
+    assert result.rechecked == {"half": True, "root": True, "own": False, "small": True}
+    assert result.to_json()["values_rechecked"] == result.rechecked and result.values["half"] == 1
+
+
+def test_what_a_word_chooses_inside_a_limit_is_about_its_symbol(make_theorem):
+    w = sp.Symbol("w")
+    parameters = (
+        Parameter("x", "rational", "x"),
+        Parameter("t", "rational", "t"),
+        Parameter("w", "word", "w", words=("p", "q")),
+    )
+    limit, put = sp.Limit(Case(w, 1 / (t + 1), t), t, 0), sp.Subs(Case(w, 1 / t, t), t, x)
+    for left, right, at, outcome in (
+        (limit, 1, "p", "verified"),
+        (limit, 0, "p", "refuted"),
+        (limit, 0, "q", "verified"),
+        (put, 1 / x, "p", "verified"),
+        (put, x, "q", "verified"),
+        (put, 5 / x, "p", "refuted"),
+    ):
+        # That 1/(t + 1) has no value at the parameter of that name is nothing to the limit.
+        held = (Hypothesis("h", sp.Ge(limit, 0)),)
+        theorem = make_theorem(_equal(left, sp.sympify(right)), parameters=parameters, hypotheses=held)
+        assert check(theorem, {"x": 2, "t": -1, "w": at}).outcome == outcome
+
+
+class Own(Inequality):
+    """A clause class of a user's own, which says what it likes."""
+
+    def evaluate(self, context):
+        return self.says_of_itself(self, context)
+
+    def to_data(self):
+        return super().to_data() | {"says": ""} | self.more
+
+
+@pytest.mark.parametrize(
+    ("says", "error"),
+    [
+        (lambda clause, _: ClauseResult("c", "1 = 2", Outcome.OUT_OF_SCOPE), "no outcome of a clause"),
+        (lambda clause, _: "verified", "not to a ClauseResult"),
+        (lambda clause, _: ClauseResult.verified(clause, {}, margin=float("nan")), "no exact number"),
+    ],
+)
+def test_what_is_no_result_of_a_clause_is_an_error_of_the_file(make_theorem, says, error):
+    Own.says_of_itself, Own.more = staticmethod(says), {}
+    with pytest.raises(TheoremError, match=error):
+        check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
+
+
+def test_an_error_in_a_clause_of_ones_own_is_an_error_of_the_file(make_theorem):
+    def fails(*_):
+        raise ValueError("nothing to see")
+
+    Own.says_of_itself, Own.more = staticmethod(fails), {}
+    with pytest.raises(TheoremError, match="clause c: ValueError: nothing to see"):
+        check(make_theorem(Own("c", sp.Lt(a, 9)), names="a"), {"a": 2})
+
+
+def test_a_clause_vouches_for_nothing_but_its_proof(make_theorem):
+    proof = {"kind": "exact", "margin": "7"}
+    Own.more, more = {}, {"margin": 77, "values": {"v": 42}, "witness": {"a": 1}}
+    Own.says_of_itself = staticmethod(lambda own, _: replace(ClauseResult.verified(own, proof, **more), claim="1 = 2"))
+    values = {"v": verify.ClauseValue("c", "v")}
+    result = check(make_theorem(Own("c", sp.Lt(a, 9)), names="a", values=values), {"a": 2})
+    assert result.clauses[0].claim == "a < 9" and not result.clauses[0].witness
+    assert (result.clauses[0].margin, result.clauses[0].rechecked) == (7, True)
+    assert result.values == {"v": 42} and result.rechecked == {"v": False}
+
+
+@pytest.mark.parametrize("proof", [None, {"kind": object()}, {"kind": "exact", "margin": "1"}])
+def test_a_false_claim_of_a_known_kind_is_not_verified_without_a_proof(make_theorem, proof):
+    Own.more = {}
+    Own.says_of_itself = staticmethod(lambda own, _: ClauseResult.verified(own, proof))
+    clause = check(make_theorem(Own("c", sp.Lt(a, 1)), names="a"), {"a": 2}).clauses[0]
+    assert (clause.outcome, clause.evidence) == (Outcome.INCONCLUSIVE, None)
+
+
+def test_a_clause_changes_neither_the_instance_nor_its_data_as_it_is_evaluated(make_theorem):
+    def changes(clause, context):
+        Own.more = {"relation": ["Lt", ["Integer", "0"], ["Integer", "1"]]}
+        context.instance = {"a": 0}
+        return ClauseResult.verified(clause, {"kind": "exact", "margin": "1"})
+
+    Own.more, Own.says_of_itself = {}, staticmethod(changes)
+    theorem = make_theorem(Own("c", sp.Lt(a, 1)), Inequality("e", sp.Lt(a, 2)), names="a")
+    result = check(theorem, {"a": 2})
+    assert [clause.outcome for clause in result.clauses] == ["inconclusive", "inconclusive"]
+
+
+def test_what_is_beyond_reach_leaves_the_other_clauses(make_theorem):
+    far = sp.Limit((sp.exp(a) * t + 1) / (t + 1), t, sp.oo)
+    result = check(make_theorem(_equal(far, sp.exp(a)), Inequality("e", sp.Lt(a, 9)), names="a"), {"a": 2})
+    assert [clause.outcome for clause in result.clauses] == ["inconclusive", "verified"]
+    assert "not rational" in result.clauses[0].detail
+    large = check(make_theorem(Inequality("c", sp.Gt(sp.Pow(2, 10**6, **KEPT), a)), names="a"), {"a": 1}).clauses[0]
+    assert (large.holds, large.evidence) == (True, Evidence.COMPUTED) and "digits" in large.unchecked
+
+
+def test_floats_are_no_ends_of_an_enclosure():
+    for wrong in ((0.5, 1), (0, 1.5), (True, 1), ("0", 1), (2, 1)):
+        with pytest.raises(TheoremError, match="enclosure"):
+            verify.Enclosure(*wrong)
+    assert verify.Enclosure(Fraction(1, 3), None).midpoint is None
+
+
+def test_a_statement_cannot_change_after_its_digest_was_taken():
+    shapes, words = dict(SHAPES), ["one", "two"]
+    clause = MatrixIdentity("c", A * (A + B), A * A + A * B, shapes)
+    parameters = (Parameter("a", "rational", "a"), Parameter("w", "word", "w", words=words))
+    definitions = {d: 1 / a}
+    statement = Statement(parameters, (clause,), definitions=definitions)
+    before = statement.digest
+    shapes[A], definitions[d] = (3, 3), a
+    words.append("three")
+    with pytest.raises(TypeError):
+        statement.definitions[d] = a
+    with pytest.raises(TypeError):
+        statement.clauses[0].shapes[A] = (3, 3)
+    assert replace(statement).digest == before and statement.parameters[1].words == ("one", "two")
+    assert digest_of(statement.canonical()) == before
+    object.__setattr__(statement, "parameters", parameters[:1])
+    with pytest.raises(TheoremError, match="has changed since its digest was taken"):
+        statement.canonical()
+
+
+def around(source: str) -> list[str]:
+    """Name what a module does by itself that only `decide` may: evaluate a clause, or call it certified."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr == "evaluate":
+            owner = ast.unparse(node.value)
+            found += [] if owner in ("primitive", "made", "known", "PRIMITIVES[name]") else [f"{owner}.evaluate"]
+        if isinstance(node, ast.Call):
+            function = ast.unparse(node.func)
+            named = {keyword.arg for keyword in node.keywords} & {"evidence", "rechecked"}
+            if function == "replace" or function.startswith("ClauseResult"):
+                found += sorted(f"{name}=" for name in named)
+            if function == "ClauseResult" and len(node.args) > 3:
+                found.append("evidence=")
+    return found
+
+
+ENGINE = Path(verify.__file__).parent
+SOURCES = sorted(path for path in ENGINE.rglob("*.py") if "rechecker" not in path.parts)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ENGINE).as_posix())
+def test_nothing_goes_around_the_one_way(path):
+    found = around(path.read_text(encoding="utf-8"))
+    allowed = {"checking/decide.py": found, "search/explore.py": ["evidence=", "rechecked="]}
+    # How many rows of a sweep have which.
+    allowed["runs/sweeps/sweep.py"] = ["evidence="]
+    assert [what for what in found if what not in allowed.get(path.relative_to(ENGINE).as_posix(), ())] == []
+
+
+def test_what_goes_around_it_is_seen():
+    assert around("result = clause.evaluate(context)") == ["clause.evaluate"]
+    assert around("result = ended(late, clause.evaluate, context)") == ["clause.evaluate"]
+    assert around("replace(result, evidence=Evidence.PROVED)") == ["evidence="]
+    assert around("ClauseResult(label, text, outcome, rechecked=True)") == ["rechecked="]
+    assert around("ClauseResult(label, text, outcome, Evidence.CERTIFIED)") == ["evidence="]
+    assert around("decider.decide(clause)") == []

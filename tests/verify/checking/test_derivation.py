@@ -1,0 +1,142 @@
+"""Derivations: right steps pass, wrong ones are named, and each form of a step is written."""
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import Derivation, Inequality, Step, TheoremError
+from verify.checking.derivation import check_step
+from verify.reports.text import derivation_json, derivation_lines
+
+x, y, C = sp.symbols("x y C", real=True)
+w = sp.Symbol("w", real=True)
+
+RIGHT = (
+    Step("expand", (x + y) ** 2, x**2 + 2 * x * y + y**2),
+    Step("differentiate", sp.Derivative(sp.exp(2 * x) * y, x), 2 * y * sp.exp(2 * x)),
+    Step("take the limit", sp.Limit((x**2 - 1) / (x - 1), x, 1), sp.Integer(2)),
+    Step("sum", sp.Sum(C, (C, 1, 3)), sp.Integer(6)),
+    Step("put in", sp.Subs(x**2 + y, x, 3), y + 9),
+)
+
+
+def test_right_steps_are_yielded_with_their_numbers():
+    steps = list(Derivation(RIGHT).checked_steps())
+    assert [(step.number, step.why) for step in steps] == list(enumerate([step.why for step in RIGHT], 1))
+    assert steps[1].left == RIGHT[1].left and steps[1].right == RIGHT[1].right
+
+
+@pytest.mark.parametrize("place", range(len(RIGHT)))
+def test_a_wrong_step_is_named_and_those_before_it_are_shown(place):
+    wrong = Step("the planted one", RIGHT[place].left, RIGHT[place].right + sp.Rational(1, 10**6))
+    steps = Derivation((*RIGHT[:place], wrong, *RIGHT[place + 1 :])).checked_steps()
+    for _ in range(place):
+        next(steps)
+    with pytest.raises(TheoremError, match=rf"step {place + 1} \(the planted one\): .* does not hold"):
+        next(steps)
+
+
+@pytest.mark.parametrize(("left", "right"), [(x, x), (x + x, 2 * x), (sp.Integer(1), 1), (y * (x + 1), (x + 1) * y)])
+def test_a_step_whose_sides_are_written_the_same_is_none(left, right):
+    with pytest.raises(TheoremError, match=r"step 3 \(nothing\): both sides are written the same"):
+        check_step(3, Step("nothing", left, right))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [(sp.sqrt((x + 1) ** 2 + y), x), (sp.log(x + 1), x), (sp.Limit(sp.exp(x), x, 0), sp.Integer(1))]
+)
+def test_a_step_that_cannot_be_decided_is_named(left, right):
+    with pytest.raises(TheoremError, match=r"step 2 \(odd\)"):
+        check_step(2, Step("odd", left, right))
+
+
+@pytest.mark.parametrize("left", [sp.true, sp.Lt(x, y), sp.Tuple(x, y)])
+def test_a_step_between_other_things_does_not_hold(left):
+    with pytest.raises(TheoremError, match="does not hold"):
+        check_step(1, Step("odd", left, x))
+
+
+def test_definitions_are_put_in_before_a_step_is_checked():
+    definitions = {w: x + 1, C: w**2}
+    assert len(list(Derivation((Step("square", C, x**2 + 2 * x + 1),), definitions).checked_steps())) == 1
+    with pytest.raises(TheoremError, match="does not hold"):
+        list(Derivation((Step("square", C, x**2 + 2 * x),), definitions).checked_steps())
+    with pytest.raises(TheoremError, match="does not hold"):
+        list(Derivation((Step("square", C, x**2 + 2 * x + 1),)).checked_steps())
+
+
+def test_shorthands_are_what_is_shown_and_not_what_is_checked():
+    short = ((w, sp.exp(-x)),)
+    derivation = Derivation(
+        (Step("half", sp.exp(-x) * 2 / (1 + 1 + y - y + 0 * x), (sp.exp(-x) + y) - y * 1 + 0 * x),), shorthands=short
+    )
+    with pytest.raises(TheoremError, match="written the same"):
+        list(derivation.checked_steps())
+    (step,) = Derivation(
+        (Step("square", (sp.exp(-x) + 1) ** 2, sp.exp(-2 * x) + 2 * sp.exp(-x) + 1),), shorthands=short
+    ).checked_steps()
+    assert step.left == (w + 1) ** 2 and w in step.right.free_symbols and not step.right.has(sp.exp)
+
+
+def test_the_notation_lists_shorthands_and_definitions():
+    derivation = Derivation(RIGHT[:1], {C: sp.exp(-x) + 1}, ((y, (w + 1) ** 2), (w, sp.exp(-x))))
+    assert derivation.notation() == [(y, (w + 1) ** 2), (w, sp.exp(-x)), (C, w + 1)]
+
+
+@pytest.fixture
+def theorem(make_theorem):
+    def build(*steps):
+        return make_theorem(
+            Inequality("c", sp.Gt(x, 0)), derivation=lambda: Derivation(steps, {C: x + 1}, ((w, sp.exp(-x)),))
+        )
+
+    return build
+
+
+def test_a_derivation_as_text(theorem):
+    lines = list(derivation_lines(theorem(RIGHT[0], RIGHT[2]), "text"))
+    assert lines == [
+        "user.theorem: a title",
+        "Lemma 7 (derived here)",
+        "  w = exp(-x)",
+        "  C = x + 1",
+        "1. expand\n   (x + y)**2\n     = x**2 + 2*x*y + y**2",
+        "2. take the limit\n   Limit((x**2 - 1)/(x - 1), x, 1, dir='+')\n     = 2",
+    ]
+
+
+def test_a_derivation_as_latex(theorem):
+    lines = list(derivation_lines(theorem(RIGHT[0]), "latex"))
+    assert lines[0] == "% user.theorem: a title"
+    assert lines[1:4] == ["\\begin{align*}", "  w &= e^{- x} \\\\\n  C &= x + 1", "\\end{align*}"]
+    assert lines[4:] == [
+        "\\begin{enumerate}",
+        "\\item expand\n  \\[ \\left(x + y\\right)^{2} = x^{2} + 2 x y + y^{2} \\]",
+        "\\end{enumerate}",
+    ]
+
+
+def test_a_derivation_as_json(theorem):
+    assert derivation_json(theorem(RIGHT[0]), "text") == {
+        "theorem": "user.theorem",
+        "format": "text",
+        "notation": {"w": "exp(-x)", "C": "x + 1"},
+        "steps": [{"number": 1, "why": "expand", "left": "(x + y)**2", "right": "x**2 + 2*x*y + y**2"}],
+    }
+    assert derivation_json(theorem(RIGHT[0]), "latex")["steps"][0]["left"] == "\\left(x + y\\right)^{2}"
+
+
+@pytest.mark.parametrize("form", ["text", "latex"])
+def test_a_wrong_step_stops_every_form(theorem, form):
+    wrong = theorem(RIGHT[0], Step("planted", x + y, x - y))
+    shown = derivation_lines(wrong, form)
+    with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
+        list(shown)
+    with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
+        derivation_json(wrong, form)
+
+
+def test_a_theorem_without_a_derivation_says_so(make_theorem, theorem):
+    with pytest.raises(TheoremError, match="has no derivation"):
+        verify.derive(make_theorem(Inequality("c", sp.Gt(x, 0))))
+    assert [step.number for step in verify.derive(theorem(RIGHT[0]))] == [1]

@@ -1,0 +1,198 @@
+"""Theorems, experiments, comparisons and findings: found by id or file, or an input error that says why not."""
+
+import importlib
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import Inequality, InputError, Theorem, load_theorem, theorem_ids
+from verify.checking.loading import reference_of
+
+KINDS = ("theorem", "experiment", "comparison", "finding")
+MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
+
+
+def test_ids_are_sorted_and_are_those_of_the_entry_points():
+    declared = {entry.name for entry in metadata.entry_points(group="lemmascope.theorems")}
+    assert theorem_ids() == sorted(declared) and "wang2024.theorem1" in declared
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ids_of_a_kind_are_those_of_its_group(kind):
+    declared = {entry.name for entry in metadata.entry_points(group=f"lemmascope.{kind}s")}
+    assert getattr(verify, f"{kind}_ids")() == sorted(declared) != []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_listing_the_ids_imports_nothing_of_them(kind):
+    ours = {"theorems", "numerics", "paper_checks", "sympy", "torch"}
+    code = f"import sys, verify; verify.{kind}_ids(); sys.exit(any(m.split('.')[0] in {ours} for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_theorem_is_loaded_by_its_id():
+    theorem = load_theorem("wang2024.theorem1")
+    assert isinstance(theorem, Theorem) and theorem.id == "wang2024.theorem1"
+
+
+def test_an_unknown_id_names_the_known_ones():
+    with pytest.raises(InputError, match=r"theorem = wang2024.theorem9: unknown id; known are .*wang2024.theorem1"):
+        load_theorem("wang2024.theorem9")
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path):
+    """Another package, with entry points beside ours."""
+
+    def install(name, kind, *entries):
+        info = tmp_path / f"{name}-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (info / "entry_points.txt").write_text("\n".join([f"[lemmascope.{kind}s]", *entries]) + "\n")
+        if str(tmp_path) not in sys.path:
+            monkeypatch.syspath_prepend(tmp_path)
+        importlib.invalidate_caches()
+        return tmp_path
+
+    return install
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_packages_entries_are_beside_ours(installed, kind):
+    before = getattr(verify, f"{kind}_ids")()
+    installed("others", kind, "zeta2025.thing = others_of_a_test:thing")
+    assert getattr(verify, f"{kind}_ids")() == sorted([*before, "zeta2025.thing"])
+
+
+def test_another_packages_object_is_loaded(installed):
+    root = installed("others", "comparison", "zeta2025.thing = others_of_a_test:thing")
+    (root / "others_of_a_test.py").write_text(
+        "from verify import Comparison\n\n"
+        "thing = Comparison('zeta2025.thing', 'a title', 'zeta2025.x', None, lambda **_: None)\n"
+    )
+    assert verify.load_comparison("zeta2025.thing").theorem == "zeta2025.x"
+    del sys.modules["others_of_a_test"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_not_of_its_kind_is_refused(installed, kind):
+    installed("others", kind, "zeta2025.thing = math:pi")
+    with pytest.raises(InputError, match=rf"{kind} = zeta2025\.thing: is a float, not a {kind.title()}"):
+        getattr(verify, f"load_{kind}")("zeta2025.thing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_cannot_be_imported_says_so(installed, kind):
+    installed("others", kind, "zeta2025.thing = no_such_module_here:thing")
+    with pytest.raises(InputError, match="no_such_module_here:thing cannot be loaded: ModuleNotFoundError"):
+        getattr(verify, f"load_{kind}")("zeta2025.thing")
+
+
+def test_an_id_that_two_packages_have_is_refused(installed):
+    installed("others", "finding", "zeta2025.thing = math:pi")
+    installed("more", "finding", "zeta2025.thing = math:e")
+    with pytest.raises(InputError, match="several packages have this id: math:e, math:pi"):
+        verify.load_finding("zeta2025.thing")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unknown_id_of_a_kind_names_the_known_ones(kind):
+    with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known are .*wang2024\.") as refused:
+        getattr(verify, f"load_{kind}")("x")
+    assert ("file.py:name" in str(refused.value)) is (kind == "theorem")
+
+
+def test_where_nothing_is_installed(monkeypatch):
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [])
+    with pytest.raises(InputError, match="finding = x: unknown id; none is installed"):
+        verify.load_finding("x")
+
+
+def test_a_theorem_is_loaded_from_a_file(theorem_file):
+    path = theorem_file(MINE)
+    assert load_theorem(f"{path}:mine").id == "user.mine"
+    assert load_theorem(path).id == "user.mine"
+
+
+def test_a_file_with_several_theorems_needs_a_name(theorem_file):
+    path = theorem_file(MINE + 'other = theorem_of(Inequality("c", sp.Gt(x, 2)))\n')
+    assert load_theorem(f"{path}:other").statement.clauses[0].text == "x > 2"
+    for reference in (path, f"{path}:third", f"{path}:x"):
+        with pytest.raises(InputError, match="the file has the theorems mine, other"):
+            load_theorem(reference)
+
+
+def test_a_file_may_import_its_neighbours(theorem_file, tmp_path):
+    (tmp_path / "bound_of_mine.py").write_text("BOUND = 2\n")
+    before = list(sys.path)
+    path = theorem_file('from bound_of_mine import BOUND\nmine = theorem_of(Inequality("c", sp.Lt(x, BOUND)))\n')
+    assert load_theorem(path).statement.clauses[0].text == "x < 2"
+    assert sys.path == before
+    del sys.modules["bound_of_mine"]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("def f(:\n", r"line 1: SyntaxError"),
+        ("x = 1\ny = 2\nraise RuntimeError('boom')\n", r"line 3: RuntimeError: boom"),
+        ("x = 1\n\n\ndef f():\n    return 1 / 0\n\nf()\n", r"line 5: ZeroDivisionError"),
+        ("import no_such_module_here\n", r"line 1: ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)\n", r"line 2: SystemExit: 3"),
+        ("from verify import Hypothesis\nHypothesis('h')\n", r"line 2: TheoremError: hypothesis h: needs"),
+        ("x = 1\n", "the file holds no theorem"),
+        ("", "the file holds no theorem"),
+    ],
+)
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_file_that_is_not_understood_says_where(theorem_file, monkeypatch, tmp_path, body, why, relative):
+    path = theorem_file(body, "broken.py", header="")
+    if relative:
+        # The frames of an exception carry the absolute path.
+        monkeypatch.chdir(tmp_path)
+        path = "broken.py"
+    for reference in (path, f"{path}:name"):
+        with pytest.raises(InputError, match=why) as refused:
+            load_theorem(reference)
+        assert "\n" not in str(refused.value)
+    assert "" not in sys.path[:1]
+
+
+def test_a_syntax_error_in_a_neighbour_names_the_neighbour(theorem_file, tmp_path):
+    (tmp_path / "broken_neighbour.py").write_text("\n\n\n\n\n\n\ndef f(:\n")
+    with pytest.raises(InputError, match=r"broken_neighbour\.py"):
+        load_theorem(theorem_file("import broken_neighbour\n"))
+
+
+@pytest.mark.parametrize("reference", ["no_such_file.py", "no_such_file.py:name", "/no/such/dir/file.py:name", "."])
+def test_a_file_that_does_not_exist_is_named(reference):
+    with pytest.raises(InputError, match=r"no such file|unknown id"):
+        load_theorem(reference)
+
+
+def test_a_directory_is_no_file(tmp_path):
+    folder = tmp_path / "folder.py"
+    folder.mkdir()
+    with pytest.raises(InputError, match="no such file"):
+        load_theorem(str(folder))
+
+
+def test_an_interrupt_while_a_file_is_loaded_is_not_an_input_error(theorem_file):
+    with pytest.raises(KeyboardInterrupt):
+        load_theorem(theorem_file("raise KeyboardInterrupt\n"))
+
+
+def test_a_theorem_is_found_by_what_loads_it_again(theorem_file, make_theorem):
+    theorem = load_theorem("wang2024.theorem1")
+    assert reference_of(theorem) == ("wang2024.theorem1", "theorems")
+    path = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 5)))')
+    mine = load_theorem(path)
+    reference, module = reference_of(mine)
+    assert (reference, module) == (f"{path}:mine", "lemmascope_user_mine")
+    assert load_theorem(reference).statement.digest == mine.statement.digest
+    assert reference_of(make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 5)))) is None
+    assert reference_of(theorem.variant(theorem.statement)) is None

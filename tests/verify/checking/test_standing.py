@@ -1,0 +1,244 @@
+"""The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
+
+import os
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import (
+    Hypothesis,
+    Identity,
+    Inequality,
+    InputError,
+    Outcome,
+    Parameter,
+    Source,
+    Statement,
+    Theorem,
+    load_theorem,
+)
+from verify.checking.certificates import certificate_text
+from verify.checking.check import check
+from verify.checking.standing import Standing, rechecked, shipped_path, shipped_proofs, standing
+from verify.outcomes import Evidence
+from verify.rechecker import recheck_text
+
+x = sp.Symbol("x", positive=True)
+X = (Parameter("x", "rational", "x", above=0),)
+PROVED = Identity("i", (x + 1) ** 2, x**2 + 2 * x + 1)
+CERTIFIED = Inequality("c", sp.Lt(x, 2))
+
+
+def theorem(name, clause, *uses):
+    return Theorem(name, name, Source("1", "derived here"), Statement(X, (clause,)), {"x": 1}, proof_uses=uses)
+
+
+class Shelf:
+    """Theorems that use one another, and their certificates."""
+
+    def __init__(self, *theorems):
+        self.theorems = {t.id: t for t in theorems}
+        self.certificates = {t.id: recheck_text(self.written(t)) for t in theorems}
+
+    def written(self, t):
+        digests = [[name, self.theorems[name].statement.digest] for name in sorted(t.proof_uses)]
+        alone = replace(t, proof_uses=())
+        text = certificate_text(alone, verify.check(alone, x=1))
+        pairs = ",".join(f'["{name}","{digest}"]' for name, digest in digests)
+        return text.replace('"uses":[]', f'"uses":[{pairs}]').encode()
+
+    def of(self, name):
+        return standing(self.theorems[name], certificate=self.certificates.__getitem__, load=self.theorems.__getitem__)
+
+
+@pytest.fixture
+def shelf():
+    return Shelf(
+        theorem("u.leaf", PROVED),
+        theorem("u.middle", Identity("i", (x - 1) ** 2, x**2 - 2 * x + 1), "u.leaf"),
+        theorem("u.top", CERTIFIED, "u.middle"),
+        theorem("u.apart", Identity("i", x * (x + 1), x**2 + x)),
+    )
+
+
+def test_a_theorem_is_known_by_its_weakest_clause_and_what_it_uses(shelf):
+    assert shelf.of("u.leaf") == Standing("u.leaf", Evidence.PROVED, Evidence.PROVED)
+    assert shelf.of("u.middle").evidence is Evidence.PROVED
+    assert shelf.of("u.top").evidence is Evidence.CERTIFIED
+
+
+def test_a_weaker_leaf_lowers_everything_above_it(shelf):
+    weaker = replace(shelf.certificates["u.leaf"], clauses=(("i", "verified", "certified", "identity"),))
+    shelf.certificates["u.leaf"] = weaker
+    middle = shelf.of("u.middle")
+    assert (middle.own, middle.evidence) == (Evidence.PROVED, Evidence.CERTIFIED)
+    assert shelf.of("u.apart").evidence is Evidence.PROVED
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (lambda c: "no certificate is shipped", "no certificate is shipped"),
+        (lambda c: replace(c, statement_digest="0" * 64), "another statement"),
+        (lambda c: replace(c, in_scope=False), "does not verify"),
+        (lambda c: replace(c, clauses=(("i", "refuted", "certified", "point"),)), "does not verify"),
+    ],
+    ids=["missing", "another statement", "out of scope", "refuted"],
+)
+def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
+    shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
+    for name in ("u.leaf", "u.middle", "u.top"):
+        found = shelf.of(name)
+        assert found.evidence is None and why in found.why
+    assert shelf.of("u.middle").own is Evidence.PROVED
+    assert shelf.of("u.apart").evidence is Evidence.PROVED
+
+
+def test_a_changed_statement_of_a_leaf_breaks_what_was_made_with_the_old_one(shelf):
+    changed = theorem("u.leaf", Identity("i", (x + 2) ** 2, x**2 + 4 * x + 4))
+    shelf.theorems["u.leaf"] = changed
+    shelf.certificates["u.leaf"] = recheck_text(shelf.written(changed))
+    assert shelf.of("u.leaf").evidence is Evidence.PROVED
+    assert "another statement of u.leaf" in shelf.of("u.middle").why
+    assert shelf.of("u.top").evidence is None
+
+
+def test_proofs_that_use_each_other_prove_nothing(shelf):
+    one, other = theorem("u.one", PROVED, "u.other"), theorem("u.other", PROVED, "u.one")
+    circle = Shelf(theorem("u.one", PROVED), theorem("u.other", PROVED))
+    circle.theorems = {"u.one": one, "u.other": other}
+    circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
+    assert circle.of("u.one").evidence is None and "proof uses itself" in circle.of("u.one").why
+    assert circle.of("u.other").evidence is None
+
+
+def test_each_theorem_below_is_looked_at_once():
+    # Sixty diamonds on top of each other: 2^60 ways from the top to the leaf.
+    chain = [theorem("u.0", PROVED)]
+    for level in range(1, 61):
+        left, right = (theorem(f"u.{level}{side}", PROVED, chain[-1].id) for side in "ab")
+        chain += [left, right, theorem(f"u.{level}", PROVED, left.id, right.id)]
+    shelf, asked = Shelf(chain[0]), []
+    accepted = shelf.certificates["u.0"]
+    by_id = {t.id: t for t in chain}
+
+    def certificate(name):
+        asked.append(name)
+        uses = tuple((used, by_id[used].statement.digest) for used in by_id[name].proof_uses)
+        return replace(accepted, theorem=name, uses=uses)
+
+    found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
+    assert found.evidence is Evidence.PROVED and sorted(asked) == sorted(by_id)
+
+
+def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
+    path = tmp_path / "c.json"
+    monkeypatch.setattr("verify.checking.standing.shipped_path", lambda name: path)
+    assert rechecked("u.leaf") == "no certificate is shipped"
+    leaf = theorem("u.leaf", PROVED)
+    path.write_text(certificate_text(leaf, verify.check(leaf, x=1)))
+    first = rechecked("u.leaf")
+    assert first.instance == {"x": "1"} and rechecked("u.leaf") is first
+    path.write_text(certificate_text(leaf, verify.check(leaf, x=10)))
+    assert rechecked("u.leaf").instance == {"x": "10"}
+    os.utime(path, (1, 1))
+    assert rechecked("u.leaf") == rechecked("u.leaf")
+    path.write_text("no certificate")
+    assert "not accepted" in rechecked("u.leaf")
+
+
+def test_a_check_rests_on_what_its_proof_uses(monkeypatch):
+    from verify import load_theorem
+
+    theorem1 = load_theorem("wang2024.theorem1")
+    sound = verify.check(theorem1, **theorem1.example)
+    assert sound.rests_on == {"wang2024.lemma1": Evidence.PROVED} and sound.outcome is Outcome.VERIFIED
+    monkeypatch.setattr("verify.checking.check.standing", lambda t: Standing(t.id, None, None, "broken"))
+    broken = verify.check(theorem1, **theorem1.example)
+    assert (broken.outcome, broken.evidence) == (Outcome.INCONCLUSIVE, None)
+    assert broken.outcome.exit_code == 3 and "wang2024.lemma1" in broken.detail
+    assert (broken.to_json()["outcome"], broken.to_json()["evidence"]) == ("inconclusive", None)
+
+
+def test_where_a_package_ships_its_certificates():
+    path = shipped_path("wang2024.lemma1")
+    assert path.parts[-3:] == ("theorems", "certificates", "wang2024.lemma1.json") and path.is_file()
+    with pytest.raises(InputError, match="unknown id"):
+        shipped_path("nobody.knows")
+
+
+SHIPS = "wang2024.inverse_loss_rate"
+
+
+@pytest.fixture
+def unproving(monkeypatch):
+    """No proof is found anew: only what is shipped can be one."""
+
+    def refuse(*_, **__):
+        raise AssertionError("a proof was looked for")
+
+    monkeypatch.setattr("verify.claims.identity._equal", refuse)
+
+
+def test_a_shipped_proof_is_taken(unproving):
+    theorem = load_theorem(SHIPS)
+    result = check(theorem, {**theorem.example, "T": 12})
+    assert result.evidence is Evidence.PROVED and result.instance["T"] == 12
+    with pytest.raises(AssertionError, match="looked for"):
+        check(theorem, theorem.example, shipped=False)
+
+
+def test_another_statement_takes_none_of_it(unproving):
+    theorem = load_theorem(SHIPS)
+    variant = theorem.variant(replace(theorem.statement, clauses=theorem.statement.clauses[:1]))
+    assert shipped_proofs(variant) == {} and set(shipped_proofs(theorem)) == {
+        clause.label for clause in theorem.statement.clauses
+    }
+    with pytest.raises(AssertionError, match="looked for"):
+        check(variant, theorem.example)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda proof: {**proof, "factors": []},
+        lambda proof: {**proof, "scope": "everything"},
+        lambda proof: {"kind": "identity"},
+        lambda proof: "identity",
+    ],
+    ids=["without factors", "of no scope", "without anything", "no proof"],
+)
+def test_a_shipped_proof_that_is_not_accepted_is_none(monkeypatch, forged):
+    theorem = load_theorem(SHIPS)
+    proofs = {label: forged(proof) for label, proof in shipped_proofs(theorem).items()}
+    monkeypatch.setattr("verify.checking.check.shipped_proofs", lambda _: proofs)
+    result = check(theorem, theorem.example)
+    assert result.evidence is Evidence.PROVED
+    assert recheck_text(certificate_text(theorem, result).encode()).theorem == SHIPS
+
+
+def test_a_false_identity_is_not_proved_by_what_is_shipped(monkeypatch):
+    false = theorem("u.false", Identity("i", (x + 1) ** 2, x**2 + 2 * x + 2))
+    proof = {"kind": "identity", "scope": "all", "factors": []}
+    monkeypatch.setattr("verify.checking.check.shipped_proofs", lambda _: {"i": proof})
+    assert check(false, {"x": 1}).outcome is Outcome.REFUTED
+
+
+def test_a_proof_by_hypotheses_is_not_taken_out_of_scope(monkeypatch):
+    small = Statement(X, (CERTIFIED,), hypotheses=(Hypothesis("small", sp.Lt(x, 1)),))
+    bounded = replace(theorem("u.small", CERTIFIED), statement=small, example={"x": "1/2"})
+    found = check(bounded, {"x": "1/2"})
+    assert found.evidence is Evidence.PROVED
+    monkeypatch.setattr("verify.checking.check.shipped_proofs", lambda _: {"c": found.clauses[0].proof})
+    assert check(bounded, {"x": "1/3"}).evidence is Evidence.PROVED
+    assert check(bounded, {"x": "3/2"}).clauses[0].evidence is Evidence.CERTIFIED
+
+
+def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
+    (tmp_path / "broken.json").write_text('{"clauses": [{"label"')
+    for name in ("broken.json", "absent.json"):
+        monkeypatch.setattr("verify.checking.standing.shipped_path", lambda _, name=name: tmp_path / name)
+        assert shipped_proofs(load_theorem(SHIPS)) == {}
+    assert shipped_proofs(theorem("u.unknown", PROVED)) == {}

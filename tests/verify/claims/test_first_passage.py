@@ -1,0 +1,235 @@
+"""Clauses about recursions: reached in how many steps, and staying there, with the witnesses of each refutation."""
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import Coordinate, Descent, Dynamics, Enclosure, Evidence, Outcome, Reaches, Stays
+from verify.language.expressions import primitive
+
+z, y = sp.symbols("z y", real=True)
+x, a, b = sp.symbols("x a b", real=True)
+DOWN = Dynamics((z,), (sp.Integer(100),), (z - 1,), z)
+HALVING = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(1, 2),), z)
+# (t − 3)²: 9, 4, 1, 0, 1, 4, …
+BACK_UP = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2)
+# z' = z − s z, the gradient step of z²/2 with s = 1/4: (3/4)^2t / 2.
+BOWL = Dynamics((z,), (sp.Integer(1),), (z * sp.Rational(3, 4),), z**2 / 2)
+BOWL_PROOF = Descent((sp.Rational(1, 4),), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
+
+
+@pytest.fixture
+def evaluate(make_theorem):
+    def run(*clauses, proofs=None, seconds=20.0, **instance):
+        theorem = make_theorem(*clauses, names=" ".join(instance), proofs=proofs)
+        results = verify.check(theorem, seconds=seconds, **instance).clauses
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("level", "step"), [("1", 0), ("1/2", 1), ("0.3", 2), ("1/1024", 10), ("1/1000", 10), ("1/1025", 11)]
+)
+def test_a_level_is_reached_at_its_first_step(evaluate, level, step):
+    result = evaluate(Reaches("r", HALVING, x), x=level)
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    assert result.values["steps"] == Enclosure(step, step)
+    # The margin is the level less 2^-t, both exact.
+    assert result.margin.lower == result.margin.upper == Fraction(level) - Fraction(1, 2**step)
+
+
+def test_reached_within_a_number_of_steps_is_decided_to_the_step(evaluate):
+    clause = Reaches("r", DOWN, sp.Integer(0), within=x)
+    assert evaluate(clause, x=100).outcome is Outcome.VERIFIED
+    assert evaluate(clause, x="100.5").outcome is Outcome.VERIFIED
+    late = evaluate(clause, x=99)
+    assert (late.outcome, late.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
+    assert late.witness == {"x": 99, "step": 99, "observable": Enclosure(1, 1)}
+    assert late.values["steps"] == Enclosure(100, None)
+    assert late.margin == Enclosure(-1, -1)
+    assert evaluate(clause, x="99.999").witness["step"] == 99
+
+
+def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(evaluate):
+    # 50·√a·√b is 100 at a = b = 2, but every enclosure of it begins at 99.99…
+    clause = Reaches("r", DOWN, sp.Integer(0), within=50 * sp.sqrt(a) * sp.sqrt(b))
+    assert evaluate(clause, a=2, b=2).outcome is not Outcome.REFUTED
+    assert evaluate(clause, a=2, b="1.9").outcome is Outcome.REFUTED
+    assert evaluate(clause, a=2, b="2.1").outcome is Outcome.VERIFIED
+
+
+def test_running_out_of_time_is_inconclusive(evaluate):
+    stuck = Dynamics((z,), (sp.Integer(1),), (z,), z)
+    result = evaluate(Reaches("r", stuck, x), seconds=0.05, x="1/2")
+    assert (result.outcome, result.evidence, result.holds) == (Outcome.INCONCLUSIVE, None, None)
+    assert "the time ran out" in result.detail
+    assert result.values["steps"].lower >= 1 and result.values["steps"].upper is None
+    assert result.margin == Enclosure(Fraction(-1, 2), Fraction(-1, 2))
+
+
+def test_undecided_rounding_is_inconclusive_and_counts_only_what_was_certified(evaluate):
+    constant = Dynamics((z,), (sp.sqrt(a) * sp.sqrt(b),), (z,), z)
+    result = evaluate(Reaches("r", constant, sp.Integer(2)), a=2, b=2)
+    assert (result.outcome, result.bits) == (Outcome.INCONCLUSIVE, 4096)
+    assert "undecided at 4096 bits" in result.detail
+    assert result.values["steps"] == Enclosure(0, None)
+
+
+def test_a_step_without_an_enclosure_is_not_counted_as_above(evaluate):
+    # √z_t with z_t = 3 − t is 0 ≤ 1/2 at t = 3, where the ball about 0 has no root.
+    dynamics = Dynamics((z,), (sp.Integer(3),), (z - sp.sqrt(a) * sp.sqrt(b) / 2,), sp.sqrt(z))
+    result = evaluate(Reaches("r", dynamics, sp.Rational(1, 2)), a=2, b=2)
+    assert result.outcome is Outcome.INCONCLUSIVE and "undecided at 4096 bits at step 3" in result.detail
+    assert result.values["steps"].lower <= 3
+
+
+def test_a_step_that_was_interrupted_is_not_counted_as_above(evaluate):
+    # 10 − z is interrupted while step 5 is computed, where it is 5 ≤ 11/2.
+    @primitive(1)
+    def interrupted_at_five(arithmetic, value):
+        if value == 5:
+            raise KeyboardInterrupt
+        return value
+
+    dynamics = Dynamics((z,), (sp.Integer(0),), (z + 1,), 10 - interrupted_at_five(z))
+    result = evaluate(Reaches("r", dynamics, x), x="11/2")
+    assert result.outcome is Outcome.INCONCLUSIVE and "interrupted at step 5" in result.detail
+    assert result.values["steps"].lower <= 5
+
+
+def test_what_comes_down_for_good_stays(evaluate):
+    reached, stays = evaluate(
+        Reaches("r", BOWL, x), Stays("s", BOWL, reached=x, level=x), proofs={"s": BOWL_PROOF}, x="1/10"
+    )
+    assert (stays.outcome, stays.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    # ½(9/16)^t ≤ 1/10 first at t = 3, where it is 729/8192.
+    assert reached.values["steps"] == Enclosure(3, 3)
+    assert stays.margin.lower <= Fraction(1, 10) - Fraction(729, 8192) <= stays.margin.upper
+    # A handful of roundings of 128 bits in values below 1.
+    assert stays.margin.upper - stays.margin.lower < Fraction(1, 2**115)
+    assert "never increases on an invariant box" in stays.detail
+
+
+def test_without_a_proof_staying_is_inconclusive(evaluate):
+    result = evaluate(Stays("s", BOWL, reached=x, level=x), x="1/10")
+    assert (result.outcome, result.evidence) == (Outcome.INCONCLUSIVE, None)
+    assert "no invariant region is known" in result.detail
+
+
+def test_a_proof_that_fails_proves_nothing(evaluate):
+    narrow = Descent((sp.Rational(1, 4),), (Coordinate(sp.Integer(-1), sp.Rational(1, 2)),))
+    other = Descent((sp.Rational(1, 2),), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
+    for proof, why in ((narrow, "initial point is not in the box"), (other, "not the scaled gradient step")):
+        result = evaluate(Stays("s", BOWL, reached=x, level=x), proofs={"s": proof}, x="1/10")
+        assert result.outcome is Outcome.INCONCLUSIVE and why in result.detail
+
+
+def test_a_proof_is_not_used_for_a_level_below_the_one_reached(evaluate):
+    clause = Stays("s", BOWL, reached=x, level=x / 2)
+    result = evaluate(clause, proofs={"s": BOWL_PROOF}, x="1/10")
+    # At step 3 the observable is 729/8192 > 1/20.
+    assert result.outcome is Outcome.REFUTED
+    assert (result.witness["reached_at"], result.witness["above_at"]) == (3, 3)
+
+
+def test_what_comes_back_up_is_refuted_by_its_first_step_above(evaluate):
+    result = evaluate(Stays("s", BACK_UP, reached=x, level=x), x="3/2")
+    assert (result.outcome, result.evidence, result.holds) == (Outcome.REFUTED, Evidence.CERTIFIED, False)
+    assert result.witness == {
+        "x": Fraction(3, 2),
+        "reached_at": 2,
+        "above_at": 5,
+        "observable": Enclosure(4, 4),
+    }
+    assert result.margin == Enclosure(Fraction(-5, 2), Fraction(-5, 2))
+    assert result.detail == "reached at step 2, above 3/2 at step 5"
+
+
+def test_what_rounding_does_not_decide_does_not_refute(evaluate):
+    # 1, then √a·√b = 2 for good: never above 2, which no precision shows.
+    touching = Dynamics((z,), (sp.Integer(1),), (sp.sqrt(a) * sp.sqrt(b) + 0 * z,), z)
+    result = evaluate(Stays("s", touching, sp.Rational(3, 2), sp.Integer(2)), a=2, b=2)
+    assert result.outcome is Outcome.INCONCLUSIVE
+    above = evaluate(Stays("s", touching, sp.Rational(3, 2), sp.Integer(2)), a=2, b="2.0000001")
+    assert (above.outcome, above.witness["above_at"]) == (Outcome.REFUTED, 1)
+
+
+def test_a_level_that_was_not_reached_says_nothing_about_staying(evaluate):
+    stuck = Dynamics((z,), (sp.Integer(1),), (z,), z)
+    result = evaluate(Stays("s", stuck, reached=x, level=x), seconds=0.05, x="1/2")
+    assert result.outcome is Outcome.INCONCLUSIVE and "the level was not reached" in result.detail
+
+
+def test_staying_may_be_certified_before_the_level_is_reached(evaluate):
+    slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
+    proof = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
+    level = sp.Rational(1, 10)
+    result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    # Nothing but L <= 1/10 is known of what comes after.
+    assert result.margin == Enclosure(0, None)
+
+
+def test_the_margin_of_what_is_not_reached_yet_supposes_nothing_about_the_sign(evaluate):
+    slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2 - 1)
+    proof = Descent((x,), (Coordinate(sp.Integer(-1), sp.Integer(1)),))
+    level = sp.Rational(-3, 4)
+    result = evaluate(Stays("s", slow, level, level), proofs={"s": proof}, seconds=0.05, x="1e-9")
+    assert result.outcome is Outcome.VERIFIED
+    if result.margin is not None and result.margin.upper is not None:
+        # In the end the observable is −1, with a margin of 1/4.
+        assert result.margin.lower <= Fraction(1, 4) <= result.margin.upper
+
+
+def test_clauses_on_one_recursion_follow_it_once(evaluate):
+    calls = []
+
+    @primitive(1)
+    def counted(arithmetic, value):
+        calls.append(None)
+        return value
+
+    dynamics = Dynamics((z,), (sp.Integer(1),), (z / 2,), counted(z))
+    evaluate(Reaches("r", dynamics, x), Reaches("again", dynamics, x), x="1/100")
+    # 2^-7 ≤ 1/100 < 2^-6: steps 0 to 7, once.
+    assert len(calls) == 8
+
+
+def test_a_recursion_may_use_the_definitions_of_the_statement(make_theorem):
+    falling = Dynamics((z,), (sp.Integer(3),), (z - y,), z)
+    theorem = make_theorem(Reaches("r", falling, sp.Integer(0)), definitions={y: x / 2})
+    assert verify.check(theorem, x=1).clauses[0].values["steps"] == Enclosure(6, 6)
+
+
+def test_the_clauses_say_what_they_claim():
+    assert Reaches("r", DOWN, x).text == "z <= x at some step t"
+    assert Reaches("r", DOWN, x, within=a).text == "z <= x at some step t, with t <= a"
+    assert Reaches("r", DOWN, x, says="down").text == "down"
+    assert Stays("s", DOWN, x, a).text == "z <= a for all steps s >= t, t the first with <= x"
+    assert Stays("s", DOWN, x, a, says="down").text == "down"
+
+
+def test_the_data_of_a_clause_shows_every_change():
+    variants = [
+        Reaches("r", DOWN, x),
+        Reaches("q", DOWN, x),
+        Reaches("r", DOWN, a),
+        Reaches("r", BOWL, x),
+        Reaches("r", DOWN, x, within=a),
+        Stays("r", DOWN, x, x),
+        Stays("r", DOWN, x, a),
+        Stays("r", DOWN, a, x),
+    ]
+    data = [str(clause.to_data()) for clause in variants]
+    assert len(set(data)) == len(data)
+    assert Reaches("r", DOWN, x, says="in words").to_data() != variants[0].to_data()
+
+
+def test_a_clause_names_its_state_and_its_expressions():
+    clause = Reaches("r", DOWN, x, within=a)
+    assert clause.bound_names() == {"z"} == Stays("s", DOWN, x, a).bound_names()
+    assert set().union(*(e.free_symbols for e in clause.expressions())) == {z, x, a}
+    assert set().union(*(e.free_symbols for e in Stays("s", DOWN, x, a).expressions())) == {z, x, a}

@@ -1,0 +1,169 @@
+"""Inequalities proved for all parameters, and those that only look as if they were."""
+
+import json
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import Case, Evidence, Hypothesis, Inequality, Outcome, Parameter, Statement
+from verify.checking.certificates import certificate_text
+from verify.provers.inequalities import positive_proof
+from verify.rechecker import recheck_text
+
+x, y, v = sp.symbols("x y v", positive=True)
+m = sp.Symbol("m", nonnegative=True)
+n = sp.Symbol("n", integer=True, positive=True)
+w = sp.Symbol("w")
+PARAMETERS = {
+    "x": Parameter("x", "rational", "x", above=0),
+    "y": Parameter("y", "rational", "y", above=0),
+    "m": Parameter("m", "rational", "m", minimum=0),
+    "n": Parameter("n", "integer", "n", minimum=1),
+    "w": Parameter("w", "word", "w", words=("one", "two")),
+}
+SMALLER = (Hypothesis("smaller", sp.Le(x, 2 * y)),)
+AT_MOST_ONE = (Hypothesis("one", sp.Le(m, 1)),)
+Y_AT_MOST_ONE = Hypothesis("other", sp.Le(y, 1))
+BETWEEN = (Hypothesis("least", sp.Ge(x, 1)), Hypothesis("most", sp.Le(x, 3)))
+LARGER = (Hypothesis("larger", sp.Gt(x, y)),)
+
+
+def gt(left, right):
+    return sp.Gt(left, right, evaluate=False)
+
+
+@pytest.fixture
+def evidence(make_theorem):
+    """Check an inequality at an instance, have its certificate re-checked, and return outcome and evidence."""
+
+    def run(relation, *, hypotheses=(), variables=(), **instance):
+        parameters = tuple(PARAMETERS[name] for name in instance)
+        clause = Inequality("c", relation)
+        theorem = make_theorem(clause, parameters=parameters, hypotheses=hypotheses, variables=variables)
+        result = verify.check(theorem, **instance)
+        if result.clauses[0].outcome is not Outcome.INCONCLUSIVE:
+            found = recheck_text(certificate_text(theorem, result).encode())
+            assert found.clauses[0][2] == result.clauses[0].evidence
+        return result.clauses[0].outcome, result.clauses[0].evidence
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses"),
+    [
+        (gt(x + 1 / x, 0), {"x": 2}, ()),
+        (sp.Ge(n**2, n, evaluate=False), {"n": 3}, ()),
+        (gt(n**2, n - 1), {"n": 1}, ()),
+        (gt(x**2, x * y), {"x": 3, "y": 1}, LARGER),
+        # log x ≤ x − 1, log n ≥ 0.
+        (gt(x, sp.log(x)), {"x": 2}, ()),
+        (gt(x**2 + 3 * sp.log(n), sp.log(x / 2) / 5), {"x": 2, "n": 3}, ()),
+        (sp.Ge(sp.log(x), 0, evaluate=False), {"x": 2}, (Hypothesis("least", sp.Ge(x, 1)),)),
+        # Bounded from above: x = 2y/(1 + s).
+        (gt(3 * y, x), {"x": 1, "y": 1}, SMALLER),
+        (sp.Ge(4 * y**2, x**2, evaluate=False), {"x": 1, "y": 1}, SMALLER),
+        # Less a square: (x − 1)²/x, (x − y)², 13 (x − 7/26)², (2x − 1)² (x + 4).
+        (sp.Ge(x + 1 / x, 2, evaluate=False), {"x": 3}, ()),
+        (gt(x**2 + y**2 + 1, 2 * x * y), {"x": 3, "y": 1}, ()),
+        (gt(x**3 + 13 * x**2 + 1, 7 * x), {"x": 3}, ()),
+        (sp.Ge(sp.Rational(4, 27), x / (1 + x) ** 3, evaluate=False), {"x": 3}, ()),
+    ],
+    ids=str,
+)
+def test_no_negative_coefficient_is_a_proof(evidence, relation, instance, hypotheses):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.PROVED)
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses"),
+    [
+        # True for whole numbers alone.
+        (sp.Ge(n**2, 3 * n - 2, evaluate=False), {"n": 3}, ()),
+        # Strict, and 0 at x = y = 1; at an end of the range; negative close to the split, between 1 and 1001/1000.
+        (gt(x**2 * y + x * y**2 + 1, 3 * x * y), {"x": 3, "y": 1}, ()),
+        (gt(m, m**2), {"m": "1/2"}, AT_MOST_ONE),
+        (sp.Ge((1000 * x - 1000) * (1000 * x - 1001), 0, evaluate=False), {"x": 3}, ()),
+        # Equality at x = 1, and a strict claim that the square does not make.
+        (gt(x + 1 / x, 2), {"x": 3}, ()),
+        # x ≤ 2y says nothing of a lower bound.
+        (gt(x, y / 2), {"x": 1, "y": 1}, SMALLER),
+        # Undefined at m = 2, where what is divided by cancels.
+        (gt(x * (m - 2) / (2 * m - 4) + x, 0), {"x": 1, "m": 1}, ()),
+        # An irrational coefficient, and one of a square.
+        (gt(sp.sqrt(2) * x, -(x**2)), {"x": 1}, ()),
+        (sp.Ge(x**2 + y**2, sp.sqrt(2) * x * y, evaluate=False), {"x": 1, "y": 1}, ()),
+        # True at the first word, false at the second.
+        (gt(Case(w, x, -x), 0), {"x": 2, "w": "one"}, ()),
+        # Equality at x = y is left by x >= y.
+        (gt(x**2, x * y), {"x": 3, "y": 1}, (Hypothesis("larger", sp.Ge(x, y)),)),
+        # True here, not for all.
+        (gt(x, 1), {"x": 2}, ()),
+        (gt(sp.log(x), -5), {"x": 2}, ()),
+        # A tangent at another place; a factor that is no number, or that has no sign.
+        (gt(x, 2 * sp.log(x)), {"x": 2}, ()),
+        (gt(x * y, y * sp.log(x)), {"x": 2, "y": 1}, ()),
+        (gt(x**2 + 1, sp.log(x) ** 2), {"x": 2}, ()),
+    ],
+    ids=str,
+)
+def test_what_is_not_shown_for_all_is_certified_only(evidence, relation, instance, hypotheses):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "hypotheses", "form"),
+    [
+        # (x² − 1)² + (xy − 1)².
+        (sp.Ge(x**4 - 2 * x**2 + x**2 * y**2 - 2 * x * y + 2, 0, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
+        (sp.Ge(x**4 * y**2 + x**2 * y**4 + 1, 3 * x**2 * y**2, evaluate=False), {"x": 3, "y": 2}, (), "squares"),
+        # A root that divides by what may be 0 is none.
+        (
+            sp.Ge(4 * m**2 * x**2 + m + 10, 12 * m * x, evaluate=False),
+            {"m": 1, "x": 3},
+            (),
+            "squares",
+        ),
+        # By no bound that n is above.
+        (sp.Ge(n**3 + x**3 + y**3, 3 * n * x * y, evaluate=False), {"n": 3, "x": 3, "y": 2}, (), "squares"),
+        # Squares with numbers that no one would write.
+        (gt(x**3 + y**3 + m + sp.Rational(1, 2), x * y), {"x": 3, "y": 2, "m": 0}, (), "squares"),
+        (gt(x**3 + y**3 + 3, x * y), {"x": 3, "y": 2}, (), "multipliers"),
+        (sp.Ge(x**2 * y + x * y**2 + 1, 3 * x * y, evaluate=False), {"x": 3, "y": 2}, (), "at"),
+        (gt(m**2 * y + m * y**2 + sp.Rational(11, 10), 3 * m * y), {"m": 3, "y": 2}, (), "at"),
+        # On [0, 1]; below a bound in other symbols, at most and less; of two of [0, 1]; above a bound, and below one.
+        (sp.Ge(m, m**2, evaluate=False), {"m": "1/2"}, AT_MOST_ONE, "relation"),
+        (gt(x * (y + 1), x**2), {"x": 1, "y": 1}, (Hypothesis("less", sp.Le(x, y)),), ""),
+        (gt(x * (2 - x * (1 + y)), 0), {"x": "1/2", "y": 1}, (Hypothesis("less", sp.Lt(x * (1 + y), 2)),), "relation"),
+        (sp.Ge(1 + m * y, m + y, evaluate=False), {"m": "1/2", "y": 1}, (*AT_MOST_ONE, Y_AT_MOST_ONE), "relation"),
+        (sp.Ge((x - 1) * (3 - x), 0, evaluate=False), {"x": 2}, BETWEEN, "relation"),
+    ],
+    ids=str,
+)
+def test_other_forms_are_proofs_too(evidence, relation, instance, hypotheses, form):
+    assert evidence(relation, hypotheses=hypotheses, **instance) == (Outcome.VERIFIED, Evidence.PROVED)
+    statement = Statement(
+        tuple(PARAMETERS[name] for name in instance), (Inequality("c", relation),), hypotheses=hypotheses
+    )
+    assert f'"{form}' in json.dumps(positive_proof(relation, statement, hypotheses=True))
+
+
+def test_a_variable_is_decided_by_a_proof_alone(evidence):
+    assert evidence(gt(x + v, 0), variables=(v,), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
+    assert evidence(gt(x + 1, v), variables=(v,), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
+    # log 6 − log 2 − log 3 is 0, which its form does not show.
+    zero = sp.log(6) - sp.log(2) - sp.log(3)
+    assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
+
+
+def test_out_of_scope_a_hypothesis_proves_nothing(evidence):
+    assert evidence(gt(x**2, x * y), hypotheses=LARGER, x=1, y=2) == (Outcome.REFUTED, Evidence.CERTIFIED)
+
+
+def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_theorem):
+    total = sp.Symbol("total", positive=True)
+    clause = Inequality("c", gt(total * x, 0))
+    theorem = make_theorem(clause, parameters=(PARAMETERS["x"],), variables=(v,), definitions={total: x + v})
+    result = verify.check(theorem, x=1)
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)

@@ -1,0 +1,27 @@
+"""Recursions: what a long run costs, and the passage that the engine finds too."""
+
+import time
+from fractions import Fraction
+
+from tests.verify.rechecker.cases import EXAMPLE, STEPS, certificate, integer, recheck, theorem1
+from verify.evaluation.iteration import first_passage
+
+
+def test_a_long_run_is_checked_in_seconds():
+    # 300 000 steps at T = 200, at which the loss is still far above this level.
+    instance = {"T": "200", "q": "3", "d": "5", "eta": "1/500", "eps": "1/1000000000"}
+    statement = replaced = theorem1().statement
+    data = statement.to_data()
+    data["claim"] = [data["claim"][0] | {"within": integer(300_000)}]
+    assert replaced.to_data() != data
+    proof = {"kind": "above", "bits": 128, "last": 300_000, "checkpoints": []}
+    started = time.monotonic()
+    recheck(certificate(data, instance, ("refuted", "certified", proof)))
+    # Some 6 s on the machine that this was written on, alone; a file may cost a minute.
+    assert time.monotonic() - started < 40
+
+
+def test_the_passage_of_the_example_is_that_of_the_engine():
+    values = {name: Fraction(value) for name, value in EXAMPLE.items()}
+    dynamics = theorem1().statement.clauses[0].dynamics
+    assert first_passage(dynamics, values["eps"], values, deadline=time.monotonic() + 60).step == STEPS

@@ -1,0 +1,132 @@
+"""The re-checker on tubes: every forged one is rejected, with the field named."""
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from tests.verify.rechecker.cases import changed, integer, recheck, tube
+from verify.language.expressions import to_data
+from verify.rechecker import Rejected
+
+PROOF = "clauses.0.proof"
+z, u = sp.symbols("z u", real=True)
+
+
+def nodes():
+    return tube()["clauses"][0]["proof"]["nodes"]
+
+
+def with_nodes(change):
+    listed = nodes()
+    change(listed)
+    return listed
+
+
+def moved(place, edge, by):
+    return with_nodes(lambda listed: listed[place].__setitem__(edge, str(Fraction(listed[place][edge]) + by)))
+
+
+FORGED = [
+    ("nodes", moved(4, 1, Fraction(1, 20)), "not kept|crosses this node"),
+    ("nodes", moved(4, 2, Fraction(-1, 20)), "not kept|crosses this node"),
+    ("nodes", moved(4, 2, Fraction(-1)), r"nodes\[4\]: an upper edge is below"),
+    ("nodes", moved(0, 1, Fraction(1, 10)), "not between the edges|not kept"),
+    ("nodes", moved(0, 0, Fraction(1, 10)), "not between the first two nodes"),
+    ("nodes", moved(3, 0, Fraction(-3, 10)), r"nodes\[3\]: the nodes do not lie in one direction"),
+    ("nodes", with_nodes(lambda listed: listed.pop(5)), "not kept|crosses this node"),
+    ("nodes", with_nodes(lambda listed: listed.pop()), "not at or below the level in the last cell|above"),
+    ("nodes", with_nodes(lambda listed: listed.pop(0)), "not between the first two nodes"),
+    ("nodes", with_nodes(lambda listed: listed.reverse()), "not between the first two nodes"),
+    ("nodes", with_nodes(lambda listed: listed.insert(3, listed.pop(4))), "do not lie in one direction"),
+    ("nodes", with_nodes(lambda listed: listed[2].append("1")), r"nodes\[2\]: has 4 entries, not 3"),
+    ("nodes", with_nodes(lambda listed: listed[2].__setitem__(1, "0.5")), "not a rational number"),
+    ("nodes", nodes()[:1], "not a list of 2 to 100000 nodes"),
+    ("nodes", {}, "is not a list"),
+    # A cell too short for a step: from 1/8 + 1 it goes beyond 1/8 + 1 + 1/1000.
+    (
+        "nodes",
+        with_nodes(lambda listed: listed.insert(5, [str(Fraction(listed[4][0]) + Fraction(1, 1000)), *listed[4][1:]])),
+        "may be longer than the cell|not kept|crosses this node",
+    ),
+    ("steps", ["483", "1139"], "not shown to be within these steps"),
+    ("steps", ["482", "1138"], "not shown to be within these steps"),
+    ("steps", ["700", "700"], "not shown to be within these steps"),
+    ("steps", ["1139", "482"], "not a first and a last whole number"),
+    ("steps", ["965/2", "1139"], "not a first and a last whole number"),
+    ("steps", [476, 1147], "not a rational number"),
+    ("above", 8, "not above the level from node 7 on"),
+    ("above", 10, "not an integer from 0 to 9"),
+    ("above", 6, "not shown to be within these steps"),
+    ("start", 0, "not between the first two nodes|not an integer"),
+    ("start", 60, "not between the first two nodes|not shown"),
+    ("start", 900, "not above the level at step"),
+    ("start", -1, "not an integer"),
+    ("slow", 1, "not between the first two nodes|not kept|not shown"),
+    ("slow", 2, "not an integer from 0 to 1"),
+    ("observable", to_data(u + sp.exp(-z) / 2), "observable: is not shown to be the recursion's"),
+    ("observable", to_data(sp.exp(-z)), "observable: is not shown to be the recursion's"),
+    ("checkpoints", [[10, [["1", "1/1024"], ["1", "1/1024"]]]], "not inside the stated balls"),
+    ("bits", 63, "not an integer from 64"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "why"), FORGED, ids=[f"{f}-{i}" for i, (f, *_) in enumerate(FORGED)])
+def test_a_forged_tube_is_rejected(field, value, why):
+    with pytest.raises(Rejected, match=why):
+        recheck(changed(tube(), f"{PROOF}.{field}", value))
+
+
+def test_it_is_accepted_as_it_is_and_with_wider_bounds():
+    for steps in (["482", "1139"], ["0", "1000000000000000000000"]):
+        found = recheck(changed(tube(), f"{PROOF}.steps", steps))
+        assert found.clauses == (("reached", "verified", "certified", "tube"),)
+
+
+def test_a_last_step_is_kept():
+    made = changed(tube(), "statement.claim.0.within", integer(1139))
+    assert recheck(made).clauses[0][1] == "verified"
+    with pytest.raises(Rejected, match="the last one is later than the clause allows"):
+        recheck(changed(made, "statement.claim.0.within", integer(1138)))
+
+
+def test_it_refutes_nothing_and_is_of_no_other_clause():
+    with pytest.raises(Rejected, match="tube does not prove"):
+        recheck(changed(tube(), "clauses.0.outcome", "refuted"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "why"),
+    [
+        # z falls now; z stands still; and u runs away from e^(−z).
+        ("dynamics.step.0", to_data(z - sp.exp(-z) / 100), "not between|observable|above"),
+        ("dynamics.step.0", to_data(z), "not between the first two nodes|move on"),
+        ("dynamics.step.1", to_data(2 * u - sp.exp(-z)), "not kept|not between"),
+        # u' − e^(−z) = −(u − e^(−z))/2: a step takes one edge to the other side.
+        ("dynamics.step.1", to_data((3 * sp.exp(-z) - u) / 2), "not kept|crosses this node"),
+        ("dynamics.observable", to_data(u), "observable: is not shown"),
+        ("level", ["Rational", "1/10"], "not at or below the level"),
+        ("level", ["Rational", "1/2"], "not above the level"),
+    ],
+)
+def test_another_statement_is_not_proved_by_it(statement, value, why):
+    made = changed(tube(), f"{PROOF}.checkpoints", [])
+    with pytest.raises(Rejected, match=why):
+        recheck(changed(made, f"statement.claim.0.{statement}", value))
+
+
+def test_what_has_no_value_in_a_cell_is_rejected():
+    # The observable has a removable pole in the tube; its other form has none.
+    one = sp.Mul(sp.exp(z) - 4, sp.Pow(sp.exp(z) - 4, -1), evaluate=False)
+    pole = sp.Mul(u + sp.exp(-z), one, evaluate=False)
+    made = changed(tube(), "statement.claim.0.dynamics.observable", to_data(pole))
+    with pytest.raises(Rejected, match="is not enclosed from this node"):
+        recheck(made)
+
+
+@pytest.mark.parametrize("steps", [["482", "1" + "0" * 5000], ["-1", "2000"]])
+def test_steps_that_no_run_takes_are_rejected_in_a_few_words(steps):
+    made = changed(tube(), "statement.claim.0.within", integer(1139))
+    with pytest.raises(Rejected, match=r"steps: ") as found:
+        recheck(changed(made, f"{PROOF}.steps", steps))
+    assert len(str(found.value)) < 300

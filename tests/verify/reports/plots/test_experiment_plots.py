@@ -1,0 +1,183 @@
+"""Plots of an experiment: what is drawn is what the file says, readable without colour, and nothing else is drawn."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from scipy.stats import t
+
+from verify import Curve, Experiment, HeatMap, Measurement, Parameter, Predicted, Setting, Source, TheoremError
+from verify.reports.plots.experiment_plots import draw
+from verify.reports.simulate import write_run
+
+UP = tuple(Measurement(float(i), 0.5, 4) for i in (1, 2, 4))
+FOUND = {
+    "first_loss": Curve("steps", "loss [nats]", (0, 1, 2), UP),
+    "second_loss": Curve("steps", "loss [nats]", (0, 2), (Measurement(3.0), Measurement(1.0))),
+    "angle": Curve("steps", "angle [rad]", (0, 1, 2), UP),
+    "other": Measurement(7.0),
+}
+SETTING = Setting(Parameter("k", "integer", "a number of things", minimum=1), 1, 2)
+
+
+def run(found=FOUND, **given):
+    experiment = Experiment("mine.curves", "a title", Source("1", "derived here"), (SETTING,), lambda *_, **__: found)
+    return experiment.run(device="cpu", **given)
+
+
+def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
+    result = run()
+    body = json.loads(write_run(result, tmp_path)[0].read_text())["curves"]
+    losses, angle = draw(result).axes
+    assert (losses.get_xlabel(), losses.get_ylabel(), angle.get_ylabel()) == ("steps", "loss [nats]", "angle [rad]")
+    drawn = {line.get_label(): line for axes in (losses, angle) for line in axes.get_lines()}
+    assert set(drawn) == {"first loss", "second loss", "angle"} == {name.replace("_", " ") for name in body}
+    for name, curve in body.items():
+        line = drawn[name.replace("_", " ")]
+        assert list(line.get_xdata()) == curve["at"] and list(line.get_ydata()) == curve["value"]
+    bands = [band.get_paths()[0].vertices for axes in (losses, angle) for band in axes.collections]
+    for vertices, name in zip(bands, ("first_loss", "second_loss", "angle"), strict=True):
+        ends = {*zip(body[name]["at"], body[name]["lower"], strict=True)}
+        ends |= {*zip(body[name]["at"], body[name]["upper"], strict=True)}
+        assert {(float(x), float(y)) for x, y in vertices} == ends
+    assert [text.get_text() for text in losses.get_legend().get_texts()] == ["first loss", "second loss"]
+    assert angle.get_legend() is None
+    assert "k=1 seed=0" in draw(result).get_suptitle()
+
+
+def test_curves_in_a_panel_differ_in_colour_and_mark():
+    lines = draw(run()).axes[0].get_lines()
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
+
+
+def test_the_band_is_students():
+    half = t.ppf(0.975, 3) * 0.5
+    assert math.isclose(half, 3.182446 / 2, rel_tol=1e-6)
+    assert Measurement(1.0, 0.5, 4).band() == (1 - half, 1 + half) and Measurement(1.0).band() == (1, 1)
+
+
+def test_the_picture_is_a_png_of_its_own(tmp_path):
+    paths = write_run(run(), tmp_path)
+    assert [path.name for path in paths] == ["mine.curves.json", "mine.curves.png"]
+    assert paths[1].read_bytes().startswith(b"\x89PNG") and sorted(tmp_path.iterdir()) == sorted(paths)
+
+
+def test_the_ends_of_a_curve_are_measurements():
+    found = run().measurements
+    assert (found["first_loss_start"], found["first_loss_end"]) == (UP[0], UP[-1])
+    assert found["other"].value == 7 and "other_end" not in found
+
+
+def test_a_curve_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="line = inf: is not finite"):
+        run({"line": Curve("steps", "loss", (0, 1), (Measurement(1.0), Measurement(math.inf)))})
+
+
+@pytest.mark.parametrize(("at", "measured"), [((), ()), ((1, 2), UP)])
+def test_a_curve_has_a_measurement_at_each_point(at, measured):
+    with pytest.raises(TheoremError, match="a measurement at each of its points"):
+        Curve("steps", "loss", at, measured)
+
+
+def test_along_a_setting_a_measurement_is_a_panel_of_its_own():
+    result = Experiment(
+        "mine.numbers",
+        "a title",
+        Source("1", "derived here"),
+        (SETTING,),
+        lambda settings, **_: {"half_of_it": Measurement(settings["k"] / 2), "twice": Measurement(2.0 * settings["k"])},
+    ).along("k", [1, "3", 2], device="cpu")
+    assert result.settings == {"k": (1, 3, 2)} and not result.measurements
+    assert [m.value for m in result.curves["half_of_it"].measured] == [0.5, 1.5, 1]
+    first, second = draw(result).axes
+    assert first.get_xlabel() == "k: a number of things" and first.get_ylabel() == "half of it"
+    assert list(second.get_lines()[0].get_ydata()) == [2, 6, 4]
+
+
+def test_a_setting_that_is_a_list_is_not_varied():
+    numbers = Setting(Parameter("weights", "rationals", "some numbers", above=0), "1,2", "1,2")
+    experiment = Experiment("mine.lists", "a title", Source("1", "derived here"), (SETTING, numbers), lambda *_: {})
+    assert experiment.varied({"weights": "1,2,3", "k": "1"}) is None
+    assert experiment.varied({"weights": "1,2,3", "k": "1,2"}) == "k"
+
+
+LOSSES = tuple(Measurement(value, value / 10, 9) for value in (1.0, 0.1, 0.01))
+MAP = HeatMap("row", "column", "entry [m]", ((0.5, -2.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+def drawn_with(theory=None, **found):
+    return replace(run(found), theory=theory or {})
+
+
+def test_theory_is_drawn_over_the_curve_that_it_is_about(tmp_path):
+    said = Predicted("steps", "loss", (0.0, 1.0, 2.0), (0.9, 0.1, 0.01), (1.1, 0.1, 0.01))
+    elsewhere = Predicted("steps", "nothing that is measured", (0.0,), (1.0,), (1.0,))
+    result = drawn_with({"the_law": said, "other": elsewhere}, loss=Curve("steps", "loss", (0, 1, 2), LOSSES))
+    (axes,) = draw(result).axes
+    simulated, law = axes.get_lines()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["loss", "the law"]
+    assert list(law.get_xdata()) == [0, 1, 2] and list(law.get_ydata()) == [1.0, 0.1, 0.01]
+    assert law.get_zorder() > simulated.get_zorder() and law.get_color() == "#000000" != simulated.get_color()
+    body = json.loads(write_run(result, tmp_path)[0].read_text())["theory"]
+    assert body["the_law"]["lower"] == [0.9, 0.1, 0.01] and body["the_law"]["upper"] == [1.1, 0.1, 0.01]
+    assert "theory in black" in draw(result).get_suptitle() and "theory" not in draw(run()).get_suptitle()
+
+
+def test_a_logarithmic_axis_has_plain_decimals():
+    curve = Curve("steps", "loss", (0, 1, 2), LOSSES, logarithmic=True)
+    figure = draw(drawn_with(loss=curve))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    ticks = [label.get_text() for label in axes.get_yticklabels()]
+    assert (
+        axes.get_yscale() == "log" and {"0.01", "0.1", "1"} <= set(ticks) and not any("10^" in tick for tick in ticks)
+    )
+    assert draw(drawn_with(loss=replace(curve, logarithmic=False))).axes[0].get_yscale() == "linear"
+
+
+def test_a_band_that_reaches_below_zero_can_be_drawn_on_a_logarithmic_axis(tmp_path):
+    curve = Curve("steps", "loss", (0, 1), (Measurement(1.0, 0.1, 9), Measurement(0.1, 0.2, 9)), logarithmic=True)
+    assert curve.to_json()["lower"][1] < 0
+    assert len(write_run(drawn_with(loss=curve), tmp_path)) == 2
+
+
+def test_heat_maps_are_drawn_as_the_file_has_them(tmp_path):
+    result = drawn_with(W_after=MAP, loss=Curve("steps", "loss", (0, 1, 2), LOSSES))
+    body = json.loads(write_run(result, tmp_path)[0].read_text())["heat_maps"]["W_after"]
+    assert body["values"] == [list(row) for row in MAP.values] and (body["rows"], body["quantity"]) == (
+        "row",
+        "entry [m]",
+    )
+    panel = next(axes for axes in draw(result).axes if axes.get_images())
+    (image,) = panel.get_images()
+    assert image.get_array().tolist() == body["values"]
+    # 0 is in the middle of the colours, so that signs are told apart.
+    assert image.get_clim() == (-2.0, 2.0) and image.get_cmap().name == "BrBG"
+    assert (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) == ("W after", "column", "row")
+    assert image.colorbar.ax.get_ylabel() == "entry [m]"
+
+
+def test_heat_maps_alone_are_a_picture(tmp_path):
+    assert len(write_run(drawn_with(V=MAP, zero=HeatMap("r", "c", "q", ((0.0,),))), tmp_path)) == 2
+
+
+def test_a_heat_map_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="V = nan: is not finite"):
+        run({"V": HeatMap("r", "c", "q", ((1.0, math.nan),))})
+
+
+@pytest.mark.parametrize("values", [(), ((),), ((1.0,), (1.0, 2.0))])
+def test_a_heat_map_is_a_matrix(values):
+    with pytest.raises(TheoremError, match="rows of one length"):
+        HeatMap("r", "c", "q", values)
+
+
+def test_theory_has_both_ends_at_each_point():
+    with pytest.raises(TheoremError, match="both ends at each of its points"):
+        Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0))
+
+
+def test_lines_in_a_panel_differ_without_colour():
+    lines = draw(run()).axes[0].get_lines()
+    assert len({line.get_linestyle() for line in lines}) == 2

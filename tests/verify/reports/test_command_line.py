@@ -1,0 +1,204 @@
+"""The command line: one line for every error, the help, both ways to start it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
+from verify.reports.command_line import run
+
+INSTANCES = {
+    "T=abc": ("T = abc", "must be an integer >= 2"),
+    "T=2.5": ("T = 2.5", "must be an integer >= 2"),
+    "T=-3": ("T = -3", "must be an integer >= 2"),
+    "T=1": ("T = 1", "must be an integer >= 2"),
+    "T=": ("T", "is empty"),
+    "T= ": ("T", "is empty"),
+    "T=1e999999": ("T = 1e999999", "10^18"),
+    # Would not fit into any memory if it were expanded.
+    "T=1e999999999999": ("T = 1e999999999999", "10^18"),
+    "T=10000000000000000000": ("T = 10000000000000000000", "10^18"),
+    "T=" + "9" * 5000: ("T = 9999", "characters"),
+    "q=0": ("q = 0", ">= 1"),
+    "q=10": ("q = 10", "must satisfy q <= T", "T = 9"),
+    "d=0": ("d = 0", ">= 1"),
+    "eta=0": ("eta = 0", "> 0"),
+    "eta=-1/2": ("eta = -1/2", "> 0"),
+    "eta=nan": ("eta = nan", "must be a number"),
+    "eta=1/0": ("eta = 1/0", "denominator is zero"),
+    "eta=__import__('os')": ("eta = __import__('os')", "must be a number"),
+    "eta=1,2": ("eta = 1,2", "must be a number"),
+    "eta=1\n2": ("eta = 1 2", "must be a number"),
+    "eps=inf": ("eps = inf", "must be a number"),
+    "eps=1e-999999": ("eps = 1e-999999", "exponents are limited"),
+    "depth=3": ("depth = 3", "is no parameter", "T, q, d, eta, eps"),
+    # Names of arguments inside the program are no parameters either.
+    "self=3": ("self = 3", "is no parameter"),
+    "theorem=3": ("theorem = 3", "is no parameter"),
+    "=3": ("=3", "name=value"),
+    "twelve": ("twelve", "name=value"),
+}
+
+
+@pytest.mark.parametrize("verb", ["check", "conditions"])
+@pytest.mark.parametrize("word", INSTANCES)
+def test_a_value_that_is_not_understood_is_one_line(cli, verb, word):
+    assert_one_line(cli(verb, THEOREM, *small_with(word)), *INSTANCES[word])
+
+
+@pytest.mark.parametrize("verb", ["check", "conditions"])
+def test_a_repeated_parameter_is_one_line(cli, verb):
+    assert_one_line(cli(verb, THEOREM, *SMALL, "q=2"), "q = 2", "given twice")
+
+
+def test_a_missing_parameter_is_an_error_of_check_alone(cli):
+    assert_one_line(cli("check", THEOREM, *SMALL[:3]), "eta, eps", "missing")
+    assert_one_line(cli("check", THEOREM), "T, q, d, eta, eps", "missing")
+    assert cli("conditions", THEOREM, *SMALL[:3])[0] == 3
+    assert cli("conditions", THEOREM)[0] == 3
+
+
+@pytest.mark.parametrize("verb", ["check", "conditions", "derive"])
+def test_a_theorem_that_is_not_there_is_one_line(cli, theorem_file, verb):
+    assert_one_line(cli(verb, "wang2024.theorem9"), "wang2024.theorem9", "unknown id", "wang2024.theorem1")
+    assert_one_line(cli(verb, "no_such_file.py:theorem"), "no_such_file.py", "no such file")
+    empty = theorem_file("x = 1\n", "empty.py", header="")
+    assert_one_line(cli(verb, f"{empty}:x"), "holds no theorem")
+    mine = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n')
+    assert_one_line(cli(verb, f"{mine}:other"), "the file has the theorems mine")
+
+
+def test_a_message_names_the_file_however_long_its_path(cli, theorem_file, tmp_path):
+    (tmp_path / ("deep" * 12)).mkdir()
+    path = theorem_file("x = 1\n", "deep" * 12 + "/empty.py", header="")
+    assert_one_line(cli("check", path), "empty.py", "holds no theorem")
+    assert_one_line(cli("check", path + "x"), "empty.py")
+
+
+@pytest.mark.parametrize("verb", ["check", "conditions", "derive"])
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        ("x = 1\ndef f(:\n", ("line 2", "SyntaxError")),
+        ("x = 1\n\nraise RuntimeError('two\\nlines')\n", ("line 3", "RuntimeError: two lines")),
+        ("import no_such_module_here\n", ("line 1", "no_such_module_here")),
+        ("import sys\nsys.exit()\n", ("line 2", "SystemExit")),
+        ("x = 1\n\x00\n", ("null bytes",)),
+    ],
+)
+def test_a_file_that_does_not_import_is_one_line_with_the_line(cli, theorem_file, verb, body, parts):
+    path = theorem_file(body, "broken.py", header="")
+    result = cli(verb, f"{path}:theorem")
+    assert_one_line(result, *parts)
+    # A file with a null byte has no line to name.
+    assert "None" not in result[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["prove", THEOREM], ("prove",)),
+        (["check"], ("THEOREM",)),
+        (["check", THEOREM, "--fast"], ("--fast",)),
+        (["--fast"], ("--fast",)),
+        (["check", THEOREM, *SMALL, "--seconds", "0"], ("seconds = 0", "must be a number > 0")),
+        (["check", THEOREM, *SMALL, "--seconds", "-1"], ("seconds = -1",)),
+        (["check", THEOREM, *SMALL, "--seconds", "nan"], ("seconds = nan",)),
+        (["check", THEOREM, *SMALL, "--seconds"], ("--seconds",)),
+        (["check", THEOREM, *SMALL, "--seconds", "abc"], ("seconds", "abc")),
+        (["check", THEOREM, *SMALL, "--seed", "x"], ("seed", "x")),
+        (["check", THEOREM, *SMALL, "--digits", "1.5"], ("digits", "1.5")),
+        (["check", THEOREM, *SMALL, "--digits", "0"], ("digits = 0", "from 1 to 1000")),
+        (["check", THEOREM, *SMALL, "--digits", "1001"], ("digits = 1001", "from 1 to 1000")),
+        (["conditions", THEOREM, "--seconds", "3"], ("--seconds",)),
+        (["derive", THEOREM, "--format", "pdf"], ("--format = pdf", "text or latex")),
+        (["derive", THEOREM, "T=3"], ("T=3",)),
+        (["list", "--paper", "nope"], ("--paper = nope", "wang2024")),
+        (["list", "--paper", ""], ("--paper",)),
+        (["list", "extra"], ("extra",)),
+    ],
+)  # fmt: skip
+def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
+    assert_one_line(cli(*arguments), *parts)
+
+
+CONTRACT = ["list", "conditions", "check", "derive", "explore", "necessity", "sweep", "simulate", "recheck", "report"]
+
+
+def test_the_help_lists_the_verbs_that_work_and_no_others(cli):
+    code, out, err = cli("--help")
+    assert (code, err) == (0, "")
+    verbs = re.findall(r"^│ ([a-z]+) {2}", out[out.index("Commands") :], re.MULTILINE)
+    assert verbs == [verb for verb in CONTRACT if verb in verbs] and verbs[:4] == CONTRACT[:4]
+    for verb in CONTRACT:
+        code, out, err = cli(verb, "--help")
+        assert (code, verb in out) == ((0, True) if verb in verbs else (2, False))
+
+
+def test_without_a_verb_the_help_is_shown(cli):
+    code, out, err = cli()
+    assert "Commands" in out
+    assert (code, err) == (0, "") or (code == 2 and err.strip() != "verify:")
+
+
+def test_an_error_of_ours_is_one_line_and_70(cli, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("verify.checking.check.check", broken)
+    code, out, err = cli("check", THEOREM, *SMALL)
+    assert (code, out) == (70, "")
+    assert err == "verify: an error of ours, please report it: RuntimeError: two lines\n"
+
+
+CONSOLE = Path(sys.executable).with_name("verify")
+
+
+@pytest.mark.parametrize("command", [[sys.executable, "-m", "verify"], [str(CONSOLE)]], ids=["module", "script"])
+def test_both_ways_to_start_it_do_the_same(command):
+    good = subprocess.run(
+        [*command, "conditions", THEOREM, *SMALL, "--json"], capture_output=True, text=True, check=False
+    )
+    assert (good.returncode, good.stderr) == (0, "") and body_of(good.stdout)["in_scope"] is True
+    bad = subprocess.run([*command, "check", THEOREM, "T=abc"], capture_output=True, text=True, check=False)
+    assert (bad.returncode, bad.stdout) == (2, "") and bad.stderr.count("\n") == 1
+
+
+def test_output_in_another_encoding_is_no_error_of_ours():
+    # As when piped on Windows, where α is not to be had.
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    command = [sys.executable, "-m", "verify", "derive", "wang2024.stationary_points"]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode == 0 and done.stderr == b""
+
+
+def test_a_check_of_a_symbolic_theorem_never_loads_torch():
+    code = (
+        "import sys; from verify.reports.command_line import run; "
+        f"code = run(['check', {THEOREM!r}, *{list(SMALL)!r}]); "
+        "sys.exit(code or any(m.split('.')[0] in ('torch', 'matplotlib', 'dask') for m in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_run_returns_what_main_exits_with(monkeypatch, capsys):
+    from verify.reports import command_line as cli
+
+    monkeypatch.setattr(sys, "argv", ["verify", "conditions", THEOREM, *SCOPE, "eta=1"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 4 == run(["conditions", THEOREM, *SCOPE, "eta=1"])
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["", ".", "none/c.json", "file/c.json"])
+def test_where_a_certificate_cannot_go_is_said_before_anything_is_computed(cli, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("verify.checking.check.check", lambda *_, **__: pytest.fail("nothing is to be computed"))
+    assert_one_line(cli("check", THEOREM, *SMALL, "--certificate", name), "--certificate = ")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

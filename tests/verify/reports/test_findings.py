@@ -1,0 +1,218 @@
+"""Findings: what is expected of a command is there, or is reported; and how findings are written."""
+
+import json
+import sys
+from fractions import Fraction
+
+import pytest
+
+from verify import Enclosure, Finding, Paper, Premise, TheoremError, findings_text
+from verify.reports.findings import main
+
+PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
+PRINTED = Premise("Definition 1", "printed")
+COMMAND = "verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200"
+
+
+def finding(expect=None, rests_on=(PRINTED,), command=COMMAND, name="zeta2025.finding", paper=PAPER):
+    return Finding(name, paper, "A title", "A text.", command, expect or {"outcome": "verified"}, rests_on)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("outcome", "out_of_scope"),
+        ("in_scope", False),
+        ("values.inverse_loss_slope", None),
+        ("instance.eta", 5),
+        ("instance.eps", Fraction(1, 200)),
+        ("instance.eps", "1/200"),
+        ("instance.eps", Enclosure(Fraction(1, 300), Fraction(1, 200))),
+        ("values.steps_to_epsilon", 102),
+        ("values.steps_to_epsilon", Enclosure(100, 102)),
+        ("values.steps_to_epsilon.lower", 102),
+        ("clauses.stays.holds", False),
+        ("clauses.1.holds", False),
+        ("clauses.stays.margin", Enclosure(Fraction("-0.0016026"), Fraction("-0.0016025"))),
+        ("clauses.stays.margin", Enclosure(None, 0)),
+        ("clauses.stays.margin_float", Enclosure(-1, 0)),
+        ("clauses.stays.witness.above_at", 1601),
+    ],
+)
+def test_what_is_there_holds(path, expected):
+    found = finding({path: expected}).reproduce()
+    assert found.holds and found.failures == () and found.error == ""
+    assert (found.finding, found.exit_code) == ("zeta2025.finding", 4) and found.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "why"),
+    [
+        ("outcome", "verified", 'is "out_of_scope", expected verified'),
+        ("in_scope", True, "is false, expected true"),
+        # JSON's false is not the number 0, nor 1 true.
+        ("in_scope", 0, "is false, expected 0"),
+        ("in_scope", None, "is false, expected null"),
+        ("in_scope", Enclosure(-1, 1), "is false, expected between -1 and 1"),
+        ("instance.d", True, "is 1, expected true"),
+        ("instance.eta", "5", "is 5, expected 5"),
+        ("instance.eps", Fraction(1, 201), 'is "1/200", expected 1/201'),
+        ("values.steps_to_epsilon", 103, 'is {"lower": 102, "upper": 102}, expected 103'),
+        ("values.steps_to_epsilon", Enclosure(103, 110), "expected between 103 and 110"),
+        ("values.inverse_loss_slope", Enclosure(0, 1), "is null, expected between 0 and 1"),
+        ("values.inverse_loss_slope", Enclosure(None, 1), "is null, expected between -∞ and 1"),
+        # A part of the enclosure is outside.
+        ("clauses.stays.margin", Enclosure(Fraction("-0.00160259760832011345"), 0), "expected between -1.6"),
+        ("clauses.stays.claim", 1, "expected 1"),
+        ("clauses.leaves.holds", False, "there is no 'leaves'"),
+        ("clauses.7.holds", False, "there is no '7'"),
+        ("clauses.stays.hold", False, "there is no 'hold'"),
+        ("outcome.more", False, "there is no 'more'"),
+        ("nothing", None, "there is no 'nothing'"),
+    ],
+)
+def test_what_is_not_there_is_reported(path, expected, why):
+    found = finding({"instance.T": 9, path: expected}).reproduce()
+    assert not found.holds
+    (failure,) = found.failures
+    assert failure.startswith(f"{path}: ") and why in failure
+
+
+def test_a_command_that_fails_fails_everything_it_should_have_said():
+    found = finding({"outcome": "verified", "in_scope": True}, command="verify check wang2024.theorem9").reproduce()
+    assert found.exit_code == 2 and found.error.startswith("verify: theorem = wang2024.theorem9: unknown id")
+    assert [failure.split(": ")[0] for failure in found.failures] == ["outcome", "in_scope"]
+    assert found.failures[0] == f"outcome: {found.error}"
+
+
+def test_a_command_without_json_is_reported(monkeypatch):
+    monkeypatch.setattr("verify.reports.command_line.run", lambda _: 0)
+    assert finding().reproduce().failures == ("outcome: the command printed no JSON",)
+
+
+def test_an_interrupted_command_interrupts(monkeypatch):
+    monkeypatch.setattr("verify.reports.command_line.run", lambda _: 130)
+    with pytest.raises(KeyboardInterrupt):
+        finding().reproduce()
+
+
+def test_an_enclosure_with_an_unknown_end_is_in_no_bounded_interval(monkeypatch):
+    def run(_):
+        sys.stdout.write(json.dumps({"x": {"lower": 3, "upper": None}}))
+        return 0
+
+    monkeypatch.setattr("verify.reports.command_line.run", run)
+    assert finding({"x": Enclosure(3, None)}).reproduce().holds
+    for expected in (3, Enclosure(0, 10**9), Enclosure(4, None)):
+        assert not finding({"x": expected}).reproduce().holds
+
+
+@pytest.mark.parametrize(
+    "command", ["", "verify", "verify check x --json", "python -m verify check x", "rm -r x", "; verify list"]
+)
+def test_a_command_is_one_of_ours(command):
+    with pytest.raises(TheoremError, match="the command must be `verify …`, without --json"):
+        finding(command=command)
+
+
+def test_a_finding_that_expects_or_rests_on_nothing():
+    for given in ({"expect": {}}, {"rests_on": ()}):
+        fields = {"expect": {"outcome": "verified"}, "rests_on": (PRINTED,)} | given
+        with pytest.raises(TheoremError, match="needs expected values and what it rests on"):
+            Finding("a.b", PAPER, "t", "t", COMMAND, **fields)
+
+
+def test_a_float_is_no_expectation():
+    with pytest.raises(TheoremError, match=r"x: write 0\.1 as a Fraction or an Enclosure"):
+        finding({"x": 0.1})
+
+
+def test_an_interval_without_ends_is_no_expectation():
+    with pytest.raises(TheoremError, match="x: an interval without ends expects nothing"):
+        finding({"x": Enclosure(None, None)})
+
+
+def test_a_provenance_that_is_not_known():
+    with pytest.raises(TheoremError, match="'hearsay' is not one of"):
+        Premise("Definition 1", "hearsay")
+
+
+@pytest.mark.parametrize(
+    ("provenance", "ours"),
+    [
+        ("printed", False),
+        ("recalled", False),
+        ("derived here", False),
+        ("observed", False),
+        ("our reading", True),
+        ("open", True),
+    ],
+)
+def test_what_rests_on_a_reading_says_so(provenance, ours):
+    found = finding(rests_on=(PRINTED, Premise("the layer", provenance)))
+    assert found.under_our_reading is ours
+    assert found.heading == "A title" + (" (under our reading)" if ours else "")
+
+
+def test_findings_as_text():
+    reading = Premise("the layer", "our reading")
+    first = finding({"a.b": Fraction(1, 3), "c": True, "d": None, "e": "word"}, (PRINTED, reading), name="zeta2025.a")
+    second = finding({"x": Enclosure(1, Fraction(5, 2))}, name="zeta2025.b")
+    other = finding(name="alpha2024.c", paper=Paper("alpha2024", "A, 2024", "2401.00001"))
+    text = findings_text([second, first, other])
+    assert text == findings_text([other, first, second])
+    assert text.endswith("\n") and not text.endswith("\n\n")
+    assert text.split("\n## zeta2025\n")[1] == (
+        """
+Z, Title, 2025, arXiv 2501.00001
+
+### A title (under our reading)
+
+`zeta2025.a`
+
+A text.
+
+```
+verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200
+```
+
+What it reports:
+
+- `a.b`: 1/3
+- `c`: true
+- `d`: null
+- `e`: word
+
+What this rests on:
+
+- Definition 1 (printed)
+- the layer (our reading)
+
+### A title
+
+`zeta2025.b`
+
+A text.
+
+```
+verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200
+```
+
+What it reports:
+
+- `x`: between 1 and 2.5
+
+What this rests on:
+
+- Definition 1 (printed)
+"""
+    )
+    assert text.index("## alpha2024") < text.index("## zeta2025")
+
+
+def test_the_registered_findings_are_written(monkeypatch, capsys):
+    monkeypatch.setattr("verify.reports.findings.finding_ids", lambda: ["zeta2025.finding"])
+    monkeypatch.setattr("verify.reports.findings.load_finding", lambda _: finding())
+    monkeypatch.setattr("verify.checking.registry.theorem_ids", list)
+    main()
+    assert capsys.readouterr().out == findings_text([finding()])

@@ -1,0 +1,130 @@
+"""The ledger's lines, from entries as tests write them."""
+
+from verify.reports.ledger import ledger_lines
+
+DISCLOSED = ["Lemma 1", "Theorem 1"]
+
+
+def _theorem(name, outcome="verified", evidence="certified", expected="verified", seconds=1.0, **more):
+    entry = {"kind": "theorem", "id": name, "outcome": outcome, "evidence": evidence, "seconds": seconds}
+    paper = {
+        "expected": expected,
+        "paper": "p",
+        "number": "Theorem 1",
+        "numbered": 9,
+        "disclosed": DISCLOSED,
+        "hypotheses": "",
+    }
+    return entry | paper | {"rechecked": True} | more
+
+
+def _comparison(name, outcome="verified", device="cpu", instances=1, expected="verified"):
+    detail = {"detail": "d", "device": device, "instances": instances, "expected": expected}
+    return {"kind": "comparison", "id": name, "outcome": outcome, "evidence": "simulated"} | detail
+
+
+def _lines(*entries):
+    return [" ".join(line.split()) for line in ledger_lines(entries, 12.4)]
+
+
+def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
+    entries = [
+        _theorem("p.a", evidence="proved", seconds=1.25),
+        _theorem("p.a", evidence="certified", seconds=0.5),
+        _theorem("p.b", evidence="proved"),
+        _theorem("p.c", evidence="certified"),
+        _theorem("p.c", outcome="inconclusive", evidence="", rechecked=False),
+        _theorem("p.d"),
+        _theorem("p.d", outcome="refuted"),
+        _theorem("p.d", outcome="inconclusive", evidence=""),
+        _theorem("p.e", outcome="out_of_scope"),
+    ]
+    assert _lines(*entries)[:5] == [
+        "p.a verified certified 2 instances, re-checked, 1.8 s",
+        "p.b verified proved 1 instance, re-checked, 1.0 s",
+        "p.c inconclusive - 2 instances, not all re-checked, 2.0 s",
+        "p.d refuted - 3 instances, re-checked, 3.0 s",
+        "p.e out_of_scope certified 1 instance, re-checked, 1.0 s",
+    ]
+
+
+def test_an_expected_refutation_is_counted_apart():
+    finding = _theorem("p.a", outcome="refuted", expected="refuted")
+    assert (
+        _lines(_theorem("p.a"), finding)[0]
+        == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s"
+    )
+    assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s"
+    surprise = _theorem("p.a", outcome="verified", expected="refuted")
+    assert _lines(finding, surprise)[0].startswith("p.a verified certified 1 instance, 1 expected otherwise")
+    unexpected = _theorem("p.a", outcome="refuted")
+    assert _lines(_theorem("p.a"), unexpected)[0].startswith("p.a refuted certified 2 instances,")
+
+
+def test_a_comparison_says_where_it_ran():
+    assert _lines(_comparison("c"), _comparison("c", instances=3))[0] == (
+        "c verified simulated 4 instances, cpu, cuda: not run"
+    )
+    assert _lines(_comparison("c", device="cuda"))[0] == "c verified simulated 1 instance, cpu: not run, cuda"
+    assert _lines(_comparison("c"), _comparison("c", "refuted", "cuda"))[0] == (
+        "c refuted simulated 2 instances, cpu, cuda"
+    )
+
+
+def test_a_comparison_that_is_expected_otherwise_says_so():
+    refuted = _comparison("c", "refuted", expected="refuted")
+    assert _lines(refuted)[0] == "c refuted simulated 1 instance, cpu, cuda: not run, as expected"
+    # Of two, one that was not.
+    assert _lines(refuted, _comparison("c", "refuted"))[0] == "c refuted simulated 2 instances, cpu, cuda: not run"
+    assert _lines(_comparison("c", expected="refuted"))[0] == "c verified simulated 1 instance, cpu, cuda: not run"
+
+
+def test_a_finding_is_reproduced_or_not():
+    finding = {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures": []}
+    assert _lines(finding)[0] == "p.f finding reproduced: a constant is 4"
+    failing = finding | {"failures": ["x: is 5", "y: is 6"]}
+    assert _lines(finding, failing)[0] == "p.f finding NOT reproduced (x: is 5): a constant is 4"
+
+
+def test_a_paper_says_what_is_covered_known_and_undisclosed():
+    both = [_theorem("p.a"), _theorem("p.b", number="Lemma 1")]
+    assert _lines(*both)[2] == "p: 2 of 9 numbered statements checked (Lemma 1, Theorem 1); undisclosed to us: 7"
+    (line,) = [line for line in _lines(both[0]) if line.startswith("p:")]
+    assert line == (
+        "p: 1 of 9 numbered statements checked (Theorem 1); known and not checked here: Lemma 1; undisclosed to us: 7"
+    )
+    ours = [_theorem("p.a", number="a corollary"), _theorem("p.b", number="a rate"), _theorem("p.b", number="a rate")]
+    (line,) = [line for line in _lines(*ours) if line.startswith("p:")]
+    assert line.startswith("p: 0 of 9 numbered statements checked (none)") and line.endswith("results of our own: 2")
+
+
+def test_a_paper_with_an_unknown_number_of_statements_and_a_theorem_without_a_paper():
+    (line,) = [line for line in _lines(_theorem("p.a", numbered=0)) if line.startswith("p:")]
+    assert "of its numbered statements" in line and "undisclosed" not in line
+    alone = _lines(_theorem("a", paper="", numbered=0, disclosed=[]))
+    assert len(alone) == 2 and not any(line.startswith(":") for line in alone)
+
+
+def test_the_last_line_is_the_time():
+    assert _lines(_theorem("p.a"))[-1] == "12 s in all" == _lines()[-1]
+
+
+def test_names_are_aligned():
+    lines = list(ledger_lines([_theorem("a"), _theorem("longer.name"), _comparison("c")], 1))
+    assert len({line.index("verified") for line in lines[:3]}) == 1
+
+
+def test_the_hypotheses_of_a_theorem_are_counted_once():
+    lines = _lines(*[_theorem("a", hypotheses="1 needed (small)")] * 2, _theorem("b"))
+    assert [line for line in lines if "hypotheses:" in line] == ["a hypotheses: 1 needed (small)"]
+
+
+def test_mutants_are_counted_and_survivors_listed():
+    entries = [
+        {"kind": "mutants", "id": "a", "killed": 3, "equivalent": 1, "survived": [["bound: 1 -> 2", "not refuted"]]},
+        {"kind": "mutants", "id": "b", "killed": 2, "equivalent": 0, "survived": []},
+    ]
+    lines = _lines(*entries)
+    assert "mutants: 5 killed, 1 equivalent (proved), 1 survived" in lines
+    assert "survived: a: bound: 1 -> 2: not refuted" in lines
+    assert not any("mutants" in line for line in _lines(_theorem("a")))

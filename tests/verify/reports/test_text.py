@@ -1,0 +1,61 @@
+"""Results for people."""
+
+import sympy as sp
+
+import verify
+from verify import Hypothesis, Inequality, load_theorem
+from verify.reports.text import check_text, conditions_text
+
+x, y = sp.symbols("x y", real=True)
+
+
+def test_conditions_show_each_hypothesis_the_ranges_and_the_scope(make_theorem):
+    hypotheses = (
+        Hypothesis("small", sp.Lt(x, 2)),
+        Hypothesis("inverse", sp.Lt(1 / x, 9)),
+        Hypothesis("sum", sp.Lt(x + y, 1)),
+        Hypothesis("model", text="a model"),
+    )
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), names="x y", hypotheses=hypotheses)
+    assert conditions_text(verify.conditions(theorem, x=0)).splitlines() == [
+        "user.theorem  x=0",
+        "  holds  small: x < 2   slack 2",
+        "  fails  inverse: 1/x < 9   1/x: division by zero".replace("1/x: division", "9 - 1/x: division"),
+        "  needs  sum: x + y < 1   needs y",
+        "  holds  model: a model",
+        "admissible:",
+        "  y < 1",
+        "out of scope",
+    ]
+    assert conditions_text(verify.conditions(theorem, x=1)).splitlines()[-1] == "not decided yet"
+    assert conditions_text(verify.conditions(theorem, x=1, y=-1)).splitlines()[-1] == "in scope"
+
+
+def test_a_check_ends_with_its_headline(make_theorem):
+    theorem = make_theorem(
+        Inequality("low", sp.Lt(x, 3)),
+        Inequality("high", sp.Gt(x, 3), says="above three"),
+        hypotheses=(Hypothesis("small", sp.Lt(x, 2)),),
+        values={"double": 2 * x},
+    )
+    lines = check_text(verify.check(theorem, x=1)).splitlines()
+    assert lines[:-1] == [
+        "user.theorem  x=1",
+        "hypotheses",
+        "  holds  small: x < 2   slack 1",
+        "claim",
+        "  verified (certified)  low: x < 3   margin 2",
+        "  refuted (certified)  high: above three   margin -2",
+        "      witness x=1",
+        "values",
+        "  double = 2",
+    ]
+    assert lines[-1].startswith("refuted (certified)   0.") and lines[-1].endswith(" s, seed 0")
+    outside = check_text(verify.check(theorem, x=2, seed=8)).splitlines()[-1]
+    assert outside.startswith("out of scope; the claim there: refuted (certified)") and outside.endswith("seed 8")
+
+
+def test_bits_and_enclosures_are_shown():
+    text = check_text(verify.check(load_theorem("wang2024.theorem1"), T=9, q=2, d=1, eta="1/20", eps="3/500"))
+    assert ", 128 bits, seed 0" in text.splitlines()[-1]
+    assert "margin between " in text and "steps_to_epsilon = " in text and "(certified)" in text

@@ -1,0 +1,210 @@
+"""Rows of a store are believed where they fit; those that do not are computed anew, and a share is computed again."""
+
+import json
+import math
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+from verify import InputError, load_theorem
+from verify.evaluation.instances import parse
+from verify.runs.sweeps.kept_rows import differences, misfit
+from verify.runs.sweeps.rows import Effort, checked_row
+
+BODY = """
+statement = Statement(
+    PARAMETERS, (Inequality("c", sp.Lt(x, 5)), Inequality("e", sp.Lt(sp.exp(x), 99))), (Hypothesis("h", sp.Le(x, 8)),)
+)
+mine = Theorem("user.mine", "a title", Source("1", "derived here"), statement, {"x": 1}, {"third": sp.exp(x) / 3})
+"""
+
+
+@pytest.fixture
+def mine(theorem_file):
+    return load_theorem(theorem_file(BODY))
+
+
+def rows_of(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return {k: json.loads(b) for k, b in connection.execute("SELECT digest, body FROM results ORDER BY digest")}
+
+
+def change(path, digest, text):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE results SET body = ? WHERE digest = ?", (text, digest))
+
+
+@pytest.mark.parametrize("x", [1, "7/2", 5, 6, 9])
+def test_a_row_fits_its_instance(mine, x):
+    point = {"x": parse(mine.statement, {"x": x})["x"]}
+    row = json.loads(json.dumps(checked_row(mine, point, Effort(10.0, 0))))
+    assert misfit(mine, point, row) == "" and list(differences(row, row)) == []
+    assert misfit(mine, {"x": 2}, row) == "instance: is another one"
+
+
+def _inner(row, name, value):
+    return {**row, "clauses": [{**row["clauses"][0], name: value}, *row["clauses"][1:]]}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda row: {}, "a field too many or too few"),
+        (lambda row: {n: v for n, v in row.items() if n != "seconds"}, "seconds: a field"),
+        (lambda row: {**row, "more": 1}, "more: a field"),
+        (lambda row: {**row, "evidence": "god"}, "evidence: 'god'"),
+        (lambda row: {**row, "evidence": "simulated"}, "evidence: 'simulated'"),
+        (lambda row: {**row, "evidence": ["proved"]}, "evidence: "),
+        (lambda row: {**row, "evidence": "proved"}, "evidence: proved, which is better than the clauses'"),
+        (lambda row: {**row, "outcome": "true"}, "outcome: 'true'"),
+        (lambda row: {**row, "outcome": "refuted"}, "outcome: refuted"),
+        (lambda row: {**row, "outcome": None}, "outcome: none"),
+        (lambda row: {**row, "claim": "out_of_scope"}, "claim: 'out_of_scope'"),
+        (lambda row: {**row, "claim": "refuted"}, "claim: refuted, where the clauses say verified"),
+        (lambda row: {**row, "in_scope": 1}, "in_scope: "),
+        (lambda row: {**row, "in_scope": False}, "outcome: verified, where"),
+        (lambda row: {**row, "instance": {"x": 2, "x_float": 2.0}}, "instance: is another one"),
+        (lambda row: {**row, "instance": {**row["instance"], "y": 2}}, "instance: its names"),
+        (lambda row: {**row, "values": {}}, "values: are not those"),
+        (lambda row: {**row, "values": [1]}, "values: must be an object"),
+        (lambda row: {**row, "values": {"third": math.inf}}, "not finite"),
+        (lambda row: {**row, "seconds": "1"}, "seconds: "),
+        (lambda row: {**row, "seconds": -1}, "seconds: "),
+        (lambda row: {**row, "detail": None}, "detail: must be text"),
+        (lambda row: {**row, "clauses": row["clauses"][:1]}, "clauses: are not those"),
+        (lambda row: {**row, "clauses": row["clauses"][::-1]}, "clauses: are not those"),
+        (lambda row: {**row, "clauses": {}}, "clauses: must be a list"),
+        (lambda row: _inner(row, "label", "other"), "clauses: are not those"),
+        (lambda row: _inner(row, "more", 1), "clauses: a field"),
+        (lambda row: _inner(row, "holds", None), "claim: verified, where the clauses say inconclusive"),
+        (lambda row: _inner(row, "holds", "yes"), "clause c: holds"),
+        (lambda row: _inner(row, "evidence", None), "clause c: holds"),
+        (lambda row: _inner(row, "evidence", "god"), "clause c: 'god'"),
+        (lambda row: _inner(row, "margin", "much"), "clause c: margin"),
+        (lambda row: _inner(row, "margin", {"lower": 1}), "clause c: margin"),
+        (lambda row: _inner(row, "witness", None), "clause c: witness must be an object"),
+        (lambda row: _inner(row, "rechecked", False), "clause c: what is re-checked"),
+        (lambda row: _inner(row, "unchecked", None), "clause c: detail and unchecked must be text"),
+        (lambda row: _inner(row, "error_float", "0"), "clause c: margin_float"),
+    ],
+)
+def test_what_is_no_row_of_the_instance_is_told(mine, spoil, why):
+    row = json.loads(json.dumps(checked_row(mine, {"x": 1}, Effort(10.0, 0))))
+    assert why in misfit(mine, {"x": 1}, spoil(row))
+
+
+def test_what_is_no_instance_fits_too(make_theorem):
+    import sympy as sp
+
+    from verify import Inequality, Parameter
+
+    x = sp.Symbol("x", positive=True)
+    whole = Parameter("x", "rational", "x", above=0)
+    theorem = make_theorem(Inequality("c", sp.Lt(x, 3)), parameters=(whole,), domain=(sp.Le(x, 2),))
+    row = checked_row(theorem, {"x": 3}, Effort(10.0, 0))
+    assert row["outcome"] is None and misfit(theorem, {"x": 3}, row) == ""
+    assert misfit(theorem, {"x": 3}, {**row, "error": ""}) and misfit(theorem, {"x": 3}, {**row, "claim": "verified"})
+
+
+def test_a_difference_is_named(mine):
+    row = json.loads(json.dumps(checked_row(mine, {"x": 1}, Effort(10.0, 0))))
+    other = {**_inner(row, "holds", False), "claim": "refuted", "seconds": 99}
+    assert [(name, after) for name, _, after in differences(row, other)] == [
+        ("claim", "refuted"),
+        ("holds", {"c": False, "e": True}),
+    ]
+    near, far = ({**row, "values": {"third": None, "third_float": value}} for value in (1.0, 1.0 + 1e-12))
+    assert list(differences(near, far)) == [] and list(differences(near, {**row, "values": {"third": 1}}))
+
+
+SPOILED = ("[]", "{", '{"evidence": "god"}', "god")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_that_do_not_fit_are_computed_anew_and_replaced(mine, tmp_path, jobs):
+    over = {"x": "1/2:4:8"}
+    first = verify.sweep(mine, over, store=tmp_path / "s")
+    before = rows_of(tmp_path / "s")
+    (one, two, three, four, five, *_), plain = list(before), list(before.values())
+    for digest, text in zip((one, two), ("{", "[]"), strict=True):
+        change(tmp_path / "s", digest, text)
+    change(tmp_path / "s", three, json.dumps({**plain[2], "evidence": "god"}))
+    change(tmp_path / "s", four, json.dumps({n: v for n, v in plain[3].items() if n != "values"}))
+    change(tmp_path / "s", five, json.dumps({**plain[4], "instance": plain[5]["instance"]}))
+    again = verify.sweep(mine, over, store=tmp_path / "s", jobs=jobs)
+    assert (again.served, again.replaced, again.done, again.counts) == (3, 5, 8, first.counts)
+    timeless = [{d: {**row, "seconds": 0} for d, row in rows.items()} for rows in (before, rows_of(tmp_path / "s"))]
+    assert timeless[0] == timeless[1]
+    last = verify.sweep(mine, over, store=tmp_path / "s")
+    assert (last.served, last.replaced, last.to_json()["replaced"]) == (8, 0, 0)
+
+
+def test_a_row_that_is_spoiled_afterwards_is_not_shown(mine, tmp_path):
+    result = verify.sweep(mine, {"x": "1/2:4:8"}, store=tmp_path / "s")
+    digest, row = next(iter(rows_of(tmp_path / "s").items()))
+    change(tmp_path / "s", digest, json.dumps({**row, "outcome": "god"}))
+    assert len(list(result.rows())) == 7
+
+
+def test_a_share_of_the_rows_is_computed_again(mine, tmp_path):
+    over = {"x": "1/8:8:64"}
+    assert verify.sweep(mine, over, store=tmp_path / "s", recheck=1.0).rechecked.rows == 0
+    whole = verify.sweep(mine, over, store=tmp_path / "s", recheck=1.0)
+    assert (whole.served, whole.rechecked.rows, whole.rechecked.differing, whole.done) == (64, 64, 0, 64)
+    some = [verify.sweep(mine, over, store=tmp_path / "s", recheck=0.25).rechecked.rows for _ in range(2)]
+    assert some[0] == some[1] and 6 <= some[0] <= 28
+    # Of few rows one at least.
+    assert verify.sweep(mine, {"x": "1/8:1/4:2"}, store=tmp_path / "t").rechecked is None
+    assert verify.sweep(mine, {"x": "1/8:1/4:2"}, store=tmp_path / "t", recheck=1e-9).rechecked.rows == 1
+
+
+def test_what_comes_out_otherwise_is_counted_shown_and_replaced(mine, cli, tmp_path):
+    over, path = {"x": "1/8:8:64"}, tmp_path / "s"
+    verify.sweep(mine, over, store=path, certify=True)
+    before = rows_of(path)
+    lies = list(before)[:5]
+    for digest in lies:
+        row, other = before[digest], {True: False, False: True}
+        clauses = [{**clause, "holds": other[clause["holds"]]} for clause in row["clauses"]]
+        claim = "refuted" if any(clause["holds"] is False for clause in clauses) else "verified"
+        outcome = row["outcome"] if row["outcome"] == "out_of_scope" else claim
+        change(path, digest, json.dumps({**row, "clauses": clauses, "claim": claim, "outcome": outcome}))
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1/8:8:64", "--store", str(path), "--certify")
+    assert cli(*words)[0] == 0
+    code, out, err = cli(*words, "--recheck", "1", "--json")
+    body = body_of(out)
+    assert (code, err, body["from_store"], body["replaced"]) == (1, "", 64, 0)
+    assert {n: body["rechecked"][n] for n in ("share", "rows", "differing")} == {"share": 1, "rows": 64, "differing": 5}
+    assert len(body["rechecked"]["differences"]) == 3
+    for shown in body["rechecked"]["differences"]:
+        assert "x" in shown["instance"] and "holds" in [part["what"] for part in shown["differs"]]
+    after = rows_of(path)
+    assert {d: {**r, "seconds": 0} for d, r in after.items()} == {d: {**r, "seconds": 0} for d, r in before.items()}
+    code, out, err = cli(*words, "--recheck", "1")
+    assert (code, err) == (0, "") and "computed again, of what the store served: 64, of which 0 differ\n" in out
+
+
+def test_the_table_says_what_differs(mine, cli, tmp_path):
+    path = tmp_path / "s"
+    verify.sweep(mine, {"x": [1]}, store=path, certify=True)
+    ((digest, row),) = rows_of(path).items()
+    change(path, digest, json.dumps({**row, "values": {"third": 3}}))
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1", "--store", str(path), "--certify")
+    code, out, _ = cli(*words, "--recheck", "0.5")
+    assert code == 1 and "computed again, of what the store served: 1, of which 1 differ\n" in out
+    assert "  at x=1: values was kept as {'third': 3}, and is {" in out
+    change(path, digest, "{}")
+    code, out, _ = cli(*words)
+    assert code == 0 and "rows of the store that did not fit, computed anew: 1\n" in out
+
+
+@pytest.mark.parametrize("share", ["0", "-1", "1.5", "nan", "some"])
+def test_a_share_that_is_none_is_one_line(cli, mine, tmp_path, share):
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1")
+    assert_one_line(cli(*words, "--recheck", share), "recheck = ")
+    if share != "some":
+        with pytest.raises(InputError, match="recheck"):
+            verify.sweep(mine, {"x": [1]}, recheck=float(share))

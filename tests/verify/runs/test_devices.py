@@ -1,0 +1,55 @@
+"""Where simulations run: the word that is asked for, and the card that is there or not."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from verify import InputError
+from verify.runs.devices import device_named, machine_of
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A PyTorch that sees a card, or none."""
+
+    def build(*, card):
+        products = []
+        cuda = SimpleNamespace(is_available=lambda: card, get_device_name=lambda: "X1")
+        fake = SimpleNamespace(cuda=cuda, set_float32_matmul_precision=products.append)
+        monkeypatch.setitem(sys.modules, "torch", fake)
+        return products
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("asked", "card", "device"),
+    [
+        ("auto", True, "cuda"),
+        ("auto", False, "cpu"),
+        ("cpu", True, "cpu"),
+        ("cpu", False, "cpu"),
+        ("cuda", True, "cuda"),
+    ],
+)
+def test_the_device_multiplies_in_full_precision(machine, asked, card, device):
+    products = machine(card=card)
+    assert device_named(asked) == device
+    assert products == ["highest"]
+
+
+def test_a_card_that_is_not_there(machine):
+    machine(card=False)
+    with pytest.raises(InputError, match="device = cuda: there is no CUDA device here"):
+        device_named("cuda")
+
+
+def test_another_word_is_refused():
+    with pytest.raises(InputError, match="device = tpu: must be one of auto, cpu, cuda"):
+        device_named("tpu")
+
+
+def test_results_of_a_card_are_kept_under_its_name(machine):
+    machine(card=True)
+    assert (machine_of("cpu"), machine_of("cuda")) == ("cpu", "cuda (X1)")

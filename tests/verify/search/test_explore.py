@@ -1,0 +1,389 @@
+"""The search finds what is false, with the witness that is expected, and nothing in what is true."""
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+import sympy as sp
+
+import verify
+from tests.verify.searched import (
+    AT_LEAST_ONE,
+    NOISE,
+    STRUCTURAL,
+    K,
+    M,
+    N,
+    W,
+    X,
+    Y,
+    k,
+    m,
+    n,
+    noise,
+    theorem,
+    w,
+    without_the_clock,
+    x,
+    y,
+    z,
+)
+from verify import Case, Dynamics, Hypothesis, Inequality, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
+from verify.search.explore import explore, scan
+from verify.search.narrowing import without
+from verify.search.simplify import simplicity
+
+# What is false, and its simplest witness.
+FALSE = {
+    "off by one": (theorem((N,), sp.Le(n + 1, 2 * n - 1)), {"n": 1}),
+    "strict at its boundary": (theorem((N,), sp.Gt(n, 1, evaluate=False)), {"n": 1}),
+    "strict at a closed end": (theorem((AT_LEAST_ONE,), sp.Gt(x, 1, evaluate=False)), {"x": 1}),
+    # x + 1/x ≥ 2, with equality at 1; 2.02 is wrong there.
+    "a constant wrong by 1 %": (theorem((X,), sp.Ge(x + 1 / x, sp.Rational(101, 50))), {"x": 1}),
+    # (x + y)² ≥ 4xy, with equality at x = y.
+    "in two parameters": (theorem((X, Y), sp.Ge((x + y) ** 2, sp.Rational(101, 25) * x * y)), {"x": 1, "y": 1}),
+    # Equality at x = 3y/2: (2x − 3y)² = 4x² − 12xy + 9y².
+    "off the diagonal": (theorem((X, Y), sp.Gt(4 * x**2 + 9 * y**2, 12 * x * y)), {"x": 3, "y": 2}),
+    "at one integer": (theorem((N,), sp.Gt((n - 7) ** 2, 0)), {"n": 7}),
+    "at one negative integer": (theorem((K,), sp.Gt((k + 3) ** 2, 0)), {"k": -3}),
+    "at one number": (theorem((W,), sp.Gt((w - 3) ** 2, 0)), {"w": 3}),
+    "at one negative number": (theorem((W,), sp.Gt((w + 2) ** 2, 0)), {"w": -2}),
+    "at large sizes": (theorem((N,), sp.Le(n, 10**5)), {"n": 10**5 + 1}),
+    "below a negative size": (theorem((K,), sp.Ge(k, -(10**5))), {"k": -(10**5) - 1}),
+    "with a relation that is not affine": (
+        theorem((N,), sp.Le(n, 6), Hypothesis("area", sp.Le(n**2, 50))),
+        {"n": 7},
+    ),
+    "in both parts of a union": (
+        theorem((K,), sp.Gt(k, 0), Hypothesis("far", sp.Ge(k**2, 30)), Hypothesis("near", sp.Le(k**2, 40))),
+        {"k": -6},
+    ),
+    "where a hypothesis is an equation": (
+        theorem((N, M), sp.Le(n, 40), Hypothesis("square", sp.Eq(n, m**2))),
+        {"n": 49, "m": 7},
+    ),
+    # 3^5 = 243, 4^5 = 1024.
+    "with a power of a parameter": (theorem((N,), sp.Lt(3**n, 500)), {"n": 6}),
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_false_is_refuted_with_the_simplest_witness(what, seed):
+    false, witness = FALSE[what]
+    result = explore(false, {}, seed=seed)
+    assert result.counterexample == witness
+    assert (result.stopped, result.exit_code, result.clause.label) == ("found", 1, "claim")
+    assert result.clause.outcome is Outcome.REFUTED and result.sharpness == ()
+    assert 1 <= result.needed <= result.examples
+    # What was found is found again by a check.
+    assert [clause.holds for clause in verify.check(false, **result.counterexample).clauses] == [False]
+
+
+def test_the_margin_of_the_witness_is_exact():
+    result = explore(theorem((N,), sp.Gt(n, 1, evaluate=False)), {})
+    assert result.clause.margin == 0 and result.smallest_margin == 0
+
+
+def test_a_claim_that_is_false_at_extreme_ratios_only():
+    sizes = explore(theorem((N, M), sp.Le(n, 10**5 * m)), {}).counterexample
+    assert sizes == {"n": 10**5 + 1, "m": 1}
+    for left, right in ((x, y), (y, x)):
+        ratio = explore(theorem((X, Y), sp.Le(left, 10**5 * right)), {}).counterexample
+        assert 10**5 < ratio[left.name] / ratio[right.name] < 10**5 + 10
+        # As simple as 1 and 1/100001, if not more.
+        assert simplicity(ratio) <= simplicity({"x": 1, "y": Fraction(1, 10**5 + 1)})
+
+
+@pytest.mark.parametrize(
+    ("at", "draws", "seeds"),
+    [
+        (1234, 400, 2),
+        pytest.param(1234, 400, 5, marks=pytest.mark.audit),
+        pytest.param(12_345, 1000, 5, marks=pytest.mark.audit),
+    ],
+)
+def test_the_margin_leads_to_a_single_integer(at, draws, seeds):
+    single = theorem((N,), sp.Ge((n - at) ** 2, 1))
+    results = [explore(single, {}, seed=seed, max_examples=draws) for seed in range(seeds)]
+    assert all(result.counterexample == {"n": at} for result in results)
+    assert max(result.needed for result in results) < 60
+    # Drawn blindly it would take 10^4 and more.
+    blind = [explore(single, {}, seed=seed, guided=False, max_examples=draws) for seed in range(seeds)]
+    assert all(result.needed is None for result in blind)
+
+
+def test_a_parametric_hypothesis_is_needed():
+    bounded = theorem((N,), sp.Le(n, 7), Hypothesis("small", sp.Lt(n, 8)))
+    kept = explore(bounded, {}, max_examples=200)
+    assert (kept.counterexample, kept.dropped, kept.stopped) == (None, (), "examples")
+    dropped = explore(bounded, {}, drop=["small"])
+    assert dropped.counterexample == {"n": 8} and dropped.dropped == ("small",)
+    # The digest is that of the whole statement.
+    assert dropped.statement_digest == bounded.statement.digest
+
+
+def test_only_what_is_dropped_is_left_out():
+    both = theorem((N, M), sp.Lt(n * m, 50), Hypothesis("n_small", sp.Le(n, 7)), Hypothesis("m_small", sp.Le(m, 7)))
+    assert explore(both, {}, max_examples=200).counterexample is None
+    found = explore(both, {}, drop=["n_small"]).counterexample
+    assert found["m"] <= 7 and found["n"] * found["m"] >= 50
+    wide = explore(both, {}, drop=["n_small", "m_small"], seed=1)
+    assert wide.counterexample is not None and wide.dropped == ("n_small", "m_small")
+
+
+VARIED = theorem((N, NOISE), sp.Le(n * Case(noise, 1, 3), 2 * n), STRUCTURAL)
+
+
+def test_a_structural_hypothesis_is_needed():
+    kept = explore(VARIED, {}, max_examples=100)
+    assert kept.counterexample is None and kept.nearest["noise"] == "gaussian"
+    dropped = explore(VARIED, {}, drop=["gaussian_noise"])
+    assert dropped.counterexample == {"n": 1, "noise": "uniform"}
+    # The instance can be checked as it is: its hypothesis fails there.
+    result = verify.check(VARIED, **dropped.counterexample)
+    assert not result.in_scope and result.clauses[0].outcome is Outcome.REFUTED
+
+
+def test_the_papers_word_stands_where_none_is_given():
+    assert verify.check(VARIED, n=1).outcome is Outcome.VERIFIED
+    assert explore(VARIED, {"noise": "gaussian"}, max_examples=20).counterexample is None
+    with pytest.raises(InputError, match=r"noise = uniform: breaks gaussian_noise.*--drop gaussian_noise"):
+        explore(VARIED, {"noise": "uniform"})
+    with pytest.raises(InputError, match="must be one of gaussian, uniform"):
+        explore(VARIED, {"noise": "cauchy"})
+    assert explore(VARIED, {"noise": "uniform"}, drop=["gaussian_noise"]).counterexample == {"n": 1, "noise": "uniform"}
+    held = explore(VARIED, {"noise": "gaussian"}, drop=["gaussian_noise"], max_examples=50)
+    assert held.counterexample is None and held.nearest["noise"] == "gaussian"
+
+
+def test_given_values_stay():
+    pair = theorem((N, M), sp.Le(n * m, 100))
+    for given, found in (
+        ({"n": 3}, {"n": 3, "m": 34}),
+        ({"m": "7"}, {"n": 15, "m": 7}),
+        ({"n": 200}, {"n": 200, "m": 1}),
+    ):
+        assert explore(pair, given).counterexample == found
+    assert explore(pair, {"n": 3, "m": 34}).counterexample == {"n": 3, "m": 34}
+    assert explore(pair, {"n": 3, "m": 33}).counterexample is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 0}, "n = 0: must be an integer >= 1"),
+        ({"p": 1}, "p = 1: is no parameter"),
+        ({"n": 9}, r"n = 9: breaks small: n < 8 \(--drop small leaves it out\)"),
+        ({"n": 3, "m": 2}, "must satisfy n <= m"),
+    ],
+)
+def test_given_values_that_do_not_fit_are_refused(given, message):
+    bounded = theorem((N, M), sp.Le(n, 9), Hypothesis("small", sp.Lt(n, 8)), domain=(sp.Le(n, m),))
+    with pytest.raises(InputError, match=message):
+        explore(bounded, given)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("none_such", "is no hypothesis.*it has subset_of_two"),
+        ("one_hot", "structural and no variation is coded; can be dropped: subset_of_two"),
+    ],
+)
+def test_labels_that_cannot_be_dropped(label, message):
+    with pytest.raises(InputError, match=message):
+        without(load_theorem("wang2024.theorem1").statement, [label])
+
+
+def test_what_is_left_without_a_hypothesis():
+    statement = load_theorem("wang2024.theorem1").statement
+    left = without(statement, ["step_size", "accuracy"])
+    labels = [h.label for h in statement.hypotheses]
+    assert [h.label for h in left.hypotheses] == [label for label in labels if label not in ("step_size", "accuracy")]
+    assert replace(left, hypotheses=statement.hypotheses) == statement
+    assert without(statement, []) == statement
+
+
+@pytest.mark.parametrize("effort", [{"max_examples": 0}, {"seconds": 0}, {"seconds": -1}, {"seconds": float("nan")}])
+def test_an_empty_effort_is_refused(effort):
+    with pytest.raises(InputError, match="must be"):
+        explore(theorem((N,), sp.Lt(n, 50)), {}, **effort)
+
+
+def test_true_statements_survive():
+    result = explore(theorem((X,), sp.Ge(x + 1 / x, 2)), {}, max_examples=300)
+    assert result.counterexample is None and result.exit_code == 0
+    # Guided to the place of equality.
+    assert 0 <= result.smallest_margin < 1e-9 and result.nearest == {"x": 1}
+
+
+def test_what_rounding_makes_negative_is_no_counterexample():
+    # (x + y)² = x² + 2xy + y² is an equality, and in float64 the left side is often the smaller by a rounding.
+    equal = theorem((X, Y), sp.Ge((x + y) ** 2, sp.Add(x**2, 2 * x * y, y**2)))
+    result = explore(equal, {}, max_examples=200)
+    assert result.counterexample is None and result.undecided == 0
+
+
+def test_what_no_arithmetic_decides_is_counted():
+    # √w·√v > √(wv) never holds, and where the roots are irrational no number of bits shows it.
+    v = sp.Symbol("v", real=True)
+    parameters = tuple(Parameter(name, "rational", "a size", above=0) for name in "wv")
+    equal = theorem(parameters, sp.Gt(sp.sqrt(w) * sp.sqrt(v), sp.sqrt(w * v)))
+    result = explore(equal, {"w": 2, "v": 5}, max_examples=5)
+    assert (result.counterexample, result.undecided, result.exit_code) == (None, 1, 0)
+    assert explore(equal, {"w": 4}, max_examples=5).counterexample == {"w": 4, "v": 1}
+
+
+def test_nothing_is_found_in_scope():
+    result = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30)
+    assert result.counterexample is None and result.examples >= 20
+
+
+def test_the_step_size_bound_is_not_idle():
+    theorem1 = load_theorem("wang2024.theorem1")
+    small = {"T": 9, "q": 2, "d": 1}
+    found = explore(theorem1, small, drop=["step_size"], seed=3, max_examples=60).counterexample
+    assert found is not None
+    assert False in [clause.holds for clause in verify.check(theorem1, **found).clauses]
+    # Stable steps have η ≤ 2q = 4 near the end of training.
+    assert found["eta"] > Fraction(1, 20)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+@pytest.mark.parametrize("what", ["found", "not found"])
+def test_the_same_seed_gives_the_same_result(seed, what):
+    relation = sp.Le(n * m, 10**4) if what == "found" else sp.Ge(n * m, 1, evaluate=False)
+    runs = [without_the_clock(explore(theorem((N, M), relation), {}, seed=seed, max_examples=150)) for _ in range(2)]
+    assert runs[0] == runs[1] and runs[0]["seed"] == seed
+    assert (runs[0]["counterexample"] is not None) == (what == "found")
+
+
+@pytest.mark.parametrize("guided", [True, False])
+def test_another_seed_draws_other_instances(monkeypatch, guided):
+    seen = []
+
+    def watched(clause, statement, instance):
+        seen[-1].append(instance["x"])
+        return scan(clause, statement, instance)
+
+    monkeypatch.setattr("verify.search.explore.scan", watched)
+    for seed in range(3):
+        seen.append([])
+        explore(theorem((X,), sp.Ge(x, 0, evaluate=False)), {}, seed=seed, max_examples=60, guided=guided)
+    assert all(len(set(some)) > 10 for some in seen)
+    assert not any(set(one) == set(other) for one, other in combinations(seen, 2))
+
+
+def test_levels_of_any_sign():
+    falling = Dynamics((z,), (sp.Integer(5),), (z - 1,), z)
+    for level in (3, 0, -2):
+        late = theorem((N,), Reaches("claim", falling, sp.Integer(level), within=n))
+        assert explore(late, {}).counterexample == {"n": 1}, level
+        in_time = theorem((N,), Reaches("claim", falling, sp.Integer(level), within=n + 6))
+        assert explore(in_time, {}, max_examples=50).counterexample is None, level
+    # (t − 3)² − 3: 6, 1, −2, −3, −2, 1, 6
+    back = Dynamics((z,), (sp.Integer(-3),), (z + 1,), z**2 - 3)
+    for level in (2, 0, -2):
+        up_again = theorem((N,), Stays("claim", back, sp.Integer(level), sp.Integer(level)))
+        assert explore(up_again, {}).counterexample == {"n": 1}, level
+
+
+def test_a_run_that_settles_above_the_level_is_found():
+    # x' = r x (1 − x) from 1/2 settles at 1 − 1/r: above 1/2 for r > 2.
+    r = sp.Symbol("x", positive=True)
+    logistic = Dynamics((z,), (sp.Rational(1, 2),), (r * z * (1 - z),), z)
+    below = theorem((X,), Reaches("claim", logistic, sp.Rational(9, 20)), Hypothesis("stable", sp.Lt(x, 3)))
+    result = explore(below, {})
+    assert result.counterexample is not None and 1 - 1 / result.counterexample["x"] > Fraction(9, 20)
+    assert "never reached" in result.clause.detail
+
+
+def test_a_recursion_that_leaves_the_reals_is_no_error():
+    leaving = Dynamics((z,), (sp.Integer(2),), ((z - 3) ** x,), z)
+    result = explore(theorem((X,), Reaches("claim", leaving, sp.Integer(1), within=sp.Integer(5))), {}, max_examples=30)
+    assert result.counterexample is None
+
+
+def test_a_power_of_a_negative_number_is_no_error():
+    # Of the real w^y, those with an odd y ≥ 3 and w = −2 are the first below −5.
+    result = explore(theorem((W, Y), sp.Gt(w**y, -5)), {})
+    assert result.counterexample is not None
+    assert result.counterexample["w"] ** int(result.counterexample["y"]) <= -5
+
+
+def test_a_claim_without_a_value_is_no_counterexample():
+    result = explore(theorem((W,), sp.Gt(1 / w**2, 0, evaluate=False)), {}, max_examples=60)
+    assert result.counterexample is None and result.exit_code == 0
+    assert explore(theorem((W,), sp.Ge(sp.sqrt(w), 0, evaluate=False)), {}, max_examples=60).counterexample is None
+
+
+def test_hypotheses_that_nothing_satisfies_are_an_error():
+    from verify import TheoremError
+
+    nothing = theorem((N,), sp.Lt(n, 5), Hypothesis("one", sp.Gt(n, 3)), Hypothesis("two", sp.Lt(n, 3)))
+    with pytest.raises(TheoremError, match="no instance was found"):
+        explore(nothing, {})
+
+
+def test_what_is_false_nearly_everywhere_falls_at_the_first_instance():
+    # At the simplest instances it holds.
+    identity = theorem((N, M), sp.Eq((n + m) ** 3, n**3 + m**3 + 3 * n * m * (n + m) + (n - 1) * (m - 1) * (n - m)))
+    guided, unguided = ([explore(identity, {}, seed=seed, guided=way) for seed in range(9)] for way in (True, False))
+    assert [result.needed for result in guided] == [1] * 9
+    assert min(result.needed for result in unguided) > 1
+
+
+def test_a_leap_finds_what_is_false_at_a_far_end():
+    bounded = theorem((N, X), sp.Le(n, 10**6 * (1 + x)))
+    result = explore(bounded, {"x": 1}, max_examples=20)
+    # In general position at most 5, the simplest, and leaps to 17 times as much.
+    assert result.needed <= 8 and result.counterexample == {"n": 2 * 10**6 + 1, "x": 1}
+    assert explore(bounded, {"x": 1}, max_examples=1).needed is None
+
+
+def test_no_more_instances_are_tried_than_are_allowed():
+    # But for the polish, of as many, and its end made simple.
+    for most in (1, 2, 5, 20):
+        result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
+        assert result.examples <= 3 * most
+        assert (
+            explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most, guided=False).examples
+            <= most
+        )
+
+
+def test_most_instances_are_drawn_however_many_clauses_there_are(monkeypatch):
+    clauses = tuple(Inequality(f"claim_{i}", sp.Ge(n * m + i, i, evaluate=False)) for i in range(40))
+    many = theorem((N, M), sp.Ge(n, 0, evaluate=False))
+    many = replace(many, statement=replace(many.statement, clauses=clauses))
+    left = []
+    monkeypatch.setattr("verify.search.explore._draw", lambda state, most, seed: left.append((most, len(state.tried))))
+    for most, before in ((1000, 250), (120, 50), (20, 10), (2, 1)):
+        explore(many, {}, max_examples=most)
+        drawn, tried = left.pop()
+        assert drawn + tried == most and tried <= before
+
+
+def test_draws_have_most_of_the_time(monkeypatch):
+    class Clock:
+        now = time.monotonic()
+
+        def monotonic(self):
+            return self.now
+
+    clock, left = Clock(), []
+
+    def slow(clause, statement, instance):
+        clock.now += 0.1
+        return scan(clause, statement, instance)
+
+    monkeypatch.setattr("verify.search.explore.time", clock)
+    monkeypatch.setattr("verify.search.explore.scan", slow)
+    monkeypatch.setattr(
+        "verify.search.explore._draw", lambda state, most, seed: left.append(state.deadline - clock.now)
+    )
+    explore(theorem((N, M), sp.Ge(n * m, 1, evaluate=False)), {}, seconds=4)
+    assert 2.5 < left[0] < 3.5

@@ -1,0 +1,307 @@
+"""Which hypotheses are needed: theorems whose answer is known by hand, and what may not pass for an answer."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from verify import Hypothesis, Inequality, InputError, Parameter, Source, Statement, Theorem, TheoremError
+from verify.rechecker import recheck_text
+from verify.reports.command_line import run
+from verify.reports.necessity_map import Mapped, refusal, shipped, table, write
+from verify.search.necessity import necessity
+
+x, R, s, t = sp.symbols("x R s t", positive=True)
+n = sp.Symbol("n", integer=True, positive=True)
+SIZES = tuple(Parameter(name, "rational", "a size", above=0) for name in ("x", "R", "s", "t"))
+N = Parameter("n", "integer", "a number", minimum=1)
+SQUARE = Inequality("square", sp.Le(x**2, 9, evaluate=False))
+INVERSE = Inequality("inverse", sp.Le(1 / R, sp.Rational(1, 4), evaluate=False))
+FALLING = Inequality("falling", sp.Lt(sp.exp(-t), 1, evaluate=False))
+
+
+def theorem(clauses, *hypotheses, parameters=SIZES, **example):
+    given = dict.fromkeys((p.name for p in parameters), 1) | example
+    return Theorem(
+        "user.t", "t", Source("t", "derived here"), Statement(parameters, tuple(clauses), hypotheses), example=given
+    )
+
+
+def found(made, label, seconds=4, **more):
+    result = necessity(made, seconds=seconds, **more)
+    return next(need for need in result.hypotheses if need.label == label)
+
+
+def test_a_violation_begins_where_it_does_by_hand():
+    # x <= 1, where x² <= 9 holds up to 3.
+    need = found(theorem([SQUARE], Hypothesis("small", sp.Le(x, 1))), "small")
+    assert (need.status, need.clause) == ("needed", "square")
+    (threshold,) = need.thresholds
+    assert threshold.parameter == "x" and threshold.end == 1 and threshold.clear_outcome == "verified"
+    assert 3 * Fraction(98, 100) < threshold.clear <= 3 < threshold.violated < 3 * Fraction(102, 100)
+    assert need.witness["x"] == threshold.violated and need.slack == 1 - threshold.violated
+    assert need.relaxed.clear <= 3 < need.relaxed.violated == threshold.violated
+
+
+def test_the_certificate_is_of_the_statement_without_the_hypothesis():
+    made = theorem([SQUARE, INVERSE], Hypothesis("small", sp.Le(x, 1)), Hypothesis("large", sp.Ge(R, 4)), R=5)
+    need = found(made, "small")
+    accepted = recheck_text(json.dumps(need.certificate).encode())
+    assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
+    weaker = replace(made.statement, hypotheses=made.statement.hypotheses[1:], clauses=(SQUARE,))
+    assert accepted.statement_digest == weaker.digest
+
+
+def test_next_to_the_end_of_the_hypothesis():
+    need = found(theorem([INVERSE], Hypothesis("large", sp.Ge(R, 4)), R=5), "large")
+    (threshold,) = need.thresholds
+    assert threshold.end == 4 and threshold.clear is None
+    assert 4 * Fraction(98, 100) < threshold.violated < 4
+
+
+def test_integers_are_moved_one_by_one():
+    clause = Inequality("few", sp.Le(n**2, 30, evaluate=False))
+    need = found(theorem([clause], Hypothesis("two", sp.Le(n, 2)), parameters=(N,)), "two")
+    (threshold,) = need.thresholds
+    assert (threshold.end, threshold.clear, threshold.violated) == (2, 5, 6)
+    assert isinstance(threshold.violated, int) and need.witness == {"n": 6}
+
+
+def test_what_the_others_imply_or_no_clause_needs_is_redundant():
+    large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
+    made = theorem([INVERSE], large, weaker, other, R=5)
+    assert found(made, "weaker").status == "redundant" and "the others imply it" in found(made, "weaker").why
+    assert found(made, "other").status == "redundant" and "every clause is proved" in found(made, "other").why
+    assert found(made, "large").status == "needed"
+
+
+def test_what_is_true_and_not_proved_is_undecided_with_the_effort():
+    need = found(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), "short", seconds=2, seed=3)
+    assert need.status == "undecided" and need.witness is None and need.certificate is None
+    assert "instances, seed 3" in need.why
+
+
+def test_a_structural_hypothesis_is_varied_or_undecided():
+    law = Parameter("law", "word", "a law", words=("normal", "any"))
+    fixed, varied = Hypothesis("fixed", text="as it is"), Hypothesis("normal", text="the law is normal", varies=law)
+    from verify.language.expressions import Case
+
+    clause = Inequality("large", sp.Le(Case(sp.Symbol("law"), x, -x) * -1, 0, evaluate=False))
+    made = theorem([clause], fixed, varied, parameters=(SIZES[0], law), law="normal")
+    assert found(made, "fixed").status == "undecided" and "no variation is coded" in found(made, "fixed").why
+    need = found(made, "normal")
+    assert need.status == "needed" and need.witness["law"] == "any" and need.thresholds == ()
+
+
+def test_an_equality_is_searched_without_it():
+    clause = Inequality("one", sp.Le((n - 3) ** 2, 0, evaluate=False))
+    need = found(theorem([clause], Hypothesis("three", sp.Eq(n, 3)), parameters=(N,), n=3), "three")
+    assert need.status == "needed" and need.relaxed is None
+    assert need.thresholds[0].end == 3 and abs(need.witness["n"] - 3) == 1
+
+
+def test_a_false_theorem_does_not_make_its_hypotheses_needed():
+    # x² <= 9 fails at x = 4, with both hypotheses.
+    made = theorem([SQUARE], Hypothesis("small", x <= 5), Hypothesis("other", s >= 1))
+    for label in ("other", "small"):
+        need = found(made, label)
+        assert need.status == "undecided" and "square is refuted with it as well" in need.why
+
+
+def test_hypotheses_that_no_instance_is_found_for_end_nothing():
+    m = sp.Symbol("m", integer=True, positive=True)
+    both = Parameter("m", "integer", "a number", minimum=1)
+    squares = Hypothesis("squares", sp.Eq(n**2 + m**2, 5030090, evaluate=False))
+    clause = Inequality("bound", sp.Le(n, 10**9 + n * 0 + m, evaluate=False))
+    made = theorem([clause], squares, Hypothesis("small", n <= 5000), parameters=(N, both), n=1009, m=2003)
+    result = necessity(made, seconds=3)
+    assert [need.label for need in result.hypotheses] == ["squares", "small"]
+    assert result.hypotheses[1].status == "undecided"
+    assert "no instance was found" in result.hypotheses[1].why
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.5])
+def test_little_time_is_no_error(seconds):
+    result = necessity(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), seconds=seconds)
+    assert result.hypotheses[0].status == "undecided" and result.seconds < 10
+
+
+def test_the_end_of_a_hypothesis_may_be_the_least_of_its_domain():
+    clause = Inequality("few", sp.Le(n**2, 30, evaluate=False))
+    (threshold,) = found(theorem([clause], Hypothesis("one", sp.Le(n, 1)), parameters=(N,)), "one").thresholds
+    assert (threshold.end, threshold.clear, threshold.violated) == (1, 5, 6)
+
+
+def test_a_large_integer_is_found_to_the_last_one():
+    clause = Inequality("few", sp.Le(n, 10**6, evaluate=False))
+    (threshold,) = found(theorem([clause], Hypothesis("two", sp.Le(n, 2)), parameters=(N,)), "two").thresholds
+    assert (threshold.clear, threshold.violated) == (10**6, 10**6 + 1)
+
+
+def test_a_factor_is_searched_past_the_hypothesis_where_the_larger_side_is_positive():
+    z, w = sp.symbols("z w", real=True)
+    sides = tuple(Parameter(name, "rational", "a number") for name in "zw")
+    clause = Inequality("bound", sp.Le(z, w + 3, evaluate=False))
+    need = found(theorem([clause], Hypothesis("less", sp.Le(z, w)), parameters=sides), "less", seconds=8)
+    assert need.status == "needed" and need.witness["z"] > need.witness["w"] + 3
+    # Any factor above 1 is enough where both are large.
+    assert need.relaxed is None or need.relaxed.violated <= need.witness["z"] / need.witness["w"]
+
+
+def test_an_empty_effort_is_refused(capsys):
+    with pytest.raises(InputError, match=r"seconds = 0: must be a number > 0"):
+        necessity(theorem([SQUARE]), seconds=0)
+    assert run(["necessity", "ahn2023.lemma1", "--seconds", "0"]) == 2
+    assert "seconds = 0" in capsys.readouterr().err
+    assert run(["necessity", "ahn2023.none"]) == 2
+
+
+@pytest.mark.parametrize("place", ["explore", "check"])
+def test_interrupted_it_shows_what_it_has(monkeypatch, capsys, place):
+    import verify.claims.context
+    import verify.claims.matrix_identity
+    import verify.search.necessity
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    if place == "explore":
+        monkeypatch.setattr(verify.search.necessity, "explore", interrupted)
+    else:
+        # A check reports an interruption in its result.
+        monkeypatch.setattr(verify.claims.matrix_identity.MatrixIdentity, "evaluate", interrupted)
+    assert run(["necessity", "ahn2023.lemma1", "--json"]) == 130
+    body = json.loads(capsys.readouterr().out)
+    assert body["interrupted"] and [row["label"] for row in body["hypotheses"]] == ["linear_attention", "pattern"]
+
+
+def test_interrupted_after_a_violation_it_is_kept(monkeypatch):
+    import verify.search.thresholds
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify.search.thresholds.Approach, "_outcome", interrupted)
+    result = necessity(theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)), Hypothesis("other", s >= 1)), seconds=4)
+    assert result.interrupted and [need.status for need in result.hypotheses] == ["needed"]
+    assert result.hypotheses[0].certificate is not None
+
+
+def test_an_interrupted_map_is_not_written(monkeypatch, tmp_path):
+    import verify.reports.necessity_map as maps
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    monkeypatch.setattr("verify.search.necessity.explore", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        maps.main(["ahn2023.lemma1"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line(capsys):
+    assert run(["necessity", "ahn2023.lemma1", "--seconds", "20"]) == 0
+    text = capsys.readouterr().out
+    assert "needed     symmetric" in text and "_as_printed is refuted" in text
+    assert run(["necessity", "ahn2023.lemma1", "--seconds", "20", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["hypotheses"][-1]
+    assert row["status"] == "needed" and row["witness"]["preconditioner"] == "any"
+
+
+def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, monkeypatch):
+    import verify.reports.necessity_map as maps
+
+    assert "not registered" in shipped(theorem([SQUARE])).why
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    made = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)), Hypothesis("other", text="as it is"))
+    assert shipped(made).why == "no map is shipped"
+    write(made, necessity(made, seconds=4), tmp_path)
+    mapped = shipped(made)
+    assert mapped.why == "" and mapped.counts() == "1 needed (small), 1 undecided, 1 of these without a coded variation"
+    assert refusal(made, mapped.hypotheses[0]) == ""
+    lines = list(table([mapped]))
+    assert any("| needed |" in line and "`square` refuted at" in line for line in lines)
+    assert any("1 structural" in line for line in lines)
+
+    changed = replace(made.statement, clauses=(replace(SQUARE, relation=sp.Le(x**2, 8, evaluate=False)),))
+    other = made.variant(changed)
+    assert shipped(other).why == "the map is of another statement"
+    assert refusal(other, mapped.hypotheses[0]) == "the certificate is of another statement"
+    path = tmp_path / "user.t.small.certificate.json"
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "instance": {**data["instance"], "x": "2"}}))
+    assert refusal(made, mapped.hypotheses[0]) != ""
+    path.write_text(json.dumps(data))
+    row = mapped.hypotheses[0]
+    assert refusal(made, {**row, "witness": {**row["witness"], "x": 999}}) == "the certificate is of another instance"
+    assert refusal(made, {**row, "status": "redundant"}) == "the certificate proves less"
+    path.unlink()
+    assert refusal(made, row) == "no certificate is shipped"
+
+
+def test_what_is_said_to_be_redundant_is_checked_again(tmp_path, monkeypatch):
+    import verify.reports.necessity_map as maps
+
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
+    made = theorem([INVERSE], large, weaker, other, R=5)
+    write(made, necessity(made, seconds=3), tmp_path)
+    rows = {row["label"]: row for row in shipped(made).hypotheses}
+    assert [row["status"] for row in rows.values()] == ["needed", "redundant", "redundant"]
+    assert {label: refusal(made, row) for label, row in rows.items()} == dict.fromkeys(rows, "")
+    assert refusal(made, {**rows["large"], "status": "redundant"}) == "the certificate proves less"
+    # The weaker one's proof is of itself, and not of the other.
+    (tmp_path / "user.t.other.certificate.json").write_text((tmp_path / "user.t.weaker.certificate.json").read_text())
+    assert refusal(made, rows["other"]) == "the certificate is of another statement"
+
+
+def test_certificates_of_before_are_removed(tmp_path):
+    small = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)))
+    result = necessity(small, seconds=4)
+    write(small, result, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"user.t.json", "user.t.small.certificate.json"}
+    undecided = replace(result.hypotheses[0], status="undecided", certificate=None, witness=None)
+    write(small, replace(result, hypotheses=(undecided,)), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"user.t.json"}
+
+
+def test_a_certificate_that_is_not_accepted_is_not_written(tmp_path):
+    small = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)))
+    result = necessity(small, seconds=4)
+    (need,) = result.hypotheses
+    forged = {**need.certificate, "instance": {**need.certificate["instance"], "x": "2"}}
+    with pytest.raises(TheoremError, match="small: the re-checker does not accept it"):
+        write(small, replace(result, hypotheses=(replace(need, certificate=forged),)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_counts_of_an_empty_map():
+    assert Mapped("user.t", (), 0, 0).counts() == ""
+
+
+def test_a_hypothesis_in_which_a_word_chooses():
+    from verify.language.expressions import Case
+
+    word, size = sp.Symbol("law"), Parameter("law", "word", "a law", words=("one", "two"))
+    kept = Hypothesis("small", sp.Le(x, Case(word, 1, 2), evaluate=False))
+    need = found(theorem([SQUARE], kept, parameters=(SIZES[0], size), law="one"), "small")
+    (threshold,) = need.thresholds
+    assert need.status == "needed" and threshold.end == {"one": 1, "two": 2}[need.witness["law"]]
+    assert threshold.clear <= 3 < threshold.violated
+
+
+def test_an_end_of_the_domain_is_no_end_of_the_hypothesis():
+    # x > 0 is the domain: of 1 <= x the end is 1, of x (x - 1) <= 0 also.
+    low = Inequality("low", sp.Ge(2 * x, 1, evaluate=False))
+    for relation in (sp.Ge(x, 1), sp.Ge(x * x, x, evaluate=False)):
+        (threshold,) = found(theorem([low], Hypothesis("large", relation)), "large").thresholds
+        assert threshold.end == 1 and threshold.violated < Fraction(1, 2) <= threshold.clear
+
+
+def test_beside_the_example_numbers_are_short():
+    # The hypothesis ends at the root of 2: what is tried past it is not that root's digits.
+    need = found(theorem([SQUARE], Hypothesis("root", sp.Le(x**2, 2, evaluate=False))), "root")
+    assert need.status == "needed" and len(str(need.witness["x"])) < 12

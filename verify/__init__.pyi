@@ -1,0 +1,100 @@
+"""The public names, each once, with the module that it is in: `__init__.py` reads them here."""
+
+# The verbs, the same as on the command line.
+from verify.reports.verbs import check as check
+from verify.reports.verbs import conditions as conditions
+from verify.reports.verbs import derive as derive
+from verify.reports.verbs import explore as explore
+from verify.reports.verbs import list_theorems as list_theorems
+from verify.reports.verbs import necessity as necessity
+from verify.reports.verbs import recheck as recheck
+from verify.reports.verbs import simulate as simulate
+from verify.reports.verbs import sweep as sweep
+
+# A theorem, and what it is written in.
+from verify.checking.derivation import Derivation as Derivation
+from verify.checking.derivation import Step as Step
+from verify.checking.reported_values import ClauseValue as ClauseValue
+from verify.checking.reported_values import ValueLargest as ValueLargest
+from verify.checking.reported_values import ValueLeast as ValueLeast
+from verify.checking.reported_values import ValueOver as ValueOver
+from verify.checking.reported_values import ValueWhere as ValueWhere
+from verify.checking.sources import Paper as Paper
+from verify.checking.sources import Source as Source
+from verify.checking.theorem import Bound as Bound
+from verify.checking.theorem import Canary as Canary
+from verify.checking.theorem import Theorem as Theorem
+from verify.language.recursion import Dynamics as Dynamics
+from verify.language.expressions import Case as Case
+from verify.language.expressions import enclosed as enclosed
+from verify.language.expressions import primitive as primitive
+from verify.language.parameters import Parameter as Parameter
+from verify.language.statement import Hypothesis as Hypothesis
+from verify.language.statement import Statement as Statement
+
+# Kinds of clause, and the data of their proofs.
+from verify.claims.identity import Identity as Identity
+from verify.claims.inequality import Inequality as Inequality
+from verify.claims.first_passage import Reaches as Reaches
+from verify.claims.first_passage import Stays as Stays
+from verify.claims.isolated_root import IsolatedRoot as IsolatedRoot
+from verify.claims.least_residual import LeastResidual as LeastResidual
+from verify.claims.matrix_identity import MatrixIdentity as MatrixIdentity
+from verify.language.noncommutative import matrix as matrix
+from verify.claims.stationary_square import StationarySquare as StationarySquare
+from verify.provers.descent_lemma import Coordinate as Coordinate
+from verify.provers.descent_lemma import Descent as Descent
+from verify.provers.tube_cells import Tube as Tube
+
+# Outcomes and errors.
+from verify.errors import InputError as InputError
+from verify.errors import TheoremError as TheoremError
+from verify.outcomes import Enclosure as Enclosure
+from verify.outcomes import Evidence as Evidence
+from verify.outcomes import Outcome as Outcome
+
+# Simulations, and how theory is held against them.
+from verify.reports.pytest_plugin import load_profile as load_profile
+from verify.runs.checkpoints import Running as Running
+from verify.runs.comparisons import Comparison as Comparison
+from verify.runs.comparisons import ComparisonResult as ComparisonResult
+from verify.runs.comparisons import Prediction as Prediction
+from verify.runs.comparisons import Verdict as Verdict
+from verify.runs.comparisons import agreement as agreement
+from verify.runs.comparisons import all_of as all_of
+from verify.runs.comparisons import chance as chance
+from verify.checking.registry import comparison_ids as comparison_ids
+from verify.runs.comparisons import load_comparison as load_comparison
+from verify.runs.comparisons import load_prediction as load_prediction
+from verify.runs.comparisons import over_drawn as over_drawn
+from verify.runs.comparisons import over_instances as over_instances
+from verify.checking.registry import prediction_ids as prediction_ids
+from verify.runs.comparisons import student_bound as student_bound
+from verify.runs.crossings import Crossing as Crossing
+from verify.runs.crossings import in_full as in_full
+from verify.runs.crossings import register_profiles as register_profiles
+from verify.runs.experiments import Experiment as Experiment
+from verify.runs.experiments import ExperimentResult as ExperimentResult
+from verify.runs.experiments import Setting as Setting
+from verify.checking.registry import experiment_ids as experiment_ids
+from verify.runs.experiments import load_experiment as load_experiment
+from verify.runs.measurements import Curve as Curve
+from verify.runs.measurements import HeatMap as HeatMap
+from verify.runs.measurements import Measurement as Measurement
+from verify.runs.measurements import Predicted as Predicted
+from verify.runs.store import Store as Store
+
+# What is installed, by id, and findings.
+from verify.checking.loading import load_theorem as load_theorem
+from verify.checking.registry import theorem_ids as theorem_ids
+from verify.reports.findings import Finding as Finding
+from verify.reports.findings import Premise as Premise
+from verify.reports.findings import Reproduction as Reproduction
+from verify.checking.registry import finding_ids as finding_ids
+from verify.reports.findings import findings_text as findings_text
+from verify.reports.findings import load_finding as load_finding
+
+# A recursion at many instances, in float64.
+from verify.evaluation.many_runs import observe as observe
+
+__version__: str

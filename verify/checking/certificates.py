@@ -1,0 +1,127 @@
+"""Certificates: the decided clauses of a check as data that a program knowing nothing of this one can re-check."""
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError
+from verify.outcomes import Enclosure
+from verify.provers.proof_data import inverse_roots, number
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.outcomes import CheckResult, ClauseResult
+
+FORMAT, VERSION = "lemmascope-certificate", 1
+
+
+def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
+    """Return the certificate of a check. Raises InputError where a clause is not decided, or in no checkable way."""
+    missing = [clause for clause in result.clauses if clause.proof is None]
+    if missing:
+        why = missing[0].unchecked or "it is not decided exactly"
+        raise InputError("--certificate", missing[0].label, f"this clause has no certificate: {why}")
+    undecided = [hypothesis.label for hypothesis in result.hypotheses if hypothesis.holds is None]
+    if undecided and result.in_scope is None:
+        raise InputError("--certificate", undecided[0], "whether this hypothesis holds is not decided")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "theorem": theorem.id,
+        "statement": theorem.statement.to_data(),
+        "statement_digest": theorem.statement.digest,
+        "instance": {name: written(value) for name, value in result.instance.items()},
+        "in_scope": result.in_scope,
+        "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
+        "clauses": [stated(clause) for clause in result.clauses],
+    }
+
+
+def stated(clause: "ClauseResult") -> dict[str, Any]:
+    """Return what a certificate states of a clause."""
+    evidence = str(clause.evidence)
+    return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
+
+
+def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
+    """Return the certificate of a check as JSON text. Raises InputError like `certificate`."""
+    data = certificate(theorem, result)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def certificate_file(name: str) -> Path:
+    """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
+
+    Raises InputError for an empty name, a folder, what is no file, and where its folder is missing or not writable.
+    """
+    path = Path(name)
+    if not name.strip():
+        raise InputError("--certificate", repr(name), "must name a file")
+    try:
+        mode, folder = path.stat().st_mode if path.exists() else None, path.resolve().parent
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError("--certificate", name, f"cannot be written: {error}") from error
+    if mode is not None and not stat.S_ISREG(mode):
+        raise InputError(
+            "--certificate", name, f"must name a file: it is {'a folder' if stat.S_ISDIR(mode) else 'none'}"
+        )
+    if not folder.is_dir():
+        raise InputError("--certificate", name, f"cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("--certificate", name, f"the folder {folder} cannot be written to")
+    return path
+
+
+def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> None:
+    """Write the certificate of a check to a file, whole or not at all.
+
+    Raises InputError where it cannot be written, or where the re-checker does not accept it.
+    """
+    from verify.rechecker import Rejected, Unreadable, recheck_text
+
+    text = certificate_text(theorem, result)
+    try:
+        recheck_text(text.encode())
+    except (Rejected, Unreadable) as error:
+        raise InputError("--certificate", path, f"the re-checker does not accept it: {error}") from error
+    path = certificate_file(str(path))
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError("--certificate", path, f"cannot be written: {error.strerror}") from error
+    finally:
+        # Moved, or half written: in no case is it left behind, after Ctrl-C neither.
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _digest_of(name: str) -> str:
+    from verify.checking.loading import load_theorem
+
+    return load_theorem(name).statement.digest
+
+
+def written(value: Any) -> Any:
+    """Return a parameter's value: a word as it is, a number or each of a list as a canonical string."""
+    if isinstance(value, tuple):
+        return [number(entry) for entry in value]
+    return value if isinstance(value, str) else number(value)
+
+
+def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a proof states, by their names: an accepted one shows them."""
+    match proof:
+        case {"kind": "passage", "steps": int(steps)}:
+            return {"steps": Enclosure(steps, steps)}
+        case {"kind": "tube", "steps": [first, last]}:
+            return {"steps": Enclosure(int(first), int(last))}
+        case {"kind": "residual", "roots": roots, "minimum": minimum} if roots:
+            return {"a": inverse_roots(roots), "minimum": Fraction(minimum), "attained": True}
+    return {}

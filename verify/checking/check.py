@@ -1,0 +1,228 @@
+"""Check a theorem at an instance: its hypotheses, then every clause of its claim, in scope or not."""
+
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+from sympy.core.relational import Relational
+
+from verify.budget import ended, until
+from verify.checking.certificates import stated_values
+from verify.checking.decide import Decider
+from verify.checking.least_values import least
+from verify.checking.loading import load_theorem
+from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
+from verify.checking.standing import shipped_proofs, standing
+from verify.claims.context import MOST_WORK, Context
+from verify.claims.inequality import Inequality
+from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
+from verify.evaluation.instances import evaluate_hypothesis, parse
+from verify.evaluation.iteration import Progress
+from verify.evaluation.values import evaluate_rising
+from verify.language.definedness import substituted
+from verify.outcomes import CheckResult, ClauseResult, Enclosure, HypothesisResult, scope
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Hypothesis
+
+_LEAST_WORK = 5e6
+"""What re-checking may cost where little time is given, in nominal microseconds."""
+_LATE, _PARTING = 1.1, 0.3
+"""Times the time budget, and so many seconds: when what does not look at the clock is ended."""
+
+
+def check(
+    theorem: "Theorem",
+    given: Mapping[str, Any],
+    *,
+    seconds: float = 60,
+    digits: int = 17,
+    seed: int = 0,
+    progress: Progress | None = None,
+    shipped: bool = True,
+) -> CheckResult:
+    """Check `theorem` at an instance.
+
+    Parameters
+    ----------
+    given
+        Values of all parameters, as text or as exact numbers.
+    seconds
+        Time budget; what is not decided within it is inconclusive.
+    digits
+        Significant digits of enclosures.
+    seed
+        Seed of whatever is random; an exact check uses none and repeats it.
+    progress
+        Called now and then with the step at which a recursion stands.
+    shipped
+        Whether a proof for all parameters that the theorem's package ships is taken where the re-checker accepts it;
+        else, and where there is none, one is looked for.
+
+    Raises
+    ------
+    InputError
+        For a value that is not understood, missing, unknown or outside its domain.
+    """
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    if not 1 <= digits <= 1000:
+        raise InputError("digits", digits, "must be an integer from 1 to 1000")
+    with until(time.monotonic() + seconds):
+        return _checked(theorem, given, seconds, digits, seed, progress, shipped_proofs(theorem) if shipped else {})
+
+
+def _checked(
+    theorem: "Theorem",
+    given: Mapping[str, Any],
+    seconds: float,
+    digits: int,
+    seed: int,
+    progress: Progress | None,
+    shipped: Mapping[str, Any],
+) -> CheckResult:
+    started = time.monotonic()
+    statement = theorem.statement
+    instance = parse(statement, given)
+    # What does not look at the clock is ended a little later.
+    late = started + _LATE * seconds + _PARTING
+    hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in statement.at(instance).hypotheses)
+    in_scope = scope(hypotheses) is True
+    context = Context(
+        statement.at(instance),
+        instance,
+        theorem.proofs,
+        started + seconds,
+        digits=digits,
+        progress=progress,
+        iterate_until=started + 0.8 * seconds,
+        in_scope=in_scope,
+        for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
+        shipped=shipped,
+        work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
+        late=late,
+    )
+    decider = Decider(statement, context)
+    clauses = decider.claim()
+    found = {clause.label: clause for clause in clauses}
+    values: dict[str, Any] = {}
+    without: dict[str, str] = {}
+    rechecked: dict[str, bool] = {}
+    for name, value in theorem.values.items():
+        try:
+            asked = statement.decided(value, instance)
+            values[name], rechecked[name] = ended(late, _reported, asked, found, decider)
+        except (UndefinedError, UndecidedError, OutOfTimeError) as error:
+            values[name], without[name] = None, str(error)
+    confirmed, doubt = decider.scope() if in_scope else (None, "")
+    return CheckResult(
+        theorem.id,
+        statement.digest,
+        instance,
+        hypotheses,
+        clauses,
+        values,
+        seed,
+        time.monotonic() - started,
+        digits,
+        context.interrupted,
+        {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
+        without,
+        rechecked,
+        confirmed,
+        doubt,
+    )
+
+
+def _reported(value: Any, found: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, bool]:
+    """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
+
+    UndefinedError or UndecidedError where there is none.
+    """
+    context = decider.context
+    if isinstance(value, ClauseValue):
+        clause = found[value.clause]
+        found_there = clause.values.get(value.name)
+        return found_there, clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == found_there
+    if isinstance(value, ValueWhere | tuple):
+        return _where(value if isinstance(value, tuple) else (value,), decider)
+    if isinstance(value, Relational):
+        return _holds(value, decider)
+    if isinstance(value, ValueLargest):
+        numbers = [_valued(expression, decider, exact=True) for expression in value.expressions]
+        return max(number for number, _ in numbers), all(same for _, same in numbers)
+    if isinstance(value, ValueLeast):
+        return least(value, context), False
+    if isinstance(value, ValueOver):
+        return _over(value, decider)
+    return _valued(value, decider)
+
+
+def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> tuple[Fraction | Enclosure, bool]:
+    context = decider.context
+    value = context.exact(expression) if exact else context.shown(expression)
+    return value, decider.rechecks_value(expression, value)
+
+
+def _where(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, bool]:
+    """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
+    rechecked = True
+    for case in cases:
+        held = []
+        for relation in case.relations:
+            held.append(_holds(relation, decider))
+            rechecked &= held[-1][1]
+            if not held[-1][0]:
+                break
+        if all(holds for holds, _ in held):
+            value, same = _valued(case.expression, decider)
+            return value, rechecked and same
+    return None, rechecked
+
+
+def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
+    """Return whether a relation holds at the instance, and whether that was re-checked.
+
+    Raises UndecidedError where it is not decided: no other case may then count.
+    """
+    found = decider.decide(Inequality("holds", relation))
+    if found.holds is None:
+        raise UndecidedError(f"{relation}: not decided here: {found.detail}")
+    return found.holds, found.rechecked
+
+
+def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
+    """Return a value at each entry of a list, exactly, or the sum of all, and whether each was found again.
+
+    Raises UndefinedError for one without a value.
+    """
+    context = decider.context
+
+    def exact(expression: sp.Basic, at: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, bool]:
+        if time.monotonic() > context.deadline:
+            raise UndefinedError("the time ran out")
+        found, _ = evaluate_rising(expression, {**context.instance, **{s.name: number for s, number in at.items()}})
+        if not isinstance(found, Fraction):
+            raise UndefinedError(f"{expression}: a rational value is needed here")
+        put = {symbol: sp.Rational(number.numerator, number.denominator) for symbol, number in at.items()}
+        return found, decider.rechecks_value(substituted(expression, put), found)
+
+    entries, sums, same = context.instance[value.parameter], dict[sp.Symbol, Fraction](), True
+    for symbol, term in value.sums.items():
+        parts = [exact(sp.sympify(term), {value.entry: x}) for x in entries]
+        sums[symbol] = sum((number for number, _ in parts), Fraction(0))
+        same &= all(found for _, found in parts)
+    listed = [exact(sp.sympify(value.expression), {**sums, value.entry: x}) for x in entries]
+    numbers = [number for number, _ in listed]
+    return sum(numbers, Fraction(0)) if value.total else numbers, same and all(found for _, found in listed)
+
+
+def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) -> HypothesisResult:
+    try:
+        return ended(late, evaluate_hypothesis, hypothesis, instance)
+    except OutOfTimeError as error:
+        shown = hypothesis.label, hypothesis.kind, hypothesis.statement
+        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")

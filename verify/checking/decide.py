@@ -1,0 +1,192 @@
+"""The one way to a decided clause: it is evaluated, its proof is re-checked, and that sets the evidence.
+
+A clause hands over an outcome and proof data, and does not say how sure it is. What the re-checker accepts is proved or
+certified, as it says; what it does not read, such as a primitive that it does not know, is computed at most; what it
+reads and refuses is not decided.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.budget import ended
+from verify.checking.certificates import stated, written
+from verify.claims.context import Clause, Context
+from verify.errors import (
+    BeyondReachError,
+    InputError,
+    NotExactError,
+    OutOfTimeError,
+    TheoremError,
+    UndecidedError,
+    UndefinedError,
+)
+from verify.language.expressions import to_data
+from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+    from verify.rechecker import Instance, Verdict
+
+_VALUE_BITS = 512
+"""With how many bits the re-checker computes a reported value."""
+_ALONE = 10.0
+"""Seconds for a clause that is decided by itself."""
+
+
+class Decider:
+    """Decides clauses of a statement at an instance; `statement` has its words undecided, as its digest does.
+
+    What the re-checker reads is taken at first: nothing that a clause does as it is evaluated changes it.
+    """
+
+    def __init__(self, statement: "Statement", context: Context) -> None:
+        self.statement, self.context = statement, context
+        self._text = statement.canonical()
+        self._claim = tuple(json.loads(self._text)["claim"])
+        self._instance = {name: written(value) for name, value in context.instance.items()}
+
+    @cached_property
+    def rechecker(self) -> "Instance":
+        """The statement at the instance, as the re-checker reads it."""
+        from verify.rechecker import Instance
+
+        return Instance(self._text, self._instance, self.context.work)
+
+    def claim(self) -> tuple[ClauseResult, ...]:
+        """Decide all clauses of the statement."""
+        return tuple(self.clause(place) for place in range(len(self._claim)))
+
+    def clause(self, place: int) -> ClauseResult:
+        """Decide a clause of the statement, by its place."""
+        return self._decided(self.context.statement.clauses[place], self._claim[place])
+
+    def decide(self, clause: Clause) -> ClauseResult:
+        """Decide a clause that is none of the statement's, in its parameters and definitions."""
+        return self._decided(clause, clause.to_data())
+
+    def _decided(self, clause: Clause, data: Any) -> ClauseResult:
+        result = self._evaluated(clause)
+        if result.holds is None:
+            return result
+        try:
+            verdict = self._verdict(data, result)
+            if verdict.rejected and (plain := _without_checkpoints(result)) is not None:
+                again = self._verdict(data, plain)
+                result, verdict = (result, verdict) if again.rejected else (plain, again)
+        except OutOfTimeError:
+            return ClauseResult.undecided(clause, "the time ran out as it was re-checked", margin=result.margin)
+        if verdict.evidence is not None:
+            margin = _proved_margin(result)
+            return replace(result, evidence=Evidence(verdict.evidence), rechecked=True, margin=margin)
+        if self.context.interrupted:
+            return ClauseResult.undecided(clause, "interrupted")
+        if self.context.withhold(clause.label, result.proof):
+            # A proof for all parameters: what is found at the instance may be accepted.
+            again = self._decided(clause, data)
+            return replace(again, detail=f"{again.detail}; a proof for all is not accepted: {verdict.why}".lstrip("; "))
+        if verdict.rejected:
+            why = f"the re-checker does not accept what was found: {verdict.why}"
+            return ClauseResult.undecided(clause, why, margin=result.margin, bits=result.bits, unchecked=verdict.why)
+        return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=verdict.why)
+
+    def _evaluated(self, clause: Clause) -> ClauseResult:
+        try:
+            result = ended(self.context.late, clause.evaluate, self.context)
+        except KeyboardInterrupt:
+            self.context.interrupt()
+            return ClauseResult.undecided(clause, "interrupted")
+        except OutOfTimeError as error:
+            return ClauseResult.undecided(clause, str(error))
+        except BeyondReachError as error:
+            return ClauseResult.undecided(clause, f"not evaluated here: {error}")
+        except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
+            return ClauseResult.undecided(clause, f"no value here: {error}")
+        except Exception as error:
+            if isinstance(error, InputError | TheoremError) or type(clause).__module__.startswith("verify."):
+                raise
+            raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
+        if not isinstance(result, ClauseResult):
+            raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
+        if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
+            raise TheoremError(f"clause {clause.label}: {result.outcome!r} is no outcome of a clause")
+        if not isinstance(result.margin, int | Fraction | Enclosure | None):
+            raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is no exact number")
+        # What is decided is what the statement says, and a witness is one of a refutation.
+        witness = result.witness if result.holds is False else {}
+        return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
+
+    def _verdict(self, data: Any, result: ClauseResult) -> "Verdict":
+        from verify.rechecker import Verdict
+
+        proof = stated(result)
+        try:
+            json.dumps([data, proof], allow_nan=False)
+        except (TypeError, ValueError) as error:
+            return Verdict(None, f"its proof is no data: {error}", rejected=True)
+        try:
+            return ended(self.context.late, lambda: self.rechecker.verdict(data, proof))
+        except KeyboardInterrupt:
+            self.context.interrupt()
+            return Verdict(None, "interrupted")
+
+    def scope(self) -> tuple[bool | None, str]:
+        """Return whether the re-checker finds all hypotheses to hold, None and why where it does not find out."""
+        try:
+            return ended(self.context.late, self._scope)
+        except OutOfTimeError as error:
+            return None, str(error)
+        except KeyboardInterrupt:
+            self.context.interrupt()
+            return None, "interrupted"
+
+    def _scope(self) -> tuple[bool | None, str]:
+        return self.rechecker.in_scope()
+
+    def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> bool:
+        """Whether the re-checker, too, finds the value of an expression to be what is reported, or inside it."""
+        ends = (value.lower, value.upper) if isinstance(value, Enclosure) else (value, value)
+        if None in ends:
+            return False
+        try:
+            data = to_data(sp.sympify(expression), written=False)
+        except TheoremError:
+            return False
+        low, high = map(written, ends)
+        return self.rechecker.encloses(data, low, high, _VALUE_BITS).evidence is not None
+
+
+def decided(
+    statement: "Statement", instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
+) -> ClauseResult:
+    """Decide one clause at an instance, of a statement with its words decided."""
+    context = Context(statement, instance, {}, time.monotonic() + seconds)
+    return Decider(statement, context).decide(clause)
+
+
+def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
+    """Return the same with a run's proof that states no checkpoints, None where it states none.
+
+    Each checkpoint's balls are some times wider than what the run had, which may be more than a close decision allows.
+    """
+    proof = result.proof
+    return replace(result, proof={**proof, "checkpoints": []}) if proof and proof.get("checkpoints") else None
+
+
+def _proved_margin(result: ClauseResult) -> Any:
+    """Return a clause's margin, as its proof states it where the clause itself says another one."""
+    match result.proof:
+        case {"kind": "exact", "margin": str(exactly)}:
+            return Fraction(exactly)
+        case {"kind": "ball", "margin": [low, high]}:
+            margin = result.margin
+            ends = (margin.lower, margin.upper) if isinstance(margin, Enclosure) else (None, None)
+            inside = all(end is not None and Fraction(low) <= end <= Fraction(high) for end in ends)
+            return margin if inside else Enclosure(Fraction(low), Fraction(high))
+    return result.margin

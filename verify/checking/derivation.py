@@ -1,0 +1,98 @@
+"""Derivations: numbered steps, each checked by SymPy when it is shown."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.language.expressions import has_matrices
+from verify.language.noncommutative import monomials
+from verify.language.symbolic_zeros import vanishes
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: left = right, and why.
+
+    `left` holds the operation to be carried out (a `Derivative`, a `Limit`, a `Sum`, an
+    expression to be simplified), `right` its result. What the two mean is checked by carrying
+    out and comparing; a step whose sides are written the same is none.
+    """
+
+    why: str
+    left: Any
+    right: Any
+
+
+@dataclass(frozen=True)
+class CheckedStep:
+    """A step with its number, after its check; `left` and `right` are written with the shorthands."""
+
+    number: int
+    why: str
+    left: Any
+    right: Any
+
+    def text(self) -> str:
+        """Return the step as text."""
+        return f"{self.number}. {self.why}\n   {sp.sstr(self.left)}\n     = {sp.sstr(self.right)}"
+
+    def latex(self) -> str:
+        """Return the step as a LaTeX item."""
+        return f"\\item {self.why}\n  \\[ {sp.latex(self.left)} = {sp.latex(self.right)} \\]"
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Steps from the definitions to what the statement claims.
+
+    `definitions` are put in before a step is checked; `shorthands` (name, expression) replace the
+    expressions by their names when a step is shown, in their order. Both are shown before the first step.
+    """
+
+    steps: tuple[Step, ...]
+    definitions: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    shorthands: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
+
+    def notation(self) -> list[tuple[sp.Expr, sp.Expr]]:
+        """Return names with what they stand for, each written with the shorthands after it."""
+        short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
+        return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
+
+    def checked_steps(self) -> Iterator[CheckedStep]:
+        """Yield each step after checking it; TheoremError names the first that does not hold."""
+        for number, step in enumerate(self.steps, 1):
+            check_step(number, step, self._expand)
+            yield CheckedStep(number, step.why, self._shown(step.left), self._shown(step.right))
+
+    def _shown(self, expression: Any, skip: int = 0) -> Any:
+        for name, value in self.shorthands[skip:]:
+            expression = sp.sympify(expression).subs(value, name)
+        return expression
+
+    def _expand(self, expression: sp.Expr) -> sp.Expr:
+        for name, value in reversed(self.definitions.items()):
+            expression = expression.subs(name, value)
+        return expression
+
+
+def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = lambda expression: expression) -> None:
+    """Raise TheoremError unless the step says something and SymPy finds its two sides equal."""
+    left, right = sp.sympify(step.left), sp.sympify(step.right)
+    if left == right:
+        raise TheoremError(f"step {number} ({step.why}): both sides are written the same, so it is no step")
+    try:
+        holds = isinstance(left, sp.Expr) and _vanishes(expand(left - right))
+    except TheoremError as error:
+        raise TheoremError(f"step {number} ({step.why}): {error}") from error
+    if not holds:
+        raise TheoremError(f"step {number} ({step.why}): {left} = {right} does not hold")
+
+
+def _vanishes(difference: sp.Expr) -> bool:
+    if not has_matrices(difference):
+        return vanishes(difference)
+
+    return not monomials(difference)

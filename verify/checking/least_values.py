@@ -1,0 +1,93 @@
+"""The least integer of a range at which some expressions are at most a level, exactly, whether they fall or not.
+
+Where they are rational in the integer's symbol, they cross the level, or have no value, at the real roots of some
+polynomials alone. So the least integer that is enough is the first of the range, or next to a root. Else the range is
+gone through from its first integer on.
+"""
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import flint
+import sympy as sp
+
+from verify.checking.reported_values import ValueLeast
+from verify.claims.context import Context
+from verify.errors import UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import real_roots
+from verify.evaluation.values import evaluate_rising, exact_values, sign_of
+from verify.language.definedness import needs, taken_apart
+from verify.language.expressions import difference
+from verify.language.symbolic_zeros import put
+
+_MOST_TRIED = 10_000
+"""So many integers are gone through where nothing says at which of them the sign may change."""
+
+
+def least(value: ValueLeast, context: Context) -> int:
+    """Return the least integer in the range that is enough; that it is, and none before it, is decided exactly.
+
+    Raises UndefinedError where a comparison is undecided, the range is too long to be gone through, the time runs out,
+    or no integer in the range is enough.
+    """
+    level, lowest, highest = value.ends()
+    low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
+    relations = (context.statement.expand(sp.Le(e, level, evaluate=False)) for e in value.expressions)
+    rooms = [difference(relation) for relation in relations]
+    for at in _candidates(value.parameter, rooms, low, high, context):
+        if time.monotonic() > context.deadline:
+            raise UndefinedError("the time ran out")
+        if all(_enough(room, value.parameter, at, context) for room in rooms):
+            return at
+    raise UndefinedError(f"no integer from {low} to {high} is enough")
+
+
+def _enough(room: sp.Expr, name: str, at: int, context: Context) -> bool:
+    try:
+        sign = sign_of(evaluate_rising(room, {**context.instance, name: at}, sign=True)[0])
+    except UndecidedError:
+        sign = None
+    except UndefinedError:
+        # What has no value is at most no level.
+        return False
+    if sign is None:
+        raise UndefinedError(f"{room}: the sign is undecided at {name} = {at}")
+    return sign >= 0
+
+
+def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, context: Context) -> Iterable[int]:
+    """Return integers of the range, in order, of which the least that is enough is one."""
+    known = {other: value for other, value in context.instance.items() if other != name}
+    places = {low}
+    for room in rooms:
+        here = put(room, exact_values(room.free_symbols, known))
+        symbols = {symbol for symbol in here.free_symbols if symbol.name == name}
+        if here.free_symbols - symbols:
+            return _gone_through(name, low, high)
+        for symbol in symbols:
+            for part in (taken_apart(here)[0], *needs(here)):
+                ends = _critical(part, symbol)
+                if ends is None:
+                    return _gone_through(name, low, high)
+                places.update(at for first, last in ends for at in range(math.floor(first), math.ceil(last) + 2))
+    return sorted(at for at in places if low <= at <= high)
+
+
+def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction]] | None:
+    """Return where a rational expression may change its sign or have no value, in intervals; None for another one."""
+    if not part.is_rational_function(symbol):
+        return None
+    try:
+        polynomials = [sp.Poly(each, symbol) for each in sp.fraction(sp.together(part))]
+        coefficients = [[flint.fmpq(int(c.p), int(c.q)) for c in reversed(p.all_coeffs())] for p in polynomials]
+    except (sp.PolynomialError, AttributeError):
+        return None
+    return [root for found in map(flint.fmpq_poly, coefficients) if found != 0 for root in real_roots(found)]
+
+
+def _gone_through(name: str, low: int, high: int) -> Iterator[int]:
+    yield from range(low, min(high, low + _MOST_TRIED) + 1)
+    if high > low + _MOST_TRIED:
+        raise UndefinedError(f"none of the first {_MOST_TRIED} values of {name} is enough; no other is tried")

@@ -1,0 +1,133 @@
+"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked.
+
+A package ships the certificate of a theorem's example as `certificates/ID.json`. A theorem's own
+evidence is that of its weakest clause there; its standing is no stronger than that of the weakest
+theorem which its proof uses, down to the leaves.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.checking.loading import load_theorem
+from verify.checking.registry import package_of, theorem_ids
+from verify.outcomes import Evidence
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.rechecker import Accepted
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a theorem is known by: its own evidence, and that with all its proof rests on; `why` says why it is None."""
+
+    theorem: str
+    own: Evidence | None
+    evidence: Evidence | None
+    why: str = ""
+
+
+def pins() -> dict[str, str]:
+    """Return, by the ids of installed theorems, the digests that their packages pin in `statement_digests.json`."""
+    packages = {package_of(name) for name in theorem_ids()}
+    files = (Path(str(resources.files(package))) / "statement_digests.json" for package in sorted(packages))
+    return {name: pinned for file in files if file.is_file() for name, pinned in json.loads(file.read_text()).items()}
+
+
+def shipped_path(theorem_id: str) -> Path:
+    """Return where the package of a theorem ships its certificate, whether it is there or not."""
+    return Path(str(resources.files(package_of(theorem_id)))) / "certificates" / f"{theorem_id}.json"
+
+
+def rechecked(theorem_id: str) -> "Accepted | str":
+    """Return the re-checked certificate that a theorem's package ships, or why there is none."""
+    path = shipped_path(theorem_id)
+    if not path.is_file():
+        return "no certificate is shipped"
+    found = path.stat()
+    return _rechecked(path, found.st_mtime_ns, found.st_size)
+
+
+@cache
+def _rechecked(path: Path, changed: int, size: int) -> "Accepted | str":
+    """Re-check a file; a changed one has another time or size, and is read again."""
+    from verify.rechecker import Rejected, Unreadable, recheck_file
+
+    try:
+        return recheck_file(path)
+    except (Rejected, Unreadable) as error:
+        return f"the shipped certificate is not accepted: {error}"
+
+
+def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
+    """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
+
+    None of a certificate that cannot be read, or is of another statement.
+    """
+    try:
+        # One that is not installed has no path.
+        path = shipped_path(theorem.id)
+        found = path.stat()
+        digest, proofs = _proofs(path, found.st_mtime_ns, found.st_size)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return proofs if digest == theorem.statement.digest else {}
+
+
+@cache
+def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
+    data = json.loads(path.read_text(encoding="utf-8"))
+    proved = (clause for clause in data["clauses"] if clause["evidence"] == str(Evidence.PROVED))
+    return data["statement_digest"], {clause["label"]: clause["proof"] for clause in proved}
+
+
+def standing(
+    theorem: "Theorem",
+    *,
+    certificate: "Callable[[str], Accepted | str]" = rechecked,
+    load: "Callable[[str], Theorem]" = load_theorem,
+) -> Standing:
+    """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
+    known: dict[str, Standing | None] = {}
+
+    def of(used: "Theorem") -> Standing:
+        # None stands for one that is being looked at: what uses it is part of a circle, and stands on nothing.
+        if used.id not in known:
+            known[used.id] = None
+            known[used.id] = _standing(used, certificate, load, of)
+        return known[used.id] or Standing(used.id, None, None, "its proof uses itself")
+
+    return of(theorem)
+
+
+def _standing(
+    theorem: "Theorem",
+    certificate: "Callable[[str], Accepted | str]",
+    load: "Callable[[str], Theorem]",
+    of: "Callable[[Theorem], Standing]",
+) -> Standing:
+    found = certificate(theorem.id)
+    if isinstance(found, str):
+        return Standing(theorem.id, None, None, found)
+    if (found.theorem, found.statement_digest) != (theorem.id, theorem.statement.digest):
+        return Standing(theorem.id, None, None, "the certificate is of another statement")
+    if sorted(name for name, _ in found.uses) != sorted(theorem.proof_uses):
+        return Standing(theorem.id, None, None, "the certificate was made with a proof that uses other theorems")
+    if not (found.in_scope and all(outcome == "verified" for _, outcome, _, _ in found.clauses)):
+        return Standing(theorem.id, None, None, "the certificate does not verify the theorem")
+    own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in found.clauses])
+    lowered, made_with = own, dict(found.uses)
+    for name in theorem.proof_uses:
+        used = load(name)
+        if made_with.get(name) != used.statement.digest:
+            return Standing(theorem.id, own, None, f"the certificate was made with another statement of {name}")
+        below = of(used)
+        if below.evidence is None:
+            return Standing(theorem.id, own, None, f"its proof uses {name}: {below.why}")
+        lowered = Evidence.weakest([lowered, below.evidence])
+    return Standing(theorem.id, own, lowered)

@@ -1,0 +1,162 @@
+"""Theorems: a statement with its source, its derivation, the data of its proofs and the variants to be refuted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.checking.reported_values import Value, ValueLeast, ValueOver, expressions_of
+from verify.checking.sources import Source
+from verify.errors import TheoremError
+from verify.language.expressions import to_data
+from verify.language.statement import Hypothesis, Statement
+
+if TYPE_CHECKING:
+    from verify.checking.derivation import Derivation
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A false variant of a theorem's statement, and the clause that a search must refute."""
+
+    label: str
+    statement: Statement
+    clause: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is known beside a clause's upper bound, to say how sharp it is and where it says anything.
+
+    Parameters
+    ----------
+    proved
+        The best bound that is proved, the same quantity's.
+    free
+        A bound that holds for nothing: the claimed one bites where it is smaller.
+    along
+        The parameter along which it is asked where the bound begins to bite.
+    """
+
+    proved: sp.Expr | None = None
+    free: sp.Expr | None = None
+    along: str | None = None
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A numbered or named result.
+
+    Parameters
+    ----------
+    id, title, source
+        `paper.result`, one line, and where it was taken from.
+    statement
+        What is claimed; everything that is evaluated is compiled from it.
+    example
+        An instance in scope that is checked in about a second.
+    values
+        Names of reported values and what they are: an expression, a relation, or one of the kinds of `reported_values`.
+    derivation
+        Function that returns the `Derivation`; called when it is asked for.
+    proofs
+        For a clause's label, the data of a proof that the engine carries out at an instance.
+    canaries
+        False variants, each refuted by a search.
+    bounds
+        For the label of a clause that is an inequality, what its bound is held against.
+    statement_uses, proof_uses
+        Ids of the theorems that the statement, respectively its proof, rests on.
+    steps
+        Labels of clauses that are steps of a proof, whose claim no clause states: no hypothesis is redundant by them.
+    boundaries
+        By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
+        line beside those of this theorem's own hypotheses. No part of what is claimed.
+    """
+
+    id: str
+    title: str
+    source: Source
+    statement: Statement
+    example: Mapping[str, Any]
+    values: Mapping[str, Value] = field(default_factory=dict)
+    derivation: "Callable[[], Derivation] | None" = None
+    proofs: Mapping[str, Any] = field(default_factory=dict)
+    canaries: tuple[Canary, ...] = ()
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
+    statement_uses: tuple[str, ...] = ()
+    proof_uses: tuple[str, ...] = ()
+    boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for value in self.values.values():
+            for expression in expressions_of(value):
+                self.statement.refuse_bound(expression)
+        self._names_agree()
+
+    def _names_agree(self) -> None:
+        clauses = {clause.label: clause for clause in self.statement.clauses}
+        names = {parameter.name for parameter in self.statement.parameters}
+        if unknown := sorted(set(self.example) - names):
+            raise TheoremError(f"example: {unknown[0]} is no parameter")
+        lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
+        for name, value in self.values.items():
+            if isinstance(value, ValueOver) and value.parameter not in lists:
+                raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
+            if isinstance(value, ValueLeast):
+                self._least_agrees(name, value)
+        if unknown := [label for label in self.steps if label not in clauses]:
+            raise TheoremError(f"steps: {unknown[0]} is the label of no clause")
+        for canary in self.canaries:
+            if canary.clause not in {clause.label for clause in canary.statement.clauses}:
+                raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
+        for label, bound in self.bounds.items():
+            relation = getattr(clauses.get(label), "relation", None)
+            if relation is None or isinstance(relation, sp.Eq):
+                raise TheoremError(f"bound {label}: there is no clause of this label that is an inequality")
+            if bound.along is not None and bound.along not in names:
+                raise TheoremError(f"bound {label}: {bound.along} is no parameter")
+            if bound.along is not None and any(p.name == bound.along and p.words for p in self.statement.parameters):
+                raise TheoremError(f"bound {label}: {bound.along} is no parameter that has a range")
+            known = names | {symbol.name for symbol in self.statement.definitions}
+            for expression in (bound.proved, bound.free):
+                self.statement.refuse_unknown(expression or sp.Integer(0), known, f"bound {label}")
+                to_data(sp.sympify(expression or 0))
+            if bound.along is not None and bound.free is None:
+                raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
+        for name, hypothesis in self.boundaries.items():
+            if hypothesis.relation is None:
+                raise TheoremError(f"boundary {name}: {hypothesis.label} is no relation")
+            self.statement.refuse_unknown(hypothesis.relation, names, f"boundary {name}")
+            to_data(hypothesis.relation)
+
+    def _least_agrees(self, name: str, value: ValueLeast) -> None:
+        if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
+            raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind integer")
+        for end in value.ends():
+            if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:
+                raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")
+
+    def made_derivation(self) -> "Derivation":
+        """Return the derivation. Raises TheoremError where there is none, and where its function fails."""
+        from verify.checking.derivation import Derivation
+
+        if self.derivation is None:
+            raise TheoremError(f"{self.id} has no derivation")
+        try:
+            made = self.derivation()
+        except TheoremError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise TheoremError(f"{self.id}: its derivation raised {type(error).__name__}: {error}") from error
+        if not isinstance(made, Derivation):
+            raise TheoremError(f"{self.id}: its derivation returned a {type(made).__name__}, not a Derivation")
+        return made
+
+    def variant(self, statement: Statement) -> "Theorem":
+        """Return the same theorem with another statement, under the same proof data."""
+        labels = {clause.label for clause in statement.clauses}
+        steps = tuple(label for label in self.steps if label in labels)
+        return replace(self, statement=statement, bounds={}, steps=steps)

@@ -1,0 +1,175 @@
+"""What a clause is evaluated in, and what the engine asks of it."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import sympy as sp
+
+from verify.errors import UndefinedError
+from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
+from verify.evaluation.values import evaluate_rising
+from verify.language.recursion import Dynamics
+from verify.language.statement import ClauseData, Statement
+from verify.outcomes import DIGITS, ClauseResult, Enclosure
+from verify.provers.tube_cells import Tube
+from verify.provers.tubes import Horizon, enclose_passage
+
+if TYPE_CHECKING:
+    from verify.provers.cycles import Cycle
+
+
+_FOR_ALL = ("identity", "words", "positive", "squares", "cases", "logarithms")
+"""Kinds of proof that show a clause for all parameters."""
+MOST_WORK = 60e6
+"""What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
+_LOOK_FOR_CYCLE = 2000
+"""A run that has not reached its level by this step may never do so."""
+
+
+@dataclass
+class Context:
+    """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
+
+    `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
+    them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
+    not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
+    clause, of which the re-checker will say whether they are accepted; `withheld` are clauses whose proofs for all it
+    did not accept, and `work` is what all that it checks may cost, in nominal microseconds. What does not look at the
+    clock is ended at `late`. Recursions are followed
+    until `iterate_until`, so that some time is left for what comes after.
+    """
+
+    statement: Statement
+    instance: Mapping[str, Any]
+    proofs: Mapping[str, Any]
+    deadline: float
+    digits: int = DIGITS
+    progress: Progress | None = None
+    passages: dict[Any, Any] = field(default_factory=dict)
+    iterate_until: float | None = None
+    in_scope: bool = False
+    for_all: frozenset[str] | None = None
+    interrupted: bool = False
+    shipped: Mapping[str, Any] = field(default_factory=dict)
+    work: float = MOST_WORK
+    late: float = math.inf
+    withheld: set[str] = field(default_factory=set)
+
+    def withhold(self, label: str, proof: Any) -> bool:
+        """Give up a proof for all parameters that is not accepted; return whether another way is left."""
+        if label in self.shipped:
+            self.shipped = {other: kept for other, kept in self.shipped.items() if other != label}
+            return True
+        for_all = isinstance(proof, Mapping) and proof.get("kind") in _FOR_ALL and proof.get("scope") != "instance"
+        if not for_all or label in self.withheld:
+            return False
+        self.withheld.add(label)
+        return True
+
+    def shipped_proof(self, label: str, *kinds: str) -> Any:
+        """Return the proof for all parameters that is shipped of a clause, if it is of one of some kinds, else None."""
+        proof = self.shipped.get(label) if self.is_for_all(label) else None
+        return proof if isinstance(proof, dict) and proof.get("kind") in kinds else None
+
+    def is_for_all(self, label: str) -> bool:
+        """Whether what is proved of a clause is proved for all parameters."""
+        return label not in self.withheld and (self.for_all is None or label in self.for_all)
+
+    def value(self, expression: sp.Basic) -> Fraction | Enclosure:
+        """Return the value of an expression of the parameters; what is found does not depend on the digits shown."""
+        return self._to(expression, DIGITS)
+
+    def shown(self, expression: sp.Basic) -> Fraction | Enclosure:
+        """Return the value of an expression of the parameters, to the digits that are shown, where these are more."""
+        return self._to(expression, max(DIGITS, self.digits))
+
+    def _to(self, expression: sp.Basic, digits: int) -> Fraction | Enclosure:
+        return evaluate_rising(self.statement.expand(expression), self.instance, digits=digits)[0]
+
+    def exact(self, expression: sp.Basic) -> Fraction:
+        """Return the exact value of an expression; UndefinedError where it is not rational."""
+        value = self.value(expression)
+        if not isinstance(value, Fraction):
+            raise UndefinedError(f"{expression}: a rational value is needed here")
+        return value
+
+    def expanded(self, dynamics: Dynamics) -> Dynamics:
+        """Return the recursion with the statement's definitions put in."""
+        return expanded(self.statement, dynamics)
+
+    def passage(self, dynamics: Dynamics, level: Fraction, last_step: int | None = None) -> Passage:
+        """Return the first passage of the level, computed once for all clauses."""
+        key = (dynamics, level, last_step)
+        if key not in self.passages:
+            self.passages[key] = first_passage(
+                dynamics,
+                level,
+                self.instance,
+                deadline=self.iterate_until or self.deadline,
+                last_step=last_step,
+                progress=self.progress,
+            )
+        if self.passages[key].why == INTERRUPTED:
+            self.interrupt()
+        return self.passages[key]
+
+    def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon":
+        """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
+        first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
+        if first.reached or first.why in ("time", INTERRUPTED):
+            return first
+        key = (dynamics, level, "far")
+        if key not in self.passages:
+            from verify.provers.cycles import avoids
+
+            until = self.iterate_until or self.deadline
+            try:
+                self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
+                tube = next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
+                if tube is not None and self.passages[key] is None:
+                    # Half the time is left for the run itself.
+                    half = (time.monotonic() + until) / 2
+                    here = tube.put(self.statement.expand)
+                    self.passages[key] = enclose_passage(
+                        dynamics, here, level, self.instance, deadline=half, progress=self.progress
+                    )
+            except KeyboardInterrupt:
+                self.passages[key] = replace(first, why=INTERRUPTED)
+        found = self.passages[key]
+        if found is not None:
+            if isinstance(found, Passage) and found.why == INTERRUPTED:
+                self.interrupt()
+            return found
+        rest = self.passage(dynamics, level)
+        # What was looked for in between may have left too little time to come as far again.
+        return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
+
+    def interrupt(self) -> None:
+        """Note Ctrl-C: a moment is left for what does not need a long run."""
+        self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+
+
+@cache
+def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
+    """Return a recursion with the statement's definitions put in."""
+    if not statement.definitions:
+        return dynamics
+    initial, step = (tuple(map(statement.expand, parts)) for parts in (dynamics.initial, dynamics.step))
+    return Dynamics(dynamics.state, initial, step, statement.expand(dynamics.observable))
+
+
+class Clause(ClauseData, Protocol):
+    """One labelled clause of a claim, and what the engine asks of it."""
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Evaluate the clause at the instance of the context."""
+        ...
+
+    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+        """Return the clause's relative margin in float64, for a search: ≤ 0 where it seems to fail."""
+        ...

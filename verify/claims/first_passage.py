@@ -1,0 +1,293 @@
+"""Clauses about a recursion: its observable comes down to a level, and stays there."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.claims.context import Context, expanded
+from verify.errors import TheoremError
+from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
+from verify.evaluation.values import scan_values
+from verify.language.expressions import to_data
+from verify.language.recursion import Dynamics
+from verify.outcomes import ClauseResult, Enclosure
+from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
+from verify.provers.descent_lemma import Descent, certify_descent
+from verify.provers.proof_data import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof, tube_proof
+from verify.provers.tubes import Horizon
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+SCAN_STEPS = 200_000
+"""How far a search follows a recursion in float64; a step in balls beyond that takes a second."""
+
+
+@dataclass(frozen=True)
+class Reaches:
+    """The observable of a recursion is ≤ `level` at some step, and (`within`) at one no later than that."""
+
+    label: str
+    dynamics: Dynamics
+    level: sp.Expr
+    within: sp.Expr | None = None
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_state(self.label, self.dynamics, self.level, self.within)
+
+    @property
+    def text(self) -> str:
+        """The clause in words."""
+        within = "" if self.within is None else f", with t <= {self.within}"
+        return self.says or f"{self.dynamics.observable} <= {self.level} at some step t{within}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the recursion's expressions and the level."""
+        yield from _dynamics_expressions(self.dynamics, self.level)
+        if self.within is not None:
+            yield self.within
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the state."""
+        return {symbol.name for symbol in self.dynamics.state}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        within = None if self.within is None else to_data(sp.sympify(self.within))
+        data = {
+            "kind": "reaches",
+            "label": self.label,
+            "says": self.says,
+            "level": to_data(self.level),
+            "within": within,
+        }
+        return data | {"dynamics": self.dynamics.to_data()}
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
+        level, dynamics, last = context.exact(self.level), context.expanded(self.dynamics), None
+        if self.within is not None:
+            last = _whole(context.value(self.within))
+            if last is None:
+                return ClauseResult.undecided(self, f"the whole part of {self.within} is undecided")
+            if last < 0:
+                witness = {**context.instance, "within": last}
+                return _refuted(self, None, "the bound is negative", witness, above_proof(None, -1))
+        passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
+        if isinstance(passage, Cycle):
+            return self._never(context, level, passage)
+        if isinstance(passage, Horizon):
+            return self._enclosed(level, passage)
+        margin = _below(level, passage.observable)
+        if passage.reached:
+            steps = {"steps": Enclosure(passage.step, passage.step)}
+            detail = f"reached at step {passage.step}, above the level at every earlier step"
+            found = _verified(self, margin, detail, passage.bits, passage_proof(passage))
+            return replace(found, values=steps)
+        values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
+        if passage.why == "last step":
+            witness = {**context.instance, "step": passage.step, "observable": passage.observable}
+            detail = f"still above the level at step {passage.step}"
+            refuted = _refuted(self, margin, detail, witness, above_proof(passage, passage.step), passage.bits)
+            return replace(refuted, values=values)
+        known = {
+            "time": "the time ran out",
+            INTERRUPTED: INTERRUPTED,
+            "undecided": f"rounding was undecided at {passage.bits} bits",
+        }
+        why = known.get(passage.why, "the enclosure grew without bound")
+        detail = f"{why} at step {passage.step}, not reached before"
+        return ClauseResult.undecided(self, detail, margin=margin, values=values, bits=passage.bits)
+
+    def _enclosed(self, level: Fraction, horizon: Horizon) -> ClauseResult:
+        low, high = horizon.steps
+        detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
+        detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
+        found = _verified(self, Enclosure(0, level - horizon.lowest), detail, horizon.bits, tube_proof(horizon))
+        return replace(found, values={"steps": Enclosure(low, high)})
+
+    def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
+        detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
+        detail += f"cycle of period {cycle.period}, where the observable is at least {float(cycle.lowest):.6g}"
+        around = {f"cycle_{z.name}": x for z, x in zip(self.dynamics.state, cycle.centre, strict=True)}
+        witness = {**context.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
+        witness |= {"radius": cycle.radius, "lowest": cycle.lowest}
+        margin = Enclosure(None, level - cycle.lowest)
+        return _refuted(self, margin, detail, witness, cycle_proof(cycle), cycle.passage.bits)
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
+
+        A run that is not reached refutes the clause only where it settles on a cycle above the level:
+        a small negative margin, as it is dear to confirm.
+        """
+        (level,) = scan_values((statement.expand(self.level),), instance)
+        dynamics, last = expanded(statement, self.dynamics), SCAN_STEPS
+        if self.within is not None:
+            (within,) = scan_values((statement.expand(self.within),), instance)
+            last = math.floor(within)
+            if not 0 <= last <= SCAN_STEPS:
+                return -1.0 if last < 0 else 1.0
+        smallest, run = math.inf, scan_trajectory(dynamics, instance, last)
+        for _, observed in run:
+            smallest = min(smallest, observed)
+            if smallest <= level:
+                return _relative(level, smallest) if self.within is not None else 1.0
+        if self.within is not None:
+            return _relative(level, smallest)
+        steady = run[-1][0] > MOST_EVALUATIONS
+        if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
+            return -1e-3
+        return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
+
+
+@dataclass(frozen=True)
+class Stays:
+    """Once the observable of a recursion is ≤ `reached`, it is ≤ `level` at that and at all later steps."""
+
+    label: str
+    dynamics: Dynamics
+    reached: sp.Expr
+    level: sp.Expr
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_state(self.label, self.dynamics, self.reached, self.level)
+
+    @property
+    def text(self) -> str:
+        """The clause in words."""
+        after = f"for all steps s >= t, t the first with <= {self.reached}"
+        return self.says or f"{self.dynamics.observable} <= {self.level} {after}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the recursion's expressions and both levels."""
+        yield from _dynamics_expressions(self.dynamics, self.level)
+        yield self.reached
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the state."""
+        return {symbol.name for symbol in self.dynamics.state}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        data = {
+            "kind": "stays",
+            "label": self.label,
+            "says": self.says,
+            "reached": to_data(self.reached),
+            "level": to_data(self.level),
+        }
+        return data | {"dynamics": self.dynamics.to_data()}
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Look for a later step above the level; certify that the observable never increases; else look further."""
+        reached, level = context.exact(self.reached), context.exact(self.level)
+        dynamics = context.expanded(self.dynamics)
+        passage = context.run(dynamics, reached)
+        if isinstance(passage, Cycle):
+            detail = "the level is never reached, so that there is nothing to keep"
+            return _verified(self, None, detail, passage.passage.bits, cycle_proof(passage))
+        far = isinstance(passage, Horizon)
+        passage = passage.start if isinstance(passage, Horizon) else passage
+        found, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
+        proof = context.proofs.get(self.label)
+        if found is None and isinstance(proof, Descent) and reached <= level:
+            descent = certify_descent(dynamics, proof, context.instance, deadline=context.deadline)
+            why = descent.why
+            if descent.holds and descent.bits is not None:
+                detail = f"the observable never increases on an invariant box ({descent.boxes} parts)"
+                # Before the level is reached only `observable <= reached` is known of what comes after.
+                margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
+                shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
+                return _verified(self, margin, detail, passage.bits, shown)
+        found = found or self._excess(context, passage, reached, level, passage.step)
+        if found is None:
+            after = "; what comes after is not followed" if far else "; the level was not reached"
+            why += "" if passage.reached else after
+            return ClauseResult.undecided(self, why, bits=passage.bits)
+        step, value, bits = found
+        witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
+        detail = f"reached at step {passage.step}, above {level} at step {step}"
+        return _refuted(self, _below(level, value), detail, witness, excess_proof(passage, step, bits), bits)
+
+    def _excess(
+        self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
+    ) -> tuple[int, Enclosure, int] | None:
+        """Return a step within `steps` after the passage at which the observable is certified above the level."""
+        if not passage.reached:
+            return None
+        return first_excess(
+            context.expanded(self.dynamics),
+            reached,
+            level,
+            context.instance,
+            passage,
+            steps=steps,
+            deadline=context.deadline,
+        )
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return level − largest value once reached, relative; above 1 while the level is not reached."""
+        reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
+        smallest, largest = math.inf, -math.inf
+        for _, observed in scan_trajectory(expanded(statement, self.dynamics), instance, SCAN_STEPS):
+            if smallest <= reached or observed <= reached:
+                largest = max(largest, observed)
+                if _relative(level, largest) < -1:
+                    break
+            smallest = min(smallest, observed)
+        return _relative(level, largest) if smallest <= reached else 2 - _relative(reached, smallest)
+
+
+def _relative(level: float, observed: float) -> float:
+    """Return level − observed over the size of the level, or where that is 0 of the observed value."""
+    return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
+
+
+def _verified(
+    clause: Reaches | Stays, margin: Enclosure | None, detail: str, bits: int, proof: Mapping[str, Any]
+) -> ClauseResult:
+    return ClauseResult.verified(clause, proof, margin=margin, detail=detail, bits=bits)
+
+
+def _refuted(
+    clause: Reaches | Stays,
+    margin: Enclosure | None,
+    detail: str,
+    witness: Mapping[str, Any],
+    proof: Mapping[str, Any],
+    bits: int | None = None,
+) -> ClauseResult:
+    return ClauseResult.refuted(clause, proof, margin=margin, detail=detail, witness=witness, bits=bits)
+
+
+def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:
+    yield from (*dynamics.initial, *dynamics.step, dynamics.observable, sp.sympify(level))
+
+
+def _refuse_state(label: str, dynamics: Dynamics, *levels: sp.Expr | None) -> None:
+    state = {symbol.name for symbol in dynamics.state}
+    for level in levels:
+        if used := sorted(s.name for s in sp.sympify(level or 0).free_symbols if s.name in state):
+            raise TheoremError(f"clause {label}: {level} uses {used[0]}, which the recursion binds")
+
+
+def _below(level: Fraction, observable: Enclosure | None) -> Enclosure | None:
+    if observable is None or observable.lower is None or observable.upper is None:
+        return None
+    return Enclosure(level - observable.upper, level - observable.lower)
+
+
+def _whole(value: Fraction | Enclosure) -> int | None:
+    """Return the floor of a value, None where its enclosure does not decide it."""
+    if isinstance(value, Fraction):
+        return math.floor(value)
+    assert value.lower is not None and value.upper is not None
+    low, high = math.floor(value.lower), math.floor(value.upper)
+    return low if low == high else None

@@ -1,0 +1,189 @@
+"""A clause that two expressions are equal, for all values of the statement's variables."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from verify.claims.context import Context
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.values import evaluate_rising, exact_values, scan_values, sign_of, symbols_by_name
+from verify.language.definedness import evaluated, needs, rebuilt, taken_apart
+from verify.language.expressions import to_data
+from verify.language.nonvanishing import factor_signs, nowhere_zero, positive
+from verify.language.statement import Statement
+from verify.language.symbolic_zeros import (
+    carry_out,
+    differentiate,
+    put,
+    sample_points,
+    share_exponentials,
+    zero_with_divisors,
+)
+from verify.outcomes import ClauseResult
+from verify.provers.proof_data import identity_proof, point_proof
+
+_ROUNDING = 1e-13
+"""Two sides that differ by less, in float64 and relative to their size, may be equal."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """left = right, for all values of the statement's variables."""
+
+    label: str
+    left: sp.Expr
+    right: sp.Expr
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        if sp.sympify(self.left) == sp.sympify(self.right):
+            raise TheoremError(f"clause {self.label}: both sides are written the same")
+
+    @property
+    def text(self) -> str:
+        """The clause in symbols."""
+        return self.says or f"{self.left} = {self.right}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield both sides."""
+        yield from (sp.sympify(self.left), sp.sympify(self.right))
+
+    def bound_names(self) -> set[str]:
+        """Return no names."""
+        return set()
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        left, right = self.expressions()
+        sides = {"left": to_data(left), "right": to_data(right)}
+        return {"kind": "identity", "label": self.label, "says": self.says, **sides}
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
+        statement = context.statement
+        if (proof := context.shipped_proof(self.label, "identity")) and proof.get("scope") == "all":
+            return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
+        why = "no point found at which the two sides differ"
+        everywhere = _sides(self, statement)
+        values = exact_values(statement.symbols(), context.instance)
+        here = tuple(put(side, values) for side in everywhere)
+        for sides, scope, where in (
+            (everywhere, "all", "for all parameters"),
+            (here, "instance", "at this instance"),
+        )[not context.is_for_all(self.label) :]:
+            try:
+                if _equal(sides, statement):
+                    proof = identity_proof(scope, _factors(sides, statement))
+                    return ClauseResult.verified(self, proof, margin=Fraction(0), detail=f"symbolic zero {where}")
+            except (TheoremError, UndefinedError, UndecidedError) as error:
+                why = str(error)
+        # The sides have values only where all that they are written with has one, what cancels too.
+        written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
+        free = {symbol for symbol in written if str(symbol) not in context.instance}
+        difference = _difference(here)
+        for point in sample_points(difference.free_symbols | free):
+            try:
+                value, bits = evaluate_rising(put(difference, point), {}, sign=True)
+            except (TheoremError, UndefinedError, UndecidedError):
+                continue
+            if sign_of(value):
+                named = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in point.items()}
+                witness = {**context.instance, **named, "left_minus_right": value}
+                proof = point_proof(named, value, bits)
+                found = {"margin": value, "detail": "the two sides differ", "witness": witness, "bits": bits}
+                return ClauseResult.refuted(self, proof, **found)
+        return ClauseResult.undecided(self, why)
+
+    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+        """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
+        sides = _sides(self, statement)
+        try:
+            if _equal(sides, statement):
+                return 1.0
+        except (TheoremError, UndefinedError, UndecidedError):
+            pass
+        names = symbols_by_name(sp.Tuple(*sides))
+        worst = 0.0
+        for point in sample_points([symbol for name, symbol in names.items() if name not in instance]):
+            values = {**instance, **{symbol.name: float(value) for symbol, value in point.items()}}
+            left, right = scan_values(sides, values)
+            worst = max(worst, abs(left - right) / (abs(left) + abs(right) or 1.0))
+        return -worst if worst > _ROUNDING else _ROUNDING
+
+
+Sides = tuple[sp.Expr, sp.Expr]
+
+
+@lru_cache(maxsize=2**12)
+def _sides(clause: Identity, statement: Statement) -> Sides:
+    """Return the sides with definitions put in and derivatives carried out."""
+    left, right = (differentiate(rebuilt(statement.expand(side))) for side in clause.expressions())
+    return left, right
+
+
+def _difference(sides: Sides) -> sp.Expr:
+    """Return left − right, where both have values."""
+    return evaluated(sides, sides[0] - sides[1])
+
+
+@lru_cache(maxsize=2**12)
+def _equal(sides: Sides, statement: Statement) -> bool:
+    """Whether two sides are identically equal. Raises UndefinedError where they are, and need not have values."""
+    plain = [taken_apart(side)[0] for side in sides]
+    zero, divisors = zero_with_divisors(plain[0] - plain[1])
+    if zero:
+        for divisor in divisors:
+            _refuse(nowhere_zero(divisor, statement.parameters, statement.domain), divisor)
+        for side in sides:
+            for part in needs(side):
+                _refuse(has_a_value(part, statement), part)
+    return zero
+
+
+def _refuse(shown: bool, part: sp.Basic) -> None:
+    if not shown:
+        raise UndefinedError(f"equal where they have values, but {part} may have none, or be divided by and vanish")
+
+
+def has_a_value(part: sp.Basic, statement: Statement) -> bool:
+    """Whether a part of an expression is shown to have a value everywhere on the domain.
+
+    Raises UndefinedError and UndecidedError where it is a number and has none, or none that is found.
+    """
+    if not part.free_symbols:
+        evaluate_rising(part, {})
+        return True
+    where = statement.parameters, statement.domain
+    try:
+        if isinstance(part, sp.Limit):
+            return all(nowhere_zero(divisor, *where) for divisor in carry_out(part)[1])
+        (argument, *exponent), _ = share_exponentials(list(part.args), numbers=True)
+        if isinstance(part, sp.Pow) and exponent[0].is_Integer:
+            return nowhere_zero(sp.fraction(sp.together(argument))[0], *where)
+        return isinstance(part, sp.Pow | sp.log) and positive(argument, *where)
+    except sp.PolynomialError:
+        return False
+
+
+@lru_cache(maxsize=2**12)
+def _factors(sides: Sides, statement: Statement) -> dict[sp.Expr, int | None]:
+    """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
+
+    Beside the divisors that were met here, in lowest terms, these are the denominators as they are
+    written, in the difference and in the sides, but for those inside a limit.
+    """
+    plain = [taken_apart(side)[0] for side in sides]
+    (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)
+    _, met = zero_with_divisors(rational)
+    outside = [e.xreplace({limit: sp.Integer(0) for limit in e.atoms(sp.Limit)}) for e in (rational, *shared)]
+    written = [power.base for e in outside for power in e.atoms(sp.Pow) if power.exp.is_negative]
+    found: dict[sp.Expr, int | None] = {}
+    for divisor in (*met, *written):
+        numerator = sp.fraction(sp.together(divisor))[0]
+        for factor, shift in factor_signs(numerator, statement.parameters, statement.domain).items():
+            found[factor.xreplace(meaning)] = shift
+    return found

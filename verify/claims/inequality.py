@@ -1,0 +1,129 @@
+"""A clause that is an inequality, or an equation, of the parameters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from verify.claims.context import Context
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
+from verify.language.expressions import RELATIONS, difference, to_data
+from verify.language.statement import Statement
+from verify.language.symbolic_zeros import spread_points
+from verify.outcomes import ClauseResult, Enclosure
+from verify.provers.proof_data import margin_proof, point_proof
+
+_POSITIVE = "no negative coefficient over the bounds, for all parameters"
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """A relation (<, <=, >, >=, =) between two expressions of the parameters."""
+
+    label: str
+    relation: sp.core.relational.Relational
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.relation, tuple(RELATIONS.values())):
+            raise TheoremError(f"clause {self.label}: {self.relation} is not a relation between expressions")
+
+    @property
+    def text(self) -> str:
+        """The clause in symbols."""
+        return self.says or str(self.relation)
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield both sides."""
+        yield from self.relation.args
+
+    def bound_names(self) -> set[str]:
+        """Return no names."""
+        return set()
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Decide the sign of the margin, exactly where it is rational, else in balls of rising precision."""
+        quantified = sorted(set(self._symbols(context.statement)) - set(context.instance))
+        if quantified:
+            return self._for_all(context, quantified)
+        try:
+            holds, margin, bits = self._decided(context.statement, context.instance)
+        except (UndefinedError, UndecidedError) as error:
+            return ClauseResult.undecided(self, str(error))
+        if holds is None:
+            why = f"the sign of the margin is undecided at {bits} bits"
+            return ClauseResult.undecided(self, why, margin=margin, bits=bits)
+        proof = margin_proof(margin, bits)
+        if not holds:
+            return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
+        shown = self._proof_for_all(context)
+        detail = "" if shown is None else _POSITIVE
+        return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
+
+    def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:
+        """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
+        return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
+
+    def _decided(
+        self, statement: Statement, values: Mapping[str, Any]
+    ) -> tuple[bool | None, Fraction | Enclosure, int | None]:
+        """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
+        margin, bits = evaluate_rising(self._margin(statement), values, sign=True)
+        if isinstance(self.relation, sp.Eq):
+            sign = sign_of(margin)
+            return None if sign is None else sign == 0, margin, bits
+        return holds(self.relation, margin), margin, bits
+
+    def _margin(self, statement: Statement) -> sp.Expr:
+        """Return larger minus smaller side (of an equation right minus left), where both have values."""
+        return difference(statement.expand(self.relation))
+
+    def _proof_for_all(self, context: Context) -> Any:
+        if not context.is_for_all(self.label):
+            return None
+        from verify.provers.inequalities import FOR_ALL, positive_proof
+
+        if context.in_scope and (proof := context.shipped_proof(self.label, *FOR_ALL)):
+            return proof
+        return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+
+    def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
+        """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
+        shown = self._proof_for_all(context)
+        if shown is not None:
+            return ClauseResult.verified(self, shown, detail=_POSITIVE)
+        variables = self._symbols(context.statement)
+        for point in spread_points([variables[name] for name in quantified]):
+            named = {symbol.name: Fraction(int(value.p), int(value.q)) for symbol, value in point.items()}
+            try:
+                holds, margin, bits = self._decided(context.statement, {**context.instance, **named})
+            except (UndefinedError, UndecidedError):
+                continue
+            if holds is False:
+                proof, witness = point_proof(named, margin, bits), {**context.instance, **named}
+                found = {"margin": margin, "detail": "the margin at a point", "witness": witness, "bits": bits}
+                return ClauseResult.refuted(self, proof, **found)
+        return ClauseResult.undecided(self, f"no proof was found for all values of {', '.join(quantified)}")
+
+    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+        """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
+        sides = statement.expand(self.relation).args
+        variables = [symbol for name, symbol in symbols_by_name(sp.Tuple(*sides)).items() if name not in instance]
+        points = spread_points(variables) if variables else [{}]
+        named = ({symbol.name: float(value) for symbol, value in point.items()} for point in points)
+        return min(self._relative(scan_values(sides, {**instance, **values})) for values in named)
+
+    def _relative(self, sides: tuple[float, ...]) -> float:
+        left, right = sides
+        size = abs(left) + abs(right) or 1.0
+        if isinstance(self.relation, sp.Eq):
+            return -abs(right - left) / size
+        upward = isinstance(self.relation, sp.StrictGreaterThan | sp.GreaterThan)
+        return (left - right if upward else right - left) / size

@@ -1,0 +1,181 @@
+"""A clause that isolates a root: some equations have exactly one common root in a box, by Krawczyk's test in balls.
+
+With c the centre, X the box, Y an approximate inverse of the Jacobian at c and
+
+    K(X) = c − Y f(c) + (I − Y J(X)) (X − c),
+
+K(X) inside the interior of X proves that f has exactly one root in X; K(X) apart from X that it has none.
+A root is real; where the symbol of an unknown assumes more, all points of the box have to be so. A critical
+point is a root of the gradient.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import flint
+import numpy as np
+import sympy as sp
+
+from verify.claims.context import Context
+from verify.errors import TheoremError
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
+from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.values import scan_values
+from verify.language.expressions import to_data
+from verify.outcomes import ClauseResult, Enclosure
+from verify.provers.proof_data import no_root_proof, root_proof
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+_NEWTON_STEPS, _NARROWINGS = 50, 6
+_ASSUMED = ("real", "positive", "nonnegative", "nonzero")
+
+
+@dataclass(frozen=True)
+class IsolatedRoot:
+    """The equations (expressions that are to vanish) have exactly one common root with |x_i − centre_i| ≤ radius."""
+
+    label: str
+    equations: tuple[sp.Expr, ...]
+    unknowns: tuple[sp.Symbol, ...]
+    centre: tuple[sp.Expr, ...]
+    radius: sp.Expr
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.unknowns or not len(self.equations) == len(self.unknowns) == len(self.centre):
+            raise TheoremError(f"clause {self.label}: needs one equation and one centre for each unknown")
+        for symbol in self.unknowns:
+            if wrong := [a for a in to_data(symbol)[2:] if a not in _ASSUMED]:
+                raise TheoremError(
+                    f"clause {self.label}: the unknown {symbol} is assumed to be {wrong[0]}; a root is a real number, "
+                    "at most assumed to be positive, nonnegative or nonzero"
+                )
+        names = {symbol.name for symbol in self.unknowns}
+        for expression in (*self.centre, self.radius):
+            if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):
+                raise TheoremError(f"clause {self.label}: {expression} uses the unknown {used[0]}")
+
+    @property
+    def text(self) -> str:
+        """The clause in symbols."""
+        box = ", ".join(f"|{x} - ({c})| <= {self.radius}" for x, c in zip(self.unknowns, self.centre, strict=True))
+        return self.says or f"exactly one root of {', '.join(map(str, self.equations))} with {box}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the equations, the centre and the radius."""
+        yield from map(sp.sympify, (*self.equations, *self.centre, self.radius))
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the unknowns."""
+        return {symbol.name for symbol in self.unknowns}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        lists = {"equations": self.equations, "unknowns": self.unknowns, "centre": self.centre}
+        data = {name: [to_data(sp.sympify(item)) for item in items] for name, items in lists.items()}
+        return {"kind": "root", "label": self.label, "says": self.says, "radius": to_data(self.radius)} | data
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Apply Krawczyk's test with rising precision; report the root's coordinates as values."""
+        expanded = tuple(context.statement.expand(equation) for equation in self.equations)
+        centre, radius = [context.exact(c) for c in self.centre], context.exact(self.radius)
+        bits, why = FIRST_BITS, "the radius is not positive"
+        while radius > 0 and bits <= LAST_BITS:
+            with balls(bits) as arithmetic:
+                test = _Krawczyk(expanded, self.unknowns, context.instance, arithmetic)
+                box = [flint.arb(arithmetic.number(c), arithmetic.number(radius)) for c in centre]
+                image = test.image(box)
+                reach = arithmetic.number(radius)
+                away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
+                if any(distance > reach for distance in away):
+                    found = {"detail": "no root in the box", "witness": dict(context.instance), "bits": bits}
+                    return ClauseResult.refuted(self, no_root_proof(bits), **found)
+                if image is not None and all(distance < reach for distance in away):
+                    if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
+                        why = f"the box has points that the assumptions of {wrong[0]} exclude"
+                        return ClauseResult.undecided(self, why)
+                    values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
+                    found = {"detail": "Krawczyk's test", "values": values, "bits": bits}
+                    return ClauseResult.verified(self, root_proof(centre, radius, bits), **found)
+            why = f"Krawczyk's test was undecided at {bits} bits"
+            bits *= 2
+        return ClauseResult.undecided(self, why)
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""
+        *centre, radius = scan_values((*map(sp.sympify, self.centre), sp.sympify(self.radius)), instance)
+        fixed, values, slopes = _programs(
+            tuple(map(statement.expand, self.equations)), self.unknowns, frozenset(instance)
+        )
+        numbers = [float(instance[symbol.name]) for symbol in fixed]
+        value, slope = values.bind(Float64(), numbers), slopes.bind(Float64(), numbers)
+        point, start = np.array(centre, float), np.array(centre, float)
+        try:
+            for _ in range(_NEWTON_STEPS):
+                jacobian = np.array(slope(*map(float, point)), float).reshape(len(point), len(point))
+                move = np.linalg.solve(jacobian, np.array(value(*map(float, point)), float))
+                point = point - move
+                if np.abs(move).max() <= 1e-13 * (1 + np.abs(point).max()):
+                    return 1 - float(np.abs(point - start).max()) / radius
+        except np.linalg.LinAlgError:
+            pass
+        return -1.0
+
+
+def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
+    """Whether all points of a side of the box are what its symbol assumes."""
+    low, high = centre - radius, centre + radius
+    return (
+        (not symbol.is_positive or low > 0)
+        and (not symbol.is_nonnegative or low >= 0)
+        and (not symbol.is_nonzero or low > 0 or high < 0)
+    )
+
+
+@cache
+def _programs(
+    equations: tuple[sp.Expr, ...], unknowns: tuple[sp.Symbol, ...], names: frozenset[str]
+) -> tuple[list[sp.Symbol], Program, Program]:
+    free = set().union(*(equation.free_symbols for equation in equations))
+    fixed = sorted((s for s in free if s.name in names and s not in unknowns), key=str)
+    jacobian = list(sp.Matrix(equations).jacobian(list(unknowns)))
+    return fixed, compile_program(equations, unknowns, fixed), compile_program(jacobian, unknowns, fixed)
+
+
+class _Krawczyk:
+    """The equations and their Jacobian at an instance, in balls of one precision."""
+
+    def __init__(self, equations: Any, unknowns: Any, instance: Mapping[str, Any], arithmetic: Ball) -> None:
+        fixed, values, slopes = _programs(equations, unknowns, frozenset(instance))
+        numbers = [arithmetic.number(instance[symbol.name]) for symbol in fixed]
+        self._value, self._slope = values.bind(arithmetic, numbers), slopes.bind(arithmetic, numbers)
+        self._size = len(unknowns)
+
+    def image(self, box: list[flint.arb]) -> list[flint.arb] | None:
+        """Return K(X), None where the Jacobian at the centre has no inverse or something is not finite."""
+        size = self._size
+        centre = [side.mid() for side in box]
+        column = lambda entries: flint.arb_mat([[x] for x in entries])  # noqa: E731
+        try:
+            inverse = flint.arb_mat(size, size, list(self._slope(*centre))).inv().mid()
+        except ZeroDivisionError:
+            return None
+        identity = flint.arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+        spread = identity - inverse * flint.arb_mat(size, size, list(self._slope(*box)))
+        moved = column(centre) - inverse * column(self._value(*centre)) + spread * (column(box) - column(centre))
+        found = [moved[i, 0] for i in range(size)]
+        return found if all(x.is_finite() for x in found) else None
+
+    def narrowed(self, box: list[flint.arb]) -> list[Enclosure]:
+        """Return the root's coordinates, the box narrowed by further images."""
+        for _ in range(_NARROWINGS):
+            image = self.image(box)
+            if image is None or not all(side.contains(x) for side, x in zip(box, image, strict=True)):
+                break
+            box = image
+        return [enclosure_of_ball(side) for side in box]

@@ -1,0 +1,259 @@
+r"""A clause about residual polynomials of least square: p(s) = ∏(1 − a_l s) with p(0) = 1, against a measure.
+
+For a measure μ on the line with moments m_k = ∫ s^k dμ, let f(a) = ∫ ∏_l (1 − a_l s)² dμ, a ∈ R^L. Over all
+polynomials p of degree at most L with p(0) = 1,
+
+    ∫ (p + s r)² dμ = ∫ p² dμ + 2 ∫ p s r dμ + ∫ s² r² dμ,
+
+so that p is the only minimiser when it is orthogonal to s, …, s^L and ∫ s² r² dμ > 0 for every r ≠ 0 of degree
+below L. Where its L roots are real and distinct, the a_l = 1/root attain the minimum of f, and no others do but
+their permutations. The minimum is ∫ p² dμ = ∫ p dμ.
+
+That p is, up to a factor, the orthogonal polynomial of degree L of s dμ; for μ on the half line its roots are
+real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here they are isolated, not cited.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import flint
+import sympy as sp
+
+from verify.claims.context import Context
+from verify.errors import InputError, UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import real_roots
+from verify.evaluation.arithmetic import exact_fraction
+from verify.evaluation.values import evaluate_rising
+from verify.language.expressions import to_data
+from verify.outcomes import ClauseResult, Enclosure
+from verify.provers.proof_data import inverse_roots, residual_proof
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+MOST_FACTORS = 20
+"""More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
+_SCANNED_FACTORS, _LARGEST_SHIFT = 8, 10
+_LONGEST_MOMENT = 10_000
+"""Bits; longer moments are those of measures whose roots lie too many orders of magnitude apart to be isolated soon."""
+
+
+@dataclass(frozen=True)
+class LeastResidual:
+    """The minimum over a ∈ R^L of ∫ ∏(1 − a_l s)² dμ is attained at a_l = scale/(root of p), l = 1 … L, alone.
+
+    Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and
+    scale 1; others are for what is to be refuted.
+
+    Parameters
+    ----------
+    factors
+        L, an integer >= 1.
+    moment, index
+        ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
+    minimum
+        What the minimum is claimed to be; None where nothing is claimed of it.
+    """
+
+    label: str
+    factors: sp.Expr
+    moment: sp.Expr
+    index: sp.Symbol
+    shift: sp.Expr = sp.S.One
+    scale: sp.Expr = sp.S.One
+    minimum: sp.Expr | None = None
+    says: str = ""
+
+    @property
+    def text(self) -> str:
+        """The clause in words."""
+        if self.says:
+            return self.says
+        last = self.factors + self.shift - 1
+        return (
+            f"the integral of prod_(l<={self.factors}) (1 - a_l s)^2 is least at a_l = {self.scale}/root alone, the "
+            f"roots those of the polynomial orthogonal to s^{self.shift} … s^({last}), for moments {self.moment}"
+            + ("" if self.minimum is None else f", and is {self.minimum} there")
+        )
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the number of factors, the moment, the shift, the scale and the minimum."""
+        yield from map(sp.sympify, (self.factors, self.moment, self.shift, self.scale, *self._claimed()))
+
+    def _claimed(self) -> tuple[sp.Expr, ...]:
+        return () if self.minimum is None else (self.minimum,)
+
+    def bound_names(self) -> set[str]:
+        """Return the name of the moment's index."""
+        return {self.index.name}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        parts = {"factors": self.factors, "moment": self.moment, "index": self.index}
+        parts |= {"shift": self.shift, "scale": self.scale} | dict(zip(["minimum"], self._claimed(), strict=False))
+        data = {name: to_data(sp.sympify(part)) for name, part in parts.items()}
+        return {"kind": "residual", "label": self.label, "says": self.says} | data
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Decide by exact orthogonality; report the a_l in ascending order and the minimum.
+
+        Raises InputError for more than 20 factors.
+        """
+        problem = _Problem(self, context.statement, context.instance, MOST_FACTORS)
+        count = problem.count
+        if count > MOST_FACTORS:
+            reason = f"its {2 * count} moments and {count} roots are computed exactly"
+            raise InputError(str(self.factors), count, f"must be <= {MOST_FACTORS}: {reason}")
+        why = problem.not_positive() or no_measure(problem.moments)
+        if why is not None:
+            return ClauseResult.undecided(self, why)
+        claimed = problem.claimed()
+        for order, left in enumerate(problem.orthogonality(claimed), 1):
+            if left:
+                found = {"order": order, "integral": exact_fraction(left)}
+                return self._refuted(
+                    context, claimed, found["integral"], f"the integral of p s^{order} is not 0", found
+                )
+        least = problem.minimum(claimed)
+        if problem.stated not in (None, least):
+            return self._refuted(context, claimed, least - problem.stated, "the minimum is another", {"minimum": least})
+        roots = [Enclosure(*ends) for ends in real_roots(claimed)]
+        if len(roots) < count or any(root.lower <= 0 <= root.upper for root in roots):  # type: ignore[operator]
+            return ClauseResult.undecided(self, "the minimiser's roots are not all real and distinct")
+        proof = residual_proof(claimed, roots, least)
+        # As the proof states them.
+        values = {"a": inverse_roots(proof["roots"]), "minimum": least, "attained": True}
+        return ClauseResult.verified(self, proof, margin=Fraction(0), values=values)
+
+    def _refuted(
+        self, context: Context, claimed: Any, margin: Fraction, detail: str, found: Mapping[str, Any]
+    ) -> ClauseResult:
+        witness = {**context.instance, **found}
+        return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
+        problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
+        if problem.count > _SCANNED_FACTORS:
+            raise UndecidedError(f"more than {_SCANNED_FACTORS} factors are not looked at")
+        if problem.not_positive() or no_measure(problem.moments):
+            return 1.0
+        claimed = problem.claimed()
+        worst = max(problem.relative(claimed))
+        least = problem.minimum(claimed)
+        if not worst and problem.stated not in (None, least):
+            worst = abs(least - problem.stated) / (abs(least) + abs(problem.stated))
+        return -float(worst) if worst else 1.0
+
+
+class _Problem:
+    """The moments at an instance, and what is to be orthogonal."""
+
+    def __init__(self, clause: LeastResidual, statement: "Statement", instance: Mapping[str, Any], most: int) -> None:
+        def exact(expression: sp.Expr, **more: int) -> Fraction:
+            value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
+            if not isinstance(value, Fraction):
+                raise UndefinedError(f"{expression}: a rational value is needed here")
+            return value
+
+        def whole(expression: sp.Expr, least: int) -> int:
+            value = exact(expression)
+            if value.denominator != 1 or value < least:
+                raise UndefinedError(f"{expression} = {value}: must be an integer >= {least}")
+            return int(value)
+
+        self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)
+        if self.shift > _LARGEST_SHIFT or not self.scale:
+            raise UndefinedError(f"the shift must be <= {_LARGEST_SHIFT} and the scale not 0")
+        self.moments: list[Any] = []
+        if self.count <= most:
+            self.stated = None if clause.minimum is None else exact(clause.minimum)
+            last = 2 * self.count + max(self.shift - 1, 0)
+            found = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
+            self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+            if max(int(part).bit_length() for m in self.moments for part in (m.p, m.q)) > _LONGEST_MOMENT:
+                raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long to go on with")
+
+    def not_positive(self) -> str | None:
+        """Return why ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L: by elimination, pivot by pivot."""
+        rows = [[self.moments[i + j + 2] for j in range(self.count)] for i in range(self.count)]
+        for k, row in enumerate(rows):
+            if not row[k] > 0:
+                return f"the moments are not those of a measure with more than {k} points apart from 0"
+            for other in rows[k + 1 :]:
+                ratio = other[k] / row[k]
+                for j in range(k, self.count):
+                    other[j] -= ratio * row[j]
+        return None
+
+    def claimed(self) -> Any:
+        """Return ∏(1 − a_l s) at the a that are claimed, as a polynomial over the rationals.
+
+        Raises UndecidedError where the orthogonality conditions do not determine p.
+        """
+        count, first = self.count, self.shift
+        orders = range(first, first + count)
+        matrix = flint.fmpq_mat(count, count, [self.moments[j + k] for k in orders for j in range(1, count + 1)])
+        try:
+            solved = matrix.solve(flint.fmpq_mat(count, 1, [-self.moments[k] for k in orders]))
+        except ZeroDivisionError:
+            raise UndecidedError("the conditions on p do not determine it") from None
+        scale = flint.fmpq(self.scale.numerator, self.scale.denominator)
+        return flint.fmpq_poly([flint.fmpq(1), *(solved[j, 0] * scale ** (j + 1) for j in range(count))])
+
+    def minimum(self, polynomial: Any) -> Fraction:
+        """Return ∫ p dμ, which is ∫ p² dμ where p is orthogonal."""
+        terms = zip(polynomial.coeffs(), self.moments, strict=False)
+        return exact_fraction(sum((c * m for c, m in terms), flint.fmpq(0)))
+
+    def orthogonality(self, polynomial: Any) -> Iterator[Any]:
+        """Yield ∫ p s^k dμ for k = 1 … L."""
+        for terms in self._terms(polynomial):
+            yield sum(terms, flint.fmpq(0))
+
+    def relative(self, polynomial: Any) -> Iterator[float]:
+        """Yield |∫ p s^k dμ| over the sum of the sizes of its terms."""
+        for terms in self._terms(polynomial):
+            whole = abs(sum(terms, flint.fmpq(0))) / sum(map(abs, terms), flint.fmpq(0))
+            yield float(exact_fraction(whole))
+
+    def _terms(self, polynomial: Any) -> Iterator[list[Any]]:
+        coefficients = polynomial.coeffs()
+        for k in range(1, self.count + 1):
+            yield [c * self.moments[j + k] for j, c in enumerate(coefficients)]
+
+
+def no_measure(moments: Sequence[Any]) -> str | None:
+    """Return why there is no measure on the line with some moments m_0, m_1, …, None where there is one.
+
+    The Hankel matrix (m_(i+j)) is eliminated. With positive pivots there is one. Where the pivot of place k is the
+    first that is 0, a measure has k points, the roots of s^k − Σ c_j s^j with c from the rows before, and each moment
+    from m_k on is Σ c_j times the k before it (Curto and Fialkow, Recursiveness, positivity, and truncated moment
+    problems, 1991).
+    """
+    size = (len(moments) + 1) // 2
+    rows = [[moments[i + j] for j in range(size)] for i in range(size)]
+    for k, row in enumerate(rows):
+        if row[k] < 0:
+            return f"no measure has the moments {', '.join(map(str, moments[: 2 * k + 1]))}: a square has a mean < 0"
+        if row[k] == 0:
+            return None if _recur(moments, k) else f"no measure has these moments: those up to {2 * k} leave {k} points"
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                other[j] -= ratio * row[j]
+    return None
+
+
+def _recur(moments: Sequence[Any], points: int) -> bool:
+    """Whether moments are those of a measure with so many points, given that the first ones are."""
+    if not points:
+        return not any(moments)
+    matrix = flint.fmpq_mat(points, points, [moments[i + j] for i in range(points) for j in range(points)])
+    found = matrix.solve(flint.fmpq_mat(points, 1, [moments[points + i] for i in range(points)]))
+    return all(
+        moments[i] == sum((found[j, 0] * moments[i - points + j] for j in range(points)), flint.fmpq(0))
+        for i in range(points, len(moments))
+    )

@@ -1,0 +1,310 @@
+r"""A clause about critical points of f(θ) = ∫ r_L(θ, s)² dμ(s), r_L the end of a recursion with unknowns in each layer.
+
+A recursion z' = step(z, θ_l, s), l = 0 … L − 1, has a few unknowns θ_l in each layer and ends in an observable
+r_L(θ, s), polynomial in s; μ is a measure with moments m_k. The clause says that f has a critical point: a zero of its
+gradient in all unknowns that f depends on. Such points are searched for in floats and certified in balls
+(`critical_points`); one that is certified verifies the clause. With `near` and `radius` the point has to lie in a box,
+and with `minimum` to have positive definite second derivatives there; the clause is refuted where a slope, or a
+negative pivot of the second derivatives, keeps away from 0 on the whole box.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import flint
+import numpy as np
+import sympy as sp
+
+from verify.claims.context import Context
+from verify.claims.least_residual import no_measure
+from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls
+from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.second_derivatives import Composed, Values, gauss_rule
+from verify.evaluation.values import evaluate_rising
+from verify.language.expressions import to_data
+from verify.language.recursion import Dynamics
+from verify.outcomes import DIGITS, ClauseResult
+from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
+from verify.provers.elimination import all_found
+from verify.provers.proof_data import not_stationary_proof, stationary_proof
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+MOST_DEGREE = 30
+"""Of r_L in s, whose square takes exact moments up to twice that order; and of layers."""
+_STARTS = {1: 64, 2: 128, 3: 1024, 4: 2048}
+_MOST_STARTS = 4096
+_CERTIFYING = 0.6
+"""The part of the time after which the search ends, so that what was found can be certified."""
+
+
+@dataclass(frozen=True)
+class StationarySquare:
+    """f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
+
+    Parameters
+    ----------
+    layers
+        L, an integer >= 1.
+    recursion
+        Its start, its step as an expression of state, unknowns and variable, and the observable r.
+    unknowns, variable
+        The unknowns of a layer; s. The step is a polynomial in all of them.
+    moment, index
+        ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
+    near, radius
+        One value for each unknown, those of the first in all layers first; those without effect on f are not looked at.
+    minimum
+        Whether it is claimed that the second derivatives are positive definite at the point.
+    """
+
+    label: str
+    layers: sp.Expr
+    recursion: Dynamics
+    unknowns: tuple[sp.Symbol, ...]
+    variable: sp.Symbol
+    moment: sp.Expr
+    index: sp.Symbol
+    near: tuple[sp.Expr, ...] = ()
+    radius: sp.Expr | None = None
+    minimum: bool = False
+    says: str = ""
+
+    def __post_init__(self) -> None:
+        taken = [*self.recursion.state, *self.unknowns, self.variable]
+        for expression in (*self.recursion.step, self.recursion.observable):
+            if not sp.sympify(expression).is_polynomial(*taken):
+                raise TheoremError(
+                    f"clause {self.label}: {expression} is no polynomial in {', '.join(map(str, taken))}"
+                )
+        if not self.unknowns or bool(self.near) != (self.radius is not None):
+            raise TheoremError(f"clause {self.label}: needs an unknown, and a radius where it has near, and only there")
+        if self.minimum and not self.near:
+            # Some critical point is not the one that is claimed to be a minimum.
+            raise TheoremError(f"clause {self.label}: a minimum needs near, which says where it is claimed to be")
+
+    @property
+    def text(self) -> str:
+        """The clause in words."""
+        if self.says:
+            return self.says
+        claimed = f"the integral of ({self.recursion.observable})^2 after {self.layers} layers has a critical point"
+        near = f" within {self.radius} of {', '.join(map(str, self.near))}" if self.near else ""
+        return claimed + near + (", with positive definite second derivatives" if self.minimum else "")
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the number of layers, the recursion, the moment and the box."""
+        recursion = self.recursion
+        box = () if self.radius is None else (*self.near, self.radius)
+        parts = (self.layers, *recursion.initial, *recursion.step, recursion.observable, self.moment, *box)
+        yield from map(sp.sympify, parts)
+
+    def bound_names(self) -> set[str]:
+        """Return the names of the state, the unknowns, the variable and the index."""
+        return {symbol.name for symbol in (*self.recursion.state, *self.unknowns, self.variable, self.index)}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        one = {"layers": self.layers, "variable": self.variable, "moment": self.moment, "index": self.index}
+        data: dict[str, Any] = {name: to_data(sp.sympify(part)) for name, part in one.items()}
+        data["unknowns"] = [to_data(symbol) for symbol in self.unknowns]
+        if self.radius is not None:
+            data |= {"near": [to_data(sp.sympify(x)) for x in self.near], "radius": to_data(sp.sympify(self.radius))}
+        data |= {"minimum": self.minimum, "dynamics": self.recursion.to_data()}
+        return {"kind": "stationary", "label": self.label, "says": self.says} | data
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Search for critical points, or look into the box; report all that are certified, the lowest f first.
+
+        Raises InputError for more layers than exact moments admit.
+        """
+        problem = _Problem(self, context.statement, context.instance)
+        return self._in_box(context, problem) if self.near else self._anywhere(context, problem)
+
+    def _anywhere(self, context: Context, problem: "_Problem") -> ClauseResult:
+        started = time.monotonic()
+        until = started + _CERTIFYING * (context.deadline - started)
+        starts = _STARTS.get(len(problem.composed.places), _MOST_STARTS)
+        seen, tried = search(problem.composed, problem.rule, starts, until)
+        certified = (certify(problem.composed, problem.moments, x, DIGITS, context.deadline) for x in seen)
+        points = list(disjoint([point for point in certified if point is not None]))
+        points.sort(key=lambda point: Fraction(point.loss.lower or 0))
+        complete = all_found(problem.composed, problem.moments, points)
+        shown = "which are all" if complete else "which are not shown to be all"
+        detail = f"{len(points)} critical points certified, {shown}; Newton's method from {tried} random starts"
+        if tried < starts:
+            detail += f" of {starts}: the time ran out"
+        if lost := len(seen) - len(points):
+            detail += f"; {lost} more in floats alone"
+        listed = [self._listed(problem, self._sharpened(context, problem, point)) for point in points]
+        values = {"critical_points": listed, "complete": complete}
+        if not points:
+            return ClauseResult.undecided(self, detail, values=values)
+        return self._verified(points[0], detail, values)
+
+    def _sharpened(self, context: Context, problem: "_Problem", point: CriticalPoint) -> CriticalPoint:
+        """Return a point to the digits that are shown, where these are more: what is found does not depend on them."""
+        if context.digits <= DIGITS:
+            return point
+        sharp = certify(problem.composed, problem.moments, point.centre, context.digits, context.deadline)
+        return sharp or point
+
+    def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, Any]) -> ClauseResult:
+        proof = stationary_proof(point.centre, point.radius, point.bits)
+        return ClauseResult.verified(self, proof, detail=detail, values=values, bits=point.bits)
+
+    def _listed(self, problem: "_Problem", point: CriticalPoint) -> dict[str, Any]:
+        at = dict(zip(problem.composed.places, point.coordinates(), strict=True))
+        layers = range(problem.count)
+        listed = {x.name: [at.get((layer, i)) for layer in layers] for i, x in enumerate(self.unknowns)}
+        return listed | {"loss": point.loss, "local_minimum": point.minimum}
+
+    def _in_box(self, context: Context, problem: "_Problem") -> ClauseResult:
+        centre, radius = problem.box(self, context.exact)
+        start = newton(problem.composed, problem.rule, list(map(float, centre)))
+        candidates = [centre] if start is None else [start, centre]
+        for candidate in candidates:
+            point = certify(problem.composed, problem.moments, candidate, DIGITS, context.deadline)
+            if point is None or (self.minimum and not point.minimum):
+                continue
+            if all(abs(x - y) + point.radius <= radius for x, y in zip(point.centre, centre, strict=True)):
+                shown = self._sharpened(context, problem, point)
+                values = {"critical_points": [self._listed(problem, shown)], "complete": False}
+                return self._verified(point, "one in the box", values)
+        bits = FIRST_BITS
+        while radius > 0 and bits <= LAST_BITS:
+            why = self._excluded(problem.on_box(centre, radius, bits))
+            if why:
+                found = {"detail": why, "witness": dict(context.instance), "bits": bits}
+                return ClauseResult.refuted(self, not_stationary_proof(bits), **found)
+            bits *= 2
+        return ClauseResult.undecided(self, "neither shown nor excluded")
+
+    def _excluded(self, at: Values) -> str:
+        """Return why the box holds no such point, or nothing."""
+        if any(slope > 0 or slope < 0 for slope in at.gradient):
+            return "a slope is not 0 anywhere in the box"
+        if self.minimum and positive_definite(at.second) is False:
+            return "the second derivatives are nowhere in the box positive definite"
+        return ""
+
+    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+        """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.
+
+        Raises UndecidedError for more layers than are looked at.
+        """
+        try:
+            problem = _Problem(self, statement, instance)
+        except InputError as error:
+            raise UndecidedError(str(error)) from None
+        if not self.near:
+            return 1.0
+        centre, radius = problem.box(self, lambda part: exact_value(statement, instance, part))
+        found = newton(problem.composed, problem.rule, list(map(float, centre)))
+        if found is None:
+            return -1.0
+        at = problem.composed.at_points(Float64(), found[None], problem.rule)
+        if self.minimum and np.linalg.eigvalsh(at.second[0])[0] < 0:
+            return -1.0
+        return 1 - float(np.abs(found - np.array(centre, float)).max()) / float(radius)
+
+
+def exact_value(statement: "Statement", instance: Mapping[str, Any], expression: sp.Basic, **more: int) -> Fraction:
+    """Return an expression's exact value; UndefinedError where it is not rational."""
+    value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
+    if not isinstance(value, Fraction):
+        raise UndefinedError(f"{expression}: a rational value is needed here")
+    return value
+
+
+class _Problem:
+    """The recursion and the moments at an instance. Raises InputError for too many layers."""
+
+    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Mapping[str, Any]) -> None:
+        layers = exact_value(statement, instance, clause.layers)
+        if layers.denominator != 1 or layers < 1:
+            raise UndefinedError(f"{clause.layers} = {layers}: must be an integer >= 1")
+        self.count = int(layers)
+        self.composed, self.degree = self._grown(clause, _Programs(clause, statement, instance))
+        orders = range(2 * self.degree + 2)
+        found = [exact_value(statement, instance, clause.moment, **{clause.index.name: k}) for k in orders]
+        self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+        if why := no_measure(self.moments):
+            raise UndecidedError(why)
+        self.rule = gauss_rule(self.moments, self.degree + 1)
+
+    def _grown(self, clause: StationarySquare, programs: "_Programs") -> tuple[Composed, int]:
+        """Return the recursion and the degree of its end, layer by layer, so that too many are refused at once."""
+        layers, degree, composed = 0, 0, programs.composed(1)
+        while layers < self.count:
+            composed = programs.composed(layers + 1)
+            with balls(FIRST_BITS) as arithmetic:
+                degree = composed.degree(arithmetic)
+            if degree > MOST_DEGREE or layers == MOST_DEGREE:
+                reason = (
+                    f"one layer more has a polynomial of degree {degree} in {clause.variable}, whose square asks for "
+                )
+                reason += f"exact moments up to twice that; degrees and layers up to {MOST_DEGREE} are taken"
+                raise InputError(str(clause.layers), self.count, f"must be <= {layers}: {reason}")
+            layers += 1
+        return composed, degree
+
+    def box(self, clause: StationarySquare, exact: Any) -> tuple[list[Fraction], Fraction]:
+        """Return centre and radius of the clause's box, in the unknowns that count."""
+        if len(clause.near) != self.count * self.composed.each:
+            raise UndecidedError(f"the box is in {len(clause.near)} unknowns, not {self.count * self.composed.each}")
+        centre = [exact(clause.near[i * self.count + layer]) for layer, i in self.composed.places]
+        return centre, exact(clause.radius)
+
+    def on_box(self, centre: list[Fraction], radius: Fraction, bits: int) -> Values:
+        """Return f and its derivatives on a box, in balls."""
+        with balls(bits) as arithmetic:
+            side = flint.arb(0, arithmetic.number(radius))
+            moments = [flint.arb(m) for m in self.moments]
+            middle = [arithmetic.number(x) for x in centre]
+            here = self.composed.in_balls(arithmetic, middle, moments)
+            box = self.composed.in_balls(arithmetic, [x + side for x in middle], moments)
+            # A slope at x is that at the centre plus second derivatives in between times x − centre.
+            moved = box.second * flint.arb_mat([[side]] * len(centre))
+            return Values(box.value, [slope + moved[i, 0] for i, slope in enumerate(here.gradient)], box.second)
+
+
+class _Programs:
+    """The recursion compiled, and which unknowns its end depends on."""
+
+    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Mapping[str, Any]) -> None:
+        recursion, put = clause.recursion, {}
+        for symbol in set().union(*(statement.expand(sp.sympify(e)).free_symbols for e in clause.expressions())):
+            if symbol.name in instance and not isinstance(instance[symbol.name], str):
+                put[symbol] = sp.Rational(Fraction(instance[symbol.name]))
+        at = lambda parts: [statement.expand(sp.sympify(part)).xreplace(put) for part in parts]  # noqa: E731
+        self.initial, self.steps, (self.end,) = at(recursion.initial), at(recursion.step), at([recursion.observable])
+        self.state, self.unknowns = recursion.state, clause.unknowns
+        self.start = compile_program(self.initial, [])
+        self.observable = compile_program([self.end], self.state)
+        self.inputs, self.known = [*self.state, *self.unknowns, clause.variable], dict[frozenset[sp.Symbol], Any]()
+
+    def composed(self, layers: int) -> Composed:
+        """Return the recursion at a number of layers."""
+        places, programs = set(), []
+        seen = self.end.free_symbols & set(self.state)
+        for layer in reversed(range(layers)):
+            programs.append(self._step(frozenset(seen)).bind)
+            used = set().union(*(self.steps[self.state.index(symbol)].free_symbols for symbol in seen))
+            places |= {(layer, i) for i, unknown in enumerate(self.unknowns) if unknown in used}
+            seen = used & set(self.state)
+        listed = tuple(sorted(places, key=lambda place: (place[1], place[0])))
+        start = lambda arithmetic: self.start.bind(arithmetic)()  # noqa: E731
+        return Composed(start, tuple(reversed(programs)), self.observable.bind, len(self.unknowns), listed)
+
+    def _step(self, seen: frozenset[sp.Symbol]) -> Program:
+        """Return the program of the state after a layer, 0 where nothing later depends on it."""
+        if seen not in self.known:
+            steps = (step if symbol in seen else sp.S.Zero for symbol, step in zip(self.state, self.steps, strict=True))
+            self.known[seen] = compile_program(list(steps), self.inputs)
+        return self.known[seen]

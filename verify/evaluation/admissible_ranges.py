@@ -1,0 +1,350 @@
+"""Admissible ranges: the values of one parameter that satisfy a relation, as a union of intervals.
+
+A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
+numerator and denominator. Any other is solved by bisection between probes at which its sign is
+certified: a thin part between two probes may be missed, and one taken in that should not be, so that
+who draws from such a range checks what was drawn. What a primitive encloses is put by its approximation (its `scan`),
+which only confirming a counterexample replaces.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.errors import NotExactError, UndecidedError, UndefinedError
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_ball, exact_fraction
+from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.values import scan_values
+from verify.language.definedness import rebuilt
+from verify.language.expressions import PRIMITIVES, difference, enclosed_applications
+
+_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
+_ROOT_BITS = (512, 8192)
+"""Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
+_PROBES, _HALVINGS = 60, 60
+
+
+@dataclass(frozen=True)
+class Range:
+    """An interval of admissible values; `None` is no bound, and integer ends are always included."""
+
+    low: Fraction | None
+    high: Fraction | None
+    low_open: bool = False
+    high_open: bool = False
+
+    def meet(self, other: "Range") -> "Range":
+        """Return the intersection."""
+        low, low_open = self.low, self.low_open
+        if other.low is not None and (low is None or other.low > low or (other.low == low and other.low_open)):
+            low, low_open = other.low, other.low_open
+        high, high_open = self.high, self.high_open
+        if other.high is not None and (high is None or other.high < high or (other.high == high and other.high_open)):
+            high, high_open = other.high, other.high_open
+        return Range(low, high, low_open, high_open)
+
+    def integers(self) -> "Range":
+        """Return the range of the integers in it."""
+        low = None if self.low is None else self.low.__floor__() + 1 if self.low_open else self.low.__ceil__()
+        high = None if self.high is None else self.high.__ceil__() - 1 if self.high_open else self.high.__floor__()
+        return Range(None if low is None else Fraction(low), None if high is None else Fraction(high))
+
+    @property
+    def empty(self) -> bool:
+        """Whether it contains nothing."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low > self.high or (self.low == self.high and (self.low_open or self.high_open))
+
+    def __contains__(self, value: object) -> bool:
+        assert isinstance(value, int | Fraction)
+        above = self.low is None or (value > self.low if self.low_open else value >= self.low)
+        return above and (self.high is None or (value < self.high if self.high_open else value <= self.high))
+
+
+Ranges = tuple[Range, ...]
+EVERYTHING: Ranges = (Range(None, None),)
+
+
+def meet(one: Ranges, other: Ranges) -> Ranges:
+    """Return the intersection of two unions of intervals."""
+    return tuple(found for a in one for b in other if not (found := a.meet(b)).empty)
+
+
+@dataclass(frozen=True, eq=False)
+class Solvable:
+    """A relation, ready to be solved for one of its parameters at values of the others.
+
+    `numerator` and `denominator` are programs for the coefficients, constant first, of the slack as
+    a quotient of polynomials in the parameter; None where it is none. `scanned` are the symbols in it for what
+    primitives enclose.
+    """
+
+    relation: Any
+    unknown: str
+    names: tuple[str, ...]
+    coefficients: Program | None
+    degree: int
+    scanned: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is solved by roots of polynomials, not by bisection."""
+        return self.coefficients is not None
+
+    def satisfied(self, values: Mapping[str, Any]) -> bool:
+        """Whether the relation is certified to hold at values, but for approximations of what primitives enclose."""
+        return satisfied(self.relation, values)
+
+    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        """Return where in `within` the relation holds, at values of all other parameters."""
+        if self.coefficients is None:
+            return self._bisected(values, within)
+        exact = Exact()
+        try:
+            values = _with_scans(self.scanned, values)
+            bound = self.coefficients.bind(exact)(*(exact.number(values[name]) for name in self.names))
+            found = [exact_fraction(exact.checked(number)) for number in bound]
+        except (ZeroDivisionError, UndefinedError, UndecidedError):
+            return ()
+        except NotExactError:
+            # A coefficient such as log(T) is not rational here.
+            return self._bisected(values, within)
+        numerator, denominator = found[: self.degree + 1], found[self.degree + 1 :]
+        return meet(_where(numerator, denominator, self.relation), (within,))
+
+    def _bisected(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        if isinstance(self.relation, sp.Eq):
+            return ()
+        return tuple(_bracketed(lambda value: satisfied(self.relation, {**values, self.unknown: value}), within))
+
+
+@cache
+def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
+    """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
+    symbols = {symbol.name: symbol for symbol in relation.free_symbols}
+    last = symbols.get(unknown, sp.Symbol(unknown))
+    written, scanned = _named_scans(relation)
+    if any(last in node.free_symbols for node in scanned.values()):
+        return Solvable(relation, unknown, tuple(sorted(names & symbols.keys())), None, 0)
+    symbols |= {name: sp.Symbol(name) for name in scanned}
+    others = tuple(sorted((names | scanned.keys()) & symbols.keys()))
+    coefficients, degree, slack = None, 0, rebuilt(difference(written))
+    try:
+        above, below = (sp.Poly(part, last) for part in sp.fraction(sp.together(slack)))
+        for divisor in _divisors(slack):
+            if not _divides(divisor, below.as_expr()):
+                # Cancelled on the way, but where it is 0 the relation as it is written has no value.
+                square = sp.Poly(divisor, last) ** 2
+                above, below = above * square, below * square
+    except sp.PolynomialError:
+        pass
+    else:
+        degree = max(above.degree(), 0)
+        expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
+        coefficients = compile_program(expressions, [symbols[name] for name in others])
+    return Solvable(relation, unknown, others, coefficients, degree, scanned)
+
+
+def _divisors(expression: sp.Expr) -> Iterator[sp.Expr]:
+    """Yield the numerators of all that the written form divides by."""
+    for power in expression.atoms(sp.Pow):
+        if power.exp.is_Rational and power.exp < 0:
+            yield sp.fraction(sp.together(power.base))[0]
+
+
+def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
+    gens = sorted(divisor.free_symbols | polynomial.free_symbols, key=str)
+    try:
+        return not gens or sp.rem(polynomial, divisor, *gens) == 0
+    except sp.PolynomialError:
+        return False
+
+
+def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
+    """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic."""
+    written, scanned = _named_scans(relation)
+    names, program = _slack_program(written)
+    try:
+        values = _with_scans(scanned, values)
+    except (UndefinedError, UndecidedError):
+        return False
+    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
+    exact = Exact()
+    try:
+        (raw,) = program.bind(exact)(*(exact.number(values[name]) for name in names))
+        return raw == 0 if equal else raw > 0 if strict else raw >= 0
+    except (ZeroDivisionError, UndefinedError):
+        return False
+    except NotExactError:
+        pass
+    bits = FIRST_BITS
+    while bits <= LAST_BITS:
+        # The ball itself is compared: the end points of an e^x may be too long to be written out.
+        with balls(bits) as ball:
+            try:
+                (raw,) = program.bind(ball)(*(ball.number(values[name]) for name in names))
+            except (UndecidedError, UndefinedError, ZeroDivisionError):
+                raw = None
+            if raw is not None and (raw > 0 or raw < 0 or raw == 0):
+                return bool(raw == 0 if equal else raw > 0 if strict else raw >= 0)
+        bits *= 2
+    return False
+
+
+@cache
+def _named_scans(relation: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return the relation with a symbol for each thing that a primitive encloses, and what the symbols stand for."""
+    nodes = [node for node, _ in enclosed_applications(relation)]
+    if not nodes:
+        return relation, {}
+    named = {node: sp.Symbol(f"scanned {i}") for i, node in enumerate(nodes)}
+    sides = (side.xreplace(named) for side in relation.args)
+    return relation.func(*sides, evaluate=False), {symbol.name: node for node, symbol in named.items()}
+
+
+def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values with the approximations of what primitives enclose. UndefinedError where there is none."""
+    found = dict(values)
+    for name, node in scanned.items():
+        primitive = PRIMITIVES[node.func.__name__]
+        arguments = scan_values(node.args, values)
+        assert primitive.scan is not None
+        try:
+            found[name] = Fraction(primitive.scan(*arguments))
+        except (OverflowError, ValueError) as error:
+            raise UndefinedError(f"{node}: {error}") from None
+    return found
+
+
+@cache
+def _slack_program(relation: Any) -> tuple[tuple[str, ...], Program]:
+    symbols = sorted(relation.free_symbols, key=str)
+    return tuple(symbol.name for symbol in symbols), compile_program([difference(relation)], symbols)
+
+
+def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any) -> Ranges:
+    """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
+    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
+    above, below = _polynomial(numerator), _polynomial(denominator)
+    if below == 0:
+        return ()
+    if above == 0:
+        return () if strict else _without(real_roots(below))
+    roots = real_roots(above * below)
+    zeros = [Range(r, r) for r, s in roots if r == s and above(_fmpq(r)) == 0 and below(_fmpq(r)) != 0]
+    if equal:
+        return tuple(zeros)
+    product = above * below
+    ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
+    gaps = list(zip(ends[::2], ends[1::2], strict=True))
+    found = [Range(low, high, True, True) for low, high in gaps if product(_fmpq(_between(low, high))) > 0]
+    return tuple(found) if strict else _closed(found, zeros)
+
+
+def _closed(found: list[Range], zeros: list[Range]) -> Ranges:
+    """Add the zeros to the open intervals: as ends, as points, or as what joins two of them."""
+    parts = sorted([*found, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open))
+    joined: list[Range] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.high is not None
+            and part.low == last.high
+            and not (last.high_open and part.low_open)
+        ):
+            joined[-1] = Range(last.low, part.high, last.low_open, part.high_open)
+        else:
+            joined.append(part)
+    return tuple(joined)
+
+
+def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
+    ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
+    return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
+
+
+def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
+    """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure."""
+    _, factors = polynomial.numer().factor()
+    for bits in _ROOT_BITS:
+        found = []
+        for factor, _ in factors:
+            if factor.degree() == 1:
+                root = Fraction(-int(factor[0]), int(factor[1]))
+                found.append((root, root))
+            elif factor.degree() > 1:
+                with balls(bits):
+                    # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
+                    real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
+                found += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
+        found.sort()
+        if all(one[1] < other[0] for one, other in pairwise(found)):
+            return found
+    raise UndecidedError("roots that lie too close together")
+
+
+def _polynomial(coefficients: Iterable[Fraction]) -> Any:
+    return flint.fmpq_poly([_fmpq(c) for c in coefficients])
+
+
+def _fmpq(value: Fraction) -> Any:
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _bracketed(holds: Callable[[Fraction], bool], within: Range) -> Iterable[Range]:
+    """Yield the parts of `within` on which the relation seems to hold, with ends at which it holds."""
+    probes = _probe_points(within)
+    known = [(probe, holds(probe)) for probe in probes]
+    start = probes[0] if known[0][1] else None
+    for (here, good), (there, better) in pairwise(known):
+        if good and not better:
+            assert start is not None
+            yield Range(start, _last(holds, here, there))
+            start = None
+        elif better and not good:
+            start = _last(holds, there, here)
+    if start is not None:
+        yield Range(start, probes[-1])
+
+
+def _probe_points(within: Range) -> list[Fraction]:
+    if within.low is not None and within.high is not None:
+        width = within.high - within.low
+        inner = {within.low + width * Fraction(k, _PROBES) for k in range(1, _PROBES)}
+        inner |= {within.low + width / 2**k for k in range(6, 41)} | {within.high - width / 2**k for k in range(6, 41)}
+        steps = [Fraction(2) ** k for k in range(_PROBES) if 2**k < width]
+        inner |= {within.low + step for step in steps} | {within.high - step for step in steps}
+    elif within.low is not None:
+        inner = {within.low + Fraction(2) ** k for k in range(-40, _PROBES + 1)}
+    elif within.high is not None:
+        inner = {within.high - Fraction(2) ** k for k in range(-40, _PROBES + 1)}
+    else:
+        inner = {sign * Fraction(2) ** k for k in range(-40, _PROBES + 1) for sign in (1, -1)} | {Fraction(0)}
+    ends = {
+        end
+        for end, open_ in ((within.low, within.low_open), (within.high, within.high_open))
+        if end is not None and not open_
+    }
+    return sorted(inner | ends)
+
+
+def _last(holds: Callable[[Fraction], bool], inside: Fraction, outside: Fraction) -> Fraction:
+    """Return, by bisection, a value at which the relation holds, close to one at which it does not."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside

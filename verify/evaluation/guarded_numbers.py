@@ -1,0 +1,212 @@
+"""Numbers handed to primitives: they compute in the arithmetic that the engine passed, and cannot leave it."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from verify.errors import (
+    ArithmeticLeftError,
+    NotExactError,
+    OutOfTimeError,
+    PrimitiveError,
+    TheoremError,
+    UndecidedError,
+    UndefinedError,
+)
+from verify.language.expressions import refuse_float
+from verify.outcomes import Enclosure
+
+if TYPE_CHECKING:
+    from verify.evaluation.arithmetic import Arithmetic
+
+
+_FEWEST_BITS, _FLOAT_BITS = 46, 53
+"""Of a random float's bits the last seven are seldom all 0."""
+
+
+class Number:
+    """A number of one arithmetic. It combines with ints and with numbers of the same arithmetic only."""
+
+    __slots__ = ("_arithmetic", "_raw")
+
+    def __init__(self, raw: Any, arithmetic: "Arithmetic") -> None:
+        self._raw, self._arithmetic = raw, arithmetic
+
+    def _other(self, other: object) -> Any:
+        if isinstance(other, Number) and other._arithmetic is self._arithmetic:
+            return other._raw
+        if isinstance(other, int) and not isinstance(other, bool):
+            return self._arithmetic.rational(other, 1)
+        raise ArithmeticLeftError(
+            f"a {type(other).__name__} met a number of the {self._arithmetic.name} arithmetic; "
+            "build constants with arithmetic.rational(p, q)"
+        )
+
+    def _new(self, raw: Any) -> "Number":
+        return Number(raw, self._arithmetic)
+
+    def __add__(self, other: object) -> "Number":
+        return self._new(self._raw + self._other(other))
+
+    def __radd__(self, other: object) -> "Number":
+        return self._new(self._other(other) + self._raw)
+
+    def __sub__(self, other: object) -> "Number":
+        return self._new(self._raw - self._other(other))
+
+    def __rsub__(self, other: object) -> "Number":
+        return self._new(self._other(other) - self._raw)
+
+    def __mul__(self, other: object) -> "Number":
+        return self._new(self._raw * self._other(other))
+
+    def __rmul__(self, other: object) -> "Number":
+        return self._new(self._other(other) * self._raw)
+
+    def __truediv__(self, other: object) -> "Number":
+        return self._new(self._raw / self._other(other))
+
+    def __rtruediv__(self, other: object) -> "Number":
+        return self._new(self._other(other) / self._raw)
+
+    def __pow__(self, exponent: int) -> "Number":
+        if not isinstance(exponent, int):
+            raise ArithmeticLeftError("a number of the engine is raised to integer powers only")
+        return self._new(self._raw**exponent)
+
+    def __neg__(self) -> "Number":
+        return self._new(-self._raw)
+
+    def __lt__(self, other: object) -> bool:
+        return self._arithmetic.sign(self._raw - self._other(other)) < 0
+
+    def __gt__(self, other: object) -> bool:
+        return self._arithmetic.sign(self._raw - self._other(other)) > 0
+
+    def __le__(self, other: object) -> bool:
+        return self._arithmetic.sign(self._raw - self._other(other)) <= 0
+
+    def __ge__(self, other: object) -> bool:
+        return self._arithmetic.sign(self._raw - self._other(other)) >= 0
+
+    def __eq__(self, other: object) -> bool:
+        return self._arithmetic.sign(self._raw - self._other(other)) == 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _leave(self, *_: object) -> NoReturn:
+        raise ArithmeticLeftError(f"a number of the {self._arithmetic.name} arithmetic was turned into a Python number")
+
+    __float__ = __int__ = __index__ = __complex__ = __bool__ = _leave
+    __round__ = __trunc__ = __floor__ = __ceil__ = _leave
+
+    def __repr__(self) -> str:
+        return f"<a number of the {self._arithmetic.name} arithmetic>"
+
+
+class GuardedArithmetic:
+    """What a primitive sees of the arithmetic: exact constants and the elementary functions."""
+
+    def __init__(self, arithmetic: "Arithmetic") -> None:
+        self._arithmetic = arithmetic
+
+    def rational(self, numerator: int, denominator: int = 1) -> Number:
+        """Return p/q; both must be ints, and not the expansion of a float."""
+        if type(numerator) is not int or type(denominator) is not int:
+            raise ArithmeticLeftError("rational(p, q) takes two ints")
+        refuse_float(numerator, denominator)
+        return Number(self._arithmetic.rational(numerator, denominator), self._arithmetic)
+
+    def _apply(self, function: Callable[[Any], Any], number: Number) -> Number:
+        if not isinstance(number, Number) or number._arithmetic is not self._arithmetic:
+            raise ArithmeticLeftError(
+                f"{type(number).__name__}: not a number of the {self._arithmetic.name} arithmetic"
+            )
+        try:
+            return Number(function(number._raw), self._arithmetic)
+        except (ValueError, OverflowError) as error:
+            # Float64's own functions, outside of their domain or beyond its range.
+            if isinstance(error, TheoremError):
+                raise
+            raise UndefinedError(f"{error}") from None
+
+    def exp(self, number: Number) -> Number:
+        """Return e to the number."""
+        return self._apply(self._arithmetic.exp, number)
+
+    def log(self, number: Number) -> Number:
+        """Return the natural logarithm."""
+        return self._apply(self._arithmetic.log, number)
+
+    def sqrt(self, number: Number) -> Number:
+        """Return the square root."""
+        return self._apply(self._arithmetic.sqrt, number)
+
+
+_MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTimeError, ZeroDivisionError)
+"""What a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
+
+
+def run_primitive(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that is not meant."""
+    try:
+        return function(*arguments)
+    except _MEANT:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PrimitiveError(f"primitive {name} raised {type(error).__name__}: {error}") from error
+
+
+def call_enclosed(name: str, function: Callable[..., Any], *arguments: Fraction) -> Fraction | Enclosure:
+    """Call what encloses a value at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
+    found = run_primitive(name, function, *arguments)
+    ends = (found.lower, found.upper) if isinstance(found, Enclosure) else (found,)
+    if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):
+        shown = f"an Enclosure from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"a {type(found).__name__}"
+        at = ", ".join(map(str, arguments))
+        raise PrimitiveError(
+            f"primitive {name} returned {shown} at {at}: a Fraction or an Enclosure with two exact ends"
+        )
+    if ends[0] == ends[-1] and _is_of_a_float(Fraction(ends[0])):
+        raise PrimitiveError(f"primitive {name} returned {found}, which looks like a float's expansion; enclose it")
+    return found
+
+
+def _is_of_a_float(value: Fraction) -> bool:
+    """Whether a number is a float that is no short fraction of two: it has a float's 53 bits, or nearly."""
+    bits = abs(value.numerator).bit_length()
+    return value.denominator.bit_count() == 1 and value.denominator > 2**20 and _FEWEST_BITS <= bits <= _FLOAT_BITS
+
+
+def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            found = run_primitive(name, function, *arguments)
+        except PrimitiveError as error:
+            if isinstance(error.__cause__, ArithmeticError | ValueError):
+                raise UndefinedError(str(error)) from None
+            raise
+        if not isinstance(found, Real):
+            raise PrimitiveError(f"primitive {name}: its scan returned a {type(found).__name__}, not a number")
+        return found
+
+    return call
+
+
+def call_primitive(function: Callable[..., Any], arithmetic: "Arithmetic") -> Callable[..., Any]:
+    """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out."""
+    guarded = GuardedArithmetic(arithmetic)
+
+    def call(*raw: Any) -> Any:
+        result = run_primitive(function.__name__, function, guarded, *(Number(value, arithmetic) for value in raw))
+        if not isinstance(result, Number) or result._arithmetic is not arithmetic:
+            raise PrimitiveError(
+                f"primitive {function.__name__} returned a {type(result).__name__}, "
+                f"not a number of the {arithmetic.name} arithmetic"
+            )
+        return result._raw
+
+    return call

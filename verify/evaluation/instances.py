@@ -1,0 +1,295 @@
+"""Instances: parsed and completed; which hypotheses hold there, and which values of others are admissible."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import sympy as sp
+from sympy.core.relational import Relational
+
+from verify.errors import InputError, UndecidedError, UndefinedError
+from verify.evaluation.values import evaluate_rising, holds, scan_values
+from verify.language.definedness import rebuilt, substituted, taken_apart
+from verify.language.expressions import decided, difference, enclosed_applications
+from verify.language.parameters import Parameter, parse_instance
+from verify.language.statement import Hypothesis, Statement
+from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
+
+_OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+
+
+@dataclass(frozen=True)
+class ConditionsResult:
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
+
+    theorem: str
+    given: Mapping[str, Any]
+    hypotheses: tuple[HypothesisResult, ...]
+    ranges: Mapping[str, str]
+
+    @property
+    def in_scope(self) -> bool | None:
+        """True, False, or None while a hypothesis waits for a parameter."""
+        return scope(self.hypotheses)
+
+    @property
+    def exit_code(self) -> int:
+        """0 in scope, 4 out of scope, 3 while it is not known."""
+        outcome = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}[self.in_scope]
+        return outcome.exit_code
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify conditions --json`, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "given": json_numbers(self.given),
+            "hypotheses": [
+                {"label": h.label, "kind": h.kind, "statement": h.statement, "status": h.status, "needs": list(h.needs)}
+                | json_numbers({"slack": h.slack})
+                for h in self.hypotheses
+            ],
+            "ranges": dict(self.ranges),
+            "in_scope": self.in_scope,
+        }
+
+
+class Stated(Protocol):
+    """What has an id and a statement, such as a theorem."""
+
+    @property
+    def id(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def statement(self) -> Statement:
+        """What is claimed."""
+        ...
+
+
+def parse(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the whole instance of some values; a word is the paper's, the first, where it is absent.
+
+    A parameter with a default takes that. Raises InputError for a value that is missing, unknown or outside its
+    domain, and where a default has no value.
+    """
+    paper = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
+    instance = parse_instance(statement.parameters, paper | dict(given), partial=True)
+    if missing := [p.name for p in statement.parameters if p.default is None and p.name not in instance]:
+        names = ", ".join(p.name for p in statement.parameters)
+        raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
+    check_domain(statement, instance)
+    instance = completed(statement, instance)
+    # A default has to keep the domain as well.
+    check_domain(statement, instance)
+    return instance
+
+
+def completed(statement: Statement, instance: Mapping[str, Any], *, scan: bool = False) -> dict[str, Any]:
+    """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.
+
+    A default that needs what is not there is left out. Raises InputError where one has no value.
+    """
+    words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
+    found = dict(instance)
+    for parameter in statement.parameters:
+        if parameter.default is None or parameter.name in found:
+            continue
+        if not {symbol.name for symbol in sp.sympify(parameter.default).free_symbols} <= found.keys():
+            continue
+        expression = decided(sp.sympify(parameter.default), words, found)
+        try:
+            value = _scanned(expression, found) if scan else evaluate_rising(expression, found)[0]
+        except (UndefinedError, UndecidedError) as error:
+            raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
+        if not isinstance(value, Fraction):
+            raise InputError(parameter.name, "", f"missing, and it has no default here: {expression} is not rational")
+        found[parameter.name] = parameter.parse(value)
+    return {parameter.name: found[parameter.name] for parameter in statement.parameters if parameter.name in found}
+
+
+def _scanned(expression: sp.Expr, values: Mapping[str, Any]) -> Fraction:
+    """Return a value in float64. Raises UndefinedError where it divides by 0, is infinite, or complex."""
+    try:
+        return Fraction(scan_values((expression,), values)[0])
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise UndefinedError(str(error)) from None
+
+
+def conditions(theorem: Stated, given: Mapping[str, Any]) -> ConditionsResult:
+    """Evaluate the hypotheses at a partial instance. Raises InputError for a value outside its domain."""
+    statement = theorem.statement
+    instance = parse_instance(statement.parameters, given, partial=True)
+    check_domain(statement, instance)
+    words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
+    try:
+        known = completed(statement, words | instance)
+    except InputError:
+        # A default without a value stays open.
+        known = words | instance
+    check_domain(statement, known)
+    statement = statement.at(known)
+    results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
+    others = {p.name: {n: value for n, value in known.items() if n != p.name} for p in statement.parameters}
+    ranges = {p.name: _range(statement, p, others[p.name]) for p in statement.parameters if p.name not in instance}
+    return ConditionsResult(theorem.id, instance, results, ranges)
+
+
+def check_domain(statement: Statement, instance: Mapping[str, Any]) -> None:
+    """Raise InputError where the given parameters break a relation without which they mean nothing."""
+    for relation in statement.domain:
+        names = _names(relation)
+        if names.keys() <= instance.keys() and not _kept(relation, instance):
+            name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name
+            others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
+            raise InputError(name, instance[name], f"must satisfy {relation}" + (f" (here {others})" if others else ""))
+
+
+def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
+    """Whether a relation of the domain is decided to hold; one of which a side has no value does not."""
+    try:
+        return holds(relation, evaluate_rising(Hypothesis("domain", relation).slack, instance, sign=True)[0]) is True
+    except (UndefinedError, UndecidedError):
+        return False
+
+
+def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> HypothesisResult:
+    """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
+
+    What has no value does not hold; None where the sign of the slack is not decided.
+    """
+    shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
+    if hypothesis.relation is None:
+        word = hypothesis.varies
+        first = word is None or instance.get(word.name, word.words[0]) == word.words[0]
+        return HypothesisResult(*shown, holds=first, slack=None)
+    needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
+    if needs:
+        return HypothesisResult(*shown, holds=None, slack=None, needs=needs)
+    try:
+        slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
+    except UndefinedError as error:
+        return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
+    except UndecidedError as error:
+        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
+    found = holds(hypothesis.relation, slack)
+    return HypothesisResult(*shown, holds=found, slack=slack, detail="undecided" if found is None else "")
+
+
+def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:
+    return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
+
+
+def _rational(value: Any) -> sp.Expr:
+    return sp.Rational(value.numerator, value.denominator) if isinstance(value, int | Fraction) else sp.Symbol(value)
+
+
+def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, Any]) -> str:
+    """Return the admissible range of one parameter as text: solved where the others are known, else as relations."""
+    if parameter.kind == "word":
+        return "one of " + ", ".join(parameter.words)
+    if parameter.kind == "rationals":
+        return f"{parameter.name} {parameter.requirement}"
+    unknown = sp.Symbol(parameter.name, real=True)
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    start = -sp.oo if low is None else _rational(low)
+    admissible: sp.Set = sp.Interval(start, sp.oo, left_open=parameter.minimum is None, right_open=True)
+    open_relations = []
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    for relation in relations:
+        names = _names(relation)
+        if parameter.name not in names:
+            continue
+        values = {s: _rational(instance[n]) if n in instance else sp.Symbol(n, real=True) for n, s in names.items()}
+        sides = [side.subs(values) for side in relation.args]
+        lost = taken_apart(substituted(rebuilt(difference(relation)), values))[1]
+        if any(side.has(sp.zoo, sp.nan) for side in sides):
+            # A division by zero at the given values: the relation admits nothing.
+            admissible = sp.S.EmptySet
+        elif any(unknown in part.free_symbols for part in lost):
+            # Where a part that cancels has no value it does not hold: it is shown as it is.
+            open_relations.append(str(relation))
+        elif len([n for n in names if n not in instance]) > 1:
+            open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
+        elif (solved := _solve(relation.func(*_enclosed_put(relation, sides)), unknown)) is None:
+            open_relations.append(str(relation))
+        else:
+            admissible = admissible.intersect(solved)
+    if parameter.kind == "integer":
+        admissible = _integers(admissible)
+    return " and ".join([_set_text(admissible, parameter), *open_relations])
+
+
+def _enclosed_put(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
+    """Return the sides of an inequality with the values of those that a primitive encloses: their stricter ends."""
+    smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
+    found = []
+    for i, side in enumerate(sides):
+        alone = bool(enclosed_applications(side)) and not side.free_symbols
+        try:
+            value = evaluate_rising(side, {})[0] if alone and not isinstance(relation, sp.Eq) else None
+        except UndefinedError:
+            value = None
+        if isinstance(value, Enclosure):
+            value = value.upper if i == smaller else value.lower
+        found.append(side if value is None else _rational(Fraction(value)))
+    return found
+
+
+def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
+    if relation in (sp.true, sp.false):
+        return sp.S.Reals if relation == sp.true else sp.S.EmptySet
+    try:
+        return sp.solve_univariate_inequality(relation, unknown, relational=False)
+    except Exception:
+        # SymPy's solvers raise anything on what they were not made for: the relation is shown as it is.
+        return None
+
+
+def _isolated(relation: Any, unknown: sp.Symbol) -> str:
+    """Return the relation with the unknown alone on the left where it stands alone on a side."""
+    left, right = relation.args
+    if right == unknown:
+        return f"{unknown} {_OPPOSITE[relation.rel_op]} {left}"
+    return f"{left} {relation.rel_op} {right}"
+
+
+def _integers(admissible: sp.Set) -> sp.Set:
+    parts = []
+    for part in _parts(admissible):
+        if isinstance(part, sp.Interval):
+            low, high = part.start, part.end
+            if low.is_finite:
+                low = _floor(low) + 1 if part.left_open else -_floor(-low)
+            if high.is_finite:
+                high = -_floor(-high) - 1 if part.right_open else _floor(high)
+            if low <= high:
+                parts.append(sp.Interval(low, high))
+        else:
+            parts.append(sp.FiniteSet(*(point for point in part if point.is_integer)))
+    return sp.Union(*parts)
+
+
+def _floor(end: sp.Expr) -> sp.Expr:
+    """Return the floor of an end, which SymPy's own may give up on when it is a root of many digits."""
+    # Numbers given have at most 800 digits, so that a root is further than 10^-900 from an integer it is not.
+    return sp.floor(end if end.is_Rational else sp.N(end, 1800))
+
+
+def _parts(admissible: sp.Set) -> list[Any]:
+    return list(admissible.args) if isinstance(admissible, sp.Union) else [] if admissible.is_empty else [admissible]
+
+
+def _set_text(admissible: sp.Set, parameter: Parameter) -> str:
+    name = parameter.name
+    texts = []
+    for part in _parts(admissible):
+        if isinstance(part, sp.Interval):
+            low = f"{part.start} {'<' if part.left_open else '<='} " if part.start.is_finite else ""
+            high = f" {'<' if part.right_open else '<='} {part.end}" if part.end.is_finite else ""
+            texts.append(f"{low}{name}{high}" if low or high else f"any {name}")
+        else:
+            texts.append(" or ".join(f"{name} = {point}" for point in part))
+    integer = ", integer" if parameter.kind == "integer" else ""
+    return " or ".join(texts) + integer if texts else f"no value of {name}"

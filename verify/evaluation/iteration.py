@@ -1,0 +1,216 @@
+"""Recursions followed: certified in balls, and in float64 for a search."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
+from verify.evaluation.programs import Program, compile_program
+from verify.language.recursion import Dynamics
+from verify.outcomes import Enclosure
+
+_STEPS_BETWEEN_LOOKS = 1024
+EXACT_STEPS = 1000
+"""How far a scan in float64 takes every step."""
+MOST_EVALUATIONS = 5 * EXACT_STEPS
+_STEPS_BETWEEN_LEAPS = 4
+INTERRUPTED = "interrupted"
+
+
+Values = Mapping[str, Any]
+
+
+def used_symbols(expressions: Sequence[sp.Basic], values: Values, without: Sequence[sp.Symbol] = ()) -> list[sp.Symbol]:
+    """Return the symbols of some expressions that have values, sorted, leaving out some."""
+    found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions)) - set(without)  # type: ignore[arg-type]
+    return sorted((s for s in found if s.name in values), key=str)
+
+
+@cache
+def _step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+    expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
+    fixed = used_symbols(expressions, dict.fromkeys(names), dynamics.state)
+    step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
+    return fixed, step, compile_program(dynamics.initial, fixed)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How far a trajectory was followed, and whether its observable came down to a level.
+
+    The observable is certified above the level at every step before `step`. `reached` says that
+    it is at or below it at `step` itself, where `observable` encloses it; `state` holds the balls.
+    """
+
+    reached: bool
+    step: int
+    observable: Enclosure | None
+    state: tuple[flint.arb, ...]
+    bits: int
+    why: str = ""
+    checkpoints: tuple[tuple[int, tuple[flint.arb, ...]], ...] = ()
+
+
+Progress = Callable[[int], None]
+
+
+def first_passage(
+    dynamics: Dynamics,
+    level: Fraction,
+    values: Values,
+    *,
+    deadline: float,
+    last_step: int | None = None,
+    progress: Progress | None = None,
+    first_bits: int = FIRST_BITS,
+    last_bits: int = LAST_BITS,
+) -> Passage:
+    """Follow the recursion in balls to the first step at which the observable is certified ≤ `level`.
+
+    When a comparison is undecided the run starts again with twice the bits, so that rounding
+    cannot move the answer; it ends unreached at `last_step`, at the deadline
+    (`time.monotonic()`), at Ctrl-C, or when `last_bits` do not decide; `why` says which.
+    """
+    bits = first_bits
+    while True:
+        with balls(bits):
+            passage = _follow(dynamics, level, values, bits, deadline, last_step, progress)
+        if passage.why != "undecided" or 2 * bits > last_bits:
+            return passage
+        bits *= 2
+
+
+def _start(dynamics: Dynamics, values: Values, bits: int) -> tuple[Callable[..., Any], tuple[flint.arb, ...]]:
+    arithmetic = Ball(bits)
+    fixed, step, initial = _step_program(dynamics, frozenset(values))
+    numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+    return step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
+
+
+def _follow(
+    dynamics: Dynamics,
+    level: Fraction,
+    values: Values,
+    bits: int,
+    deadline: float,
+    last_step: int | None,
+    progress: Progress | None,
+) -> Passage:
+    program, state = _start(dynamics, values, bits)
+    bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
+    count = 0
+    passed: list[tuple[int, tuple[flint.arb, ...]]] = []
+    try:
+        while True:
+            observed, *following = program(*state)
+            if not observed > bound:
+                here = enclosure_of_ball(observed) if observed.is_finite() else None
+                if observed <= bound:
+                    return Passage(True, count, here, state, bits, "", tuple(passed))
+                return Passage(False, count, here, state, bits, "undecided")
+            if last_step is not None and count >= last_step:
+                here = enclosure_of_ball(observed)
+                return Passage(False, count, here, state, bits, "last step", tuple(passed))
+            if count % _STEPS_BETWEEN_LOOKS == 0:
+                if count and count & (count - 1) == 0:
+                    passed.append((count, state))
+                if progress:
+                    progress(count)
+                if time.monotonic() > deadline:
+                    return Passage(False, count, enclosure_of_ball(observed), state, bits, "time")
+            state = tuple(following)
+            count += 1
+    except KeyboardInterrupt:
+        # Every step before `count` was certified above the level, wherever the interrupt came.
+        return Passage(False, count, None, state, bits, INTERRUPTED)
+
+
+def first_excess(
+    dynamics: Dynamics,
+    reached: Fraction,
+    level: Fraction,
+    values: Values,
+    start: Passage,
+    *,
+    steps: int,
+    deadline: float,
+) -> tuple[int, Enclosure, int] | None:
+    """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
+
+    With the step come the observable there and the bits that decided it. Where a comparison is
+    undecided the run starts again with twice the bits, as in `first_passage`.
+    """
+    bound = flint.fmpq(level.numerator, level.denominator)
+    while True:
+        with balls(start.bits):
+            program, _ = _start(dynamics, values, start.bits)
+            state = start.state
+            for count in range(start.step, start.step + steps):
+                observed, *following = program(*state)
+                if not observed <= bound:
+                    if observed > bound and observed.is_finite():
+                        return count, enclosure_of_ball(observed), start.bits
+                    break
+                if count % _STEPS_BETWEEN_LOOKS == 0 and time.monotonic() > deadline:
+                    return None
+                state = tuple(following)
+            else:
+                return None
+        if 2 * start.bits > LAST_BITS or time.monotonic() > deadline:
+            return None
+        start = first_passage(dynamics, reached, values, deadline=deadline, first_bits=2 * start.bits)
+        if not start.reached:
+            return None
+
+
+@lru_cache(maxsize=8)
+def _scanned(dynamics: Dynamics, values: tuple[tuple[str, Any], ...], steps: int) -> tuple[tuple[int, float], ...]:
+    return tuple(_scan(dynamics, dict(values), steps))
+
+
+def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tuple[int, float], ...]:
+    """Return steps, from 0 to `steps`, and the observable there in float64; ends early, with inf, where it diverges.
+
+    After `EXACT_STEPS` a run whose displacement hardly changes from step to step is carried on by
+    leaps along it, each at most a fiftieth of the steps behind it, with a few steps in between that
+    damp what is fast. The counts are then approximate, to a few per cent. A run that does not become
+    steady ends after `MOST_EVALUATIONS`.
+    """
+    return _scanned(dynamics, tuple(values.items()), steps)
+
+
+def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int, float]]:
+    fixed, step, initial = _step_program(dynamics, frozenset(values))
+    numbers = [float(values[symbol.name]) for symbol in fixed]
+    program = step.bind(Float64(), numbers)
+    state = [float(x) for x in initial.bind(Float64())(*numbers)]
+    count, since, before = 0, 0, None
+    for _ in range(MOST_EVALUATIONS):
+        if count > steps:
+            return
+        try:
+            observed, *following = program(*state)
+        except (ArithmeticError, ValueError):
+            observed, following = math.inf, state
+        # A power of a negative number is complex in float64.
+        if isinstance(observed, complex) or not math.isfinite(observed):
+            yield count, math.inf
+            return
+        yield count, observed
+        leap = 1
+        if count >= EXACT_STEPS:
+            since += 1
+            if since >= _STEPS_BETWEEN_LEAPS:
+                move = [b - a for a, b in zip(state, following, strict=True)]
+                if before is not None and all(abs(m - b) <= 1e-3 * abs(m) for m, b in zip(move, before, strict=True)):
+                    leap, since, move = max(1, count // 50), 0, None
+                    following = [x + leap * (y - x) for x, y in zip(state, following, strict=True)]
+                before = move
+        count, state = count + leap, following

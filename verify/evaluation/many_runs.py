@@ -1,0 +1,218 @@
+"""A recursion at many instances at once in float64, compiled from its statement; no proof of anything.
+
+Instances are taken in blocks that stay in a core's nearest cache for all steps, so that memory does not grow with the
+steps. Numba compiles the step to vector instructions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from verify.cores import on_all_cores
+from verify.errors import InputError, TheoremError
+from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.vector_exponential import compiled_exponential
+from verify.language.recursion import Dynamics
+
+BLOCK = 256
+"""Instances of a block: some twenty numbers of each lie in 48 KiB."""
+_AT_ONCE = 100_000
+"""Steps between two looks at Ctrl-C: a fifth of a second."""
+
+Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
+
+
+def observe(
+    dynamics: Dynamics,
+    points: Mapping[str, Any],
+    at: Sequence[int],
+) -> np.ndarray:
+    """Return the observable of a recursion after some numbers of steps, at each of many instances.
+
+    Parameters
+    ----------
+    dynamics
+        The recursion. Applications of primitives are refused.
+    points
+        By a parameter's name one number, or an array with one for each instance.
+    at
+        The numbers of steps, rising.
+
+    Returns
+    -------
+    numpy.ndarray
+        float64, of shape (len(at), instances): infinite or NaN where a run diverges.
+
+    Raises
+    ------
+    InputError
+        For numbers of steps that are no integers, negative or do not rise, a parameter that is missing or none of the
+        recursion's, and what is no number or array of numbers, of one length.
+    TheoremError
+        For a recursion with primitives.
+
+    Notes
+    -----
+    The exponential is that of `verify.evaluation.vector_exponential`.
+    """
+    steps = list(at) if isinstance(at, Sequence) else []
+    if not steps or not all(isinstance(step, int) and step >= 0 for step in steps) or steps != sorted(set(steps)):
+        raise InputError("at", at, "must be one or more numbers of steps, from 0 on, rising")
+    fixed = fixed_symbols(dynamics)
+    names = [symbol.name for symbol in fixed]
+    if missing := [name for name in names if name not in points]:
+        raise InputError(", ".join(missing), "", "missing: the recursion needs a value")
+    if unknown := [name for name in points if name not in names]:
+        raise InputError(unknown[0], "", f"unknown; the recursion's parameters are {', '.join(names)}")
+    columns = {name: _column(name, points[name]) for name in names}
+    count = max((column.size for column in columns.values()), default=1)
+    for name, column in columns.items():
+        if column.size not in (1, count):
+            raise InputError(name, f"{column.size} numbers", f"must be one number, or {count} as others are")
+    inputs = np.array([np.broadcast_to(column, count) for column in columns.values()]).reshape(len(fixed), count)
+    run, found = _compiled(dynamics), np.empty((len(steps), count))
+
+    def block(place: int) -> None:
+        some = slice(place * BLOCK, (place + 1) * BLOCK)
+        found[:, some] = run(inputs[:, some], steps)
+
+    on_all_cores(-(-count // BLOCK), block)
+    return found
+
+
+def _column(name: str, value: Any) -> np.ndarray:
+    try:
+        column = np.atleast_1d(np.asarray(value, dtype=float))
+    except (ValueError, TypeError):
+        column = np.empty(0)
+    if column.ndim != 1 or not column.size:
+        raise InputError(name, value, "must be a number, or an array of one dimension of numbers")
+    return column
+
+
+@cache
+def fixed_symbols(dynamics: Dynamics) -> list[sp.Symbol]:
+    """Return the symbols of a recursion that need a value, in the order of its programs."""
+    expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
+    found = set[Any]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
+    return sorted(found - set(dynamics.state), key=str)
+
+
+@cache
+def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
+    """Return the programs of the initial state, a step and the observable."""
+    fixed = fixed_symbols(dynamics)
+    programs = (
+        compile_program(dynamics.initial, (), fixed),
+        compile_program(dynamics.step, dynamics.state, fixed),
+        compile_program((dynamics.observable,), dynamics.state, fixed),
+    )
+    if used := sorted({name for program in programs for name in program.primitives}):
+        raise TheoremError(f"{used[0]}: a recursion with primitives is not followed at many instances at once")
+    return programs
+
+
+def _stages(at: Sequence[int]) -> Iterator[int]:
+    """Yield how many steps lead from one number of steps to the next, from 0 on."""
+    yield from (here - before for before, here in zip((0, *at), at, strict=False))
+
+
+@cache
+def _compiled(dynamics: Dynamics) -> Observe:
+    """Return what follows a block by Numba.
+
+    A block is one array of rows of `BLOCK` numbers: the fixed inputs, the state, the observable, and what of the step
+    depends on the fixed inputs alone.
+    """
+    from numba import njit
+
+    initial, advance, observable = _programs(dynamics)
+    fixed, states = initial.fixed, len(dynamics.state)
+    rows = [f"x{i}" for i in range(fixed + states)]
+    state, seen = range(fixed, fixed + states), fixed + states
+    kept = [line.partition(" = ")[0] for line in advance.prelude.splitlines()]
+    shared = {name: seen + 1 + place for place, name in enumerate(kept)}
+    inputs = {name: place for place, name in enumerate(rows)}
+    start, share, step, look = (
+        njit("void(float64[::1])", nogil=True, error_model="numpy")(_function(*parts))
+        for parts in (
+            (initial, initial.prelude, initial.source, inputs, list(state)),
+            (
+                advance,
+                advance.prelude,
+                f"    return ({''.join(f'{name}, ' for name in kept)})",
+                inputs,
+                [*shared.values()],
+            ),
+            (advance, "", advance.source, inputs | shared, list(state)),
+            (observable, observable.prelude, observable.source, inputs, [seen]),
+        )
+    )
+
+    @njit("void(float64[::1], int64)", nogil=True, error_model="numpy")
+    def follow(block: Any, steps: Any) -> None:
+        for _ in range(steps):
+            step(block)
+
+    def run(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
+        count = values.shape[1]
+        block = np.empty((seen + 1 + len(shared), BLOCK))
+        # The last instance again where the block is not full.
+        block[:fixed] = np.pad(values, ((0, 0), (0, BLOCK - count)), mode="edge") if fixed else 0.0
+        flat = block.reshape(-1)
+        start(flat)
+        share(flat)
+        found = np.empty((len(at), count))
+        for place, more in enumerate(_stages(at)):
+            for done in range(0, more, _AT_ONCE):
+                follow(flat, min(_AT_ONCE, more - done))
+            look(flat)
+            found[place] = block[seen, :count]
+        return found
+
+    return run
+
+
+def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]) -> Any:
+    """Return a function of a block that runs lines of a program at each instance and writes what it returns to rows.
+
+    The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
+    no two overlap.
+    """
+    lines, last = body.rstrip().rsplit("\n", 1) if "\n" in body.rstrip() else ("", body)
+    returned = last.strip().removeprefix("return (").removesuffix(")")
+    inside = [
+        *(f"{name} = block[i + {row * BLOCK}]" for name, row in rows.items()),
+        *(line.strip() for line in (*prelude.splitlines(), *lines.splitlines())),
+        *([f"{''.join(f'r{row}, ' for row in results)}= {returned}"] if results else ["pass"]),
+        *(f"block[i + {row * BLOCK}] = r{row}" for row in results),
+    ]
+    constants = "".join(f"    {name} = {int(value.p) / int(value.q)!r}\n" for name, value in program.constants)
+    names = dict(_functions())
+    source = f"def program(block):\n{constants}    for i in range({BLOCK}):\n" + "".join(
+        f"        {line}\n" for line in inside if line
+    )
+    exec(source, names)  # noqa: S102
+    return names["program"]
+
+
+@cache
+def _functions() -> dict[str, Any]:
+    """Return the functions that a program calls, compiled by Numba."""
+    from numba import njit
+
+    @njit(error_model="numpy")
+    def power(base: Any, exponent: Any) -> Any:
+        return base**exponent
+
+    return {
+        "exp": compiled_exponential(),
+        "log": np.log,
+        "sqrt": np.sqrt,
+        "power": power,
+        "raised": power,
+        "abs": np.abs,
+    }

@@ -1,0 +1,193 @@
+"""From expressions of the language to straight-line programs that run in any of the engine's arithmetics."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.errors import TheoremError, UndefinedError
+from verify.evaluation.guarded_numbers import call_primitive, call_scan
+from verify.language.definedness import Provided, needs, provided, rebuilt
+from verify.language.expressions import PRIMITIVES, Magnitude
+from verify.language.symbolic_zeros import carry_out, share_exponentials
+
+if TYPE_CHECKING:
+    from verify.evaluation.arithmetic import Arithmetic
+
+_FUNCTIONS = ("exp", "log", "sqrt", "power")
+_LARGEST_WRITTEN = 8
+"""Powers above this are raised by the arithmetic, which may refuse one that is too long."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Expressions compiled once, to be bound to an arithmetic.
+
+    `prelude` runs once, on the fixed inputs; `source` on the others, every time. Both are made of
+    the engine's own names (`x0`, `k1`, `v2`, …) and of nothing that the theorem's author wrote;
+    constants enter as exact integers and rationals.
+    """
+
+    prelude: str
+    source: str
+    fixed: int
+    free: int
+    constants: tuple[tuple[str, sp.Rational], ...]
+    primitives: tuple[str, ...]
+
+    def bind(self, arithmetic: "Arithmetic", fixed: Sequence[Any] = ()) -> Callable[..., tuple[Any, ...]]:
+        """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones."""
+        assert len(fixed) == self.fixed
+        names: dict[str, Any] = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
+        names["raised"] = getattr(arithmetic, "raised", pow)
+        names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
+        names |= {f"x{i}": value for i, value in enumerate(fixed)}
+        for name in self.primitives:
+            made = PRIMITIVES[name]
+            called = call_scan(name, made.scan) if made.scan else call_primitive(made.evaluate, arithmetic)
+            names[f"primitive_{name}"] = called
+        arguments = ", ".join(f"x{i}" for i in range(self.fixed, self.fixed + self.free))
+        # Our own source; see the class.
+        exec(_code(f"{self.prelude}\ndef program({arguments}):\n{self.source}"), names)  # noqa: S102
+        return names["program"]
+
+
+@lru_cache(maxsize=4096)
+def _code(source: str) -> CodeType:
+    """Return compiled source; a search binds one program at thousands of instances."""
+    return compile(source, "<program>", "exec")
+
+
+def compile_program(
+    expressions: Sequence[sp.Basic], inputs: Sequence[sp.Symbol], fixed: Sequence[sp.Symbol] = ()
+) -> Program:
+    """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
+
+    What depends on the fixed inputs alone is computed once, when the program is bound.
+    """
+    evaluated, exponentials = share_exponentials([_carried_out(sp.sympify(e)) for e in expressions])
+    hoisted: dict[sp.Expr, sp.Symbol] = {}
+    reduced = [_hoist(expression, set(fixed), hoisted) for expression in evaluated]
+    writer = _Writer({symbol: f"x{i}" for i, symbol in enumerate((*fixed, *inputs))})
+    writer.run({symbol: expression for expression, symbol in hoisted.items()})
+    prelude, writer.lines = "\n".join(writer.lines), []
+    writer.run(exponentials)
+    shared, results = sp.cse(reduced, order="none")
+    writer.run(dict(shared))
+    returned = "".join(f"{writer.write(result)}, " for result in results)
+    source = "\n".join(f"    {line}" for line in [*writer.lines, f"return ({returned})"])
+    constants = tuple((name, value) for value, name in writer.constants.items())
+    return Program(prelude, source, len(fixed), len(inputs), constants, tuple(sorted(writer.primitives)))
+
+
+def _carried_out(expression: sp.Basic) -> sp.Basic:
+    """Return an expression without derivatives and limits, such that nothing that it needs is lost by rewriting it."""
+    done, divisors = carry_out(rebuilt(expression))
+    return provided(done, [part for divisor in divisors for part in needs(1 / divisor)])
+
+
+def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, sp.Symbol]) -> sp.Basic:
+    """Replace what depends on fixed symbols alone, in sums and products also groups of arguments, by new symbols."""
+    if not fixed or not expression.args or not expression.free_symbols & fixed:
+        return expression
+    if expression.free_symbols <= fixed:
+        return hoisted.setdefault(expression, sp.Dummy())  # type: ignore[arg-type]
+    groups = [argument for argument in expression.args if argument.free_symbols <= fixed]
+    arguments = [_hoist(argument, fixed, hoisted) for argument in expression.args if argument not in groups]
+    if isinstance(expression, sp.Add | sp.Mul) and groups:
+        return expression.func(_hoist(expression.func(*groups), fixed, hoisted), *arguments)
+    return expression.func(*(_hoist(argument, fixed, hoisted) for argument in expression.args))
+
+
+class _Writer:
+    def __init__(self, names: dict[sp.Basic, str]) -> None:
+        self.names = names
+        self.lines: list[str] = []
+        self.constants: dict[sp.Rational, str] = {}
+        self.primitives: set[str] = set()
+        self.variables = 0
+
+    def run(self, assignments: dict[sp.Symbol, sp.Basic]) -> None:
+        for symbol, expression in assignments.items():
+            text = self.write(expression)
+            self.names[symbol] = f"v{self.variables}"
+            self.lines.append(f"v{self.variables} = {text}")
+            self.variables += 1
+
+    def write(self, node: sp.Basic) -> str:
+        match node:
+            case sp.Rational():
+                return self.constants.setdefault(node, f"k{len(self.constants)}")
+            case sp.Symbol():
+                if node not in self.names:
+                    raise TheoremError(f"{node}: a symbol without a value")
+                return self.names[node]
+            case sp.Add():
+                return self._sum(node)
+            case sp.Mul():
+                return self._product(node)
+            case sp.exp():
+                return f"exp({self.write(node.args[0])})"
+            case sp.Pow():
+                return self._power(node)
+            case sp.core.numbers.Exp1():
+                return f"exp({self.write(sp.Integer(1))})"
+            case sp.Abs() | Magnitude():
+                return f"abs({self.write(node.args[0])})"
+            case sp.log():
+                return f"log({self.write(node.args[0])})"
+            case Provided():
+                # In each arithmetic 0 times what has no value has none.
+                value, *needed = map(self.write, node.args)
+                nought = self.write(sp.Integer(0))
+                return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
+            case sp.core.numbers.ComplexInfinity() | sp.core.numbers.NaN() | sp.core.numbers.Infinity():
+                raise UndefinedError("there is a division by zero")
+            case sp.core.numbers.NegativeInfinity():
+                raise UndefinedError("there is a division by zero")
+            case sp.core.numbers.ImaginaryUnit():
+                raise UndefinedError("there is a root of a negative number")
+        name = node.func.__name__
+        if name in PRIMITIVES and isinstance(node, PRIMITIVES[name].head):
+            self.primitives.add(name)
+            return f"primitive_{name}({', '.join(self.write(argument) for argument in node.args)})"
+        raise TheoremError(f"{node}: {name} cannot be evaluated")
+
+    def _sum(self, node: sp.Add) -> str:
+        # Positive terms first, so that no line begins by negating.
+        terms = sorted(node.args, key=lambda term: term.could_extract_minus_sign())
+        text = self.write(terms[0])
+        for term in terms[1:]:
+            minus = term.could_extract_minus_sign()
+            text += f" - {self.write(-term)}" if minus else f" + {self.write(term)}"
+        return f"({text})"
+
+    def _product(self, node: sp.Mul) -> str:
+        coefficient, rest = node.as_coeff_Mul()
+        if coefficient.is_negative:
+            return f"(-{self.write(-node)})"
+        above, below = ([] if coefficient == 1 else [self.write(coefficient)]), []
+        for factor in sp.Mul.make_args(rest):
+            if isinstance(factor, sp.Pow) and isinstance(factor.exp, sp.Rational) and factor.exp < 0:
+                below.append(self.write(1 / factor))
+            else:
+                above.append(self.write(factor))
+        top = "*".join(above) or self.write(sp.Integer(1))
+        return f"({top}/({'*'.join(below)}))" if below else f"({top})"
+
+    def _power(self, node: sp.Pow) -> str:
+        base, exponent = node.args
+        if isinstance(exponent, sp.Rational) and exponent < 0:
+            return f"({self.write(sp.Integer(1))}/{self.write(1 / node)})"
+        if isinstance(exponent, sp.Integer):
+            return self._whole_power(self.write(base), int(exponent))
+        if isinstance(exponent, sp.Rational) and exponent.q == 2:
+            root = f"sqrt({self.write(base)})"
+            return root if exponent.p == 1 else self._whole_power(root, int(exponent.p))
+        return f"power({self.write(base)}, {self.write(exponent)})"
+
+    def _whole_power(self, base: str, exponent: int) -> str:
+        return f"raised({base}, {exponent})" if exponent > _LARGEST_WRITTEN else f"({base}**{exponent})"

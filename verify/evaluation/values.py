@@ -1,0 +1,156 @@
+"""Values of an expression at an instance: exact or in balls of rising precision, and in float64 for a search."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
+from verify.evaluation.guarded_numbers import call_enclosed
+from verify.evaluation.programs import Program, compile_program
+from verify.language.definedness import rebuilt, substituted, taken_apart
+from verify.language.expressions import enclosed_applications
+from verify.language.symbolic_zeros import differentiate, limits_at
+from verify.outcomes import Enclosure
+
+
+def evaluate_rising(
+    expression: sp.Basic, instance: Mapping[str, Any], *, digits: int = 0, sign: bool = False
+) -> tuple[Fraction | Enclosure, int | None]:
+    """Return a number's exact value, or a ball raised until it has `digits` digits and (`sign`) a decided sign.
+
+    Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression, or a part of it as it
+    is written, has no value. The second result is the number of bits, None when exact.
+    """
+    expression, instance = _put_enclosed(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
+    expression, needed = taken_apart(expression)
+    for part in needed:
+        evaluate_rising(part, instance)
+    if (ends := _affine_ends(expression, instance)) is not None:
+        return ends, FIRST_BITS
+    names, program = _program(expression)
+    if missing := [name for name in names if name not in instance]:
+        raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
+    exact = Exact()
+    try:
+        arguments = [exact.number(instance[name]) for name in names]
+        (raw,) = program.bind(exact)(*arguments)
+        return exact_fraction(exact.checked(raw)), None
+    except NotExactError:
+        pass
+    except ZeroDivisionError:
+        raise UndefinedError(f"{expression}: division by zero") from None
+    bits = max(FIRST_BITS, 4 * digits)
+    while True:
+        with balls(bits) as ball:
+            try:
+                (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
+            except UndecidedError:
+                # A primitive compared balls that overlap.
+                if 2 * bits > LAST_BITS:
+                    raise
+                bits *= 2
+                continue
+            good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
+            if sign:
+                good = good and bool(raw > 0 or raw < 0)
+            if good or 2 * bits > LAST_BITS:
+                if not raw.is_finite():
+                    raise UndefinedError(f"{expression}: no finite value")
+                return enclosure_of_ball(raw), bits
+        bits *= 2
+
+
+@lru_cache(maxsize=2**12)
+def _rewritten(expression: sp.Basic) -> sp.Basic:
+    return differentiate(rebuilt(expression))
+
+
+def exact_values(symbols: Iterable[sp.Symbol], instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
+    """Return an instance's numbers by some symbols."""
+    found = ((symbol, instance.get(symbol.name)) for symbol in symbols)
+    return {s: sp.Rational(v.numerator, v.denominator) for s, v in found if isinstance(v, int | Fraction)}
+
+
+def _with_limits(expression: sp.Basic, instance: Mapping[str, Any]) -> sp.Basic:
+    """Return the expression with its limits carried out at the instance, where that is rational."""
+    if not expression.has(sp.Limit):
+        return expression
+    return limits_at(expression, exact_values(expression.free_symbols, instance))
+
+
+def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
+    """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
+    values = dict(instance)
+    put: dict[sp.Basic, sp.Basic] = {}
+    for node, primitive in enclosed_applications(expression):
+        arguments = [evaluate_rising(argument, instance)[0] for argument in node.args]
+        if not all(isinstance(argument, Fraction) for argument in arguments):
+            raise UndefinedError(f"{node}: its arguments must be rational")
+        symbol = sp.Symbol(f"{primitive.name} {len(put)}")
+        try:
+            put[node], values[symbol.name] = symbol, call_enclosed(primitive.name, primitive.evaluate, *arguments)
+        except OutOfTimeError as error:
+            raise UndecidedError(f"{primitive.name}: {error}") from None
+    return (substituted(expression, put), values) if put else (expression, instance)
+
+
+def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure | None:
+    """Return the exact ends of what is affine in the one enclosure that it has, and rational otherwise."""
+    within = [s for s in expression.free_symbols if isinstance(instance.get(str(s)), Enclosure)]
+    if len(within) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
+        return None
+    (symbol,) = within
+    enclosed, slope = instance[str(symbol)], sp.diff(expression, symbol)
+    if slope.has(symbol) or None in (enclosed.lower, enclosed.upper):
+        return None
+    ends = []
+    for end in (enclosed.lower, enclosed.upper):
+        value, _ = evaluate_rising(expression, {**instance, str(symbol): Fraction(end)})
+        if not isinstance(value, Fraction):
+            return None
+        ends.append(value)
+    return Enclosure(min(ends), max(ends))
+
+
+def holds(relation: Any, slack: Fraction | Enclosure) -> bool | None:
+    """Return whether a relation with a slack (an equality's is at most 0) holds, None where it is not decided."""
+    low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
+    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    if low is not None and (low > 0 or (low == 0 and not strict)):
+        return True
+    return False if high is not None and (high < 0 or (high == 0 and strict)) else None
+
+
+@lru_cache(maxsize=2**12)
+def _program(expression: sp.Basic) -> tuple[tuple[str, ...], Program]:
+    names = symbols_by_name(expression)
+    return tuple(names), compile_program([expression], tuple(names.values()))
+
+
+def symbols_by_name(expression: sp.Basic) -> dict[str, sp.Symbol]:
+    """Return an expression's free symbols by name, in the names' order."""
+    return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
+
+
+def sign_of(value: Fraction | Enclosure) -> int | None:
+    """Return the sign of a value, None where its enclosure does not decide it."""
+    if isinstance(value, Fraction):
+        return (value > 0) - (value < 0)
+    assert value.lower is not None and value.upper is not None
+    return 1 if value.lower > 0 else -1 if value.upper < 0 else 0 if value.lower == value.upper == 0 else None
+
+
+@lru_cache(maxsize=2**12)
+def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Any]:
+    names = symbols_by_name(sp.Tuple(*expressions))
+    return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())
+
+
+def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return expressions' values in float64, for a search."""
+    names, program = _scan_program(expressions)
+    return program(*(float(values[name]) for name in names))

@@ -1,0 +1,282 @@
+"""The language of statements: which SymPy expressions it admits, their data form and their digest.
+
+An expression is written as nested lists, `["Add", …]`, with the arguments of commutative heads in
+a fixed order, so that the same mathematics gives the same digest whatever order it was typed in.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.language.definedness import evaluated, substituted
+
+Data = list[Any]
+
+RELATIONS: dict[str, type[sp.core.relational.Relational]] = {
+    "Eq": sp.Eq,
+    "Lt": sp.StrictLessThan,
+    "Le": sp.LessThan,
+    "Gt": sp.StrictGreaterThan,
+    "Ge": sp.GreaterThan,
+}
+
+
+class Case(sp.Function):
+    """Case(word, e_1, …, e_k): the e_i that belongs to the i-th word of a parameter of kind `word`.
+
+    An instance chooses; the engine computes with what was chosen (`Statement.at`).
+    """
+
+
+def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, Any]) -> sp.Basic:
+    """Return the expression with every Case chosen by the instance's words; `words` are those that each may be."""
+    if not expression.has(Case):
+        return expression
+    if isinstance(expression, sp.core.relational.Relational):
+        # What a word makes trivial stays a relation.
+        sides = (decided(side, words, instance) for side in expression.args)
+        return expression.func(*sides, evaluate=False)
+
+    def chosen(case: sp.Basic) -> sp.Basic:
+        name, *choices = case.args
+        return decided(choices[words[str(name)].index(instance[str(name)])], words, instance)
+
+    return substituted(expression, {case: chosen(case) for case in _outermost(expression)})
+
+
+def _outermost(expression: sp.Basic) -> list[sp.Basic]:
+    """Return the Cases of an expression that are in no other one."""
+    if isinstance(expression, Case):
+        return [expression]
+    return [case for argument in expression.args for case in _outermost(argument)]
+
+
+class Magnitude(sp.Function):
+    """The absolute value, as it is: SymPy's own looks for its argument's sign, which may take for ever."""
+
+
+def difference(relation: sp.core.relational.Relational) -> sp.Expr:
+    """Return larger minus smaller side of a relation (of an equation right minus left), where both have values."""
+    left, right = relation.args
+    upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
+    return evaluated(relation.args, left - right if upward else right - left)
+
+
+_HEADS: dict[str, Any] = {
+    "Case": Case,
+    "Add": sp.Add,
+    "Mul": sp.Mul,
+    "Pow": sp.Pow,
+    "exp": sp.exp,
+    "log": sp.log,
+    "Tuple": sp.Tuple,
+    "Derivative": sp.Derivative,
+    "Subs": sp.Subs,
+    "Limit": sp.Limit,
+    "transpose": sp.transpose,
+}
+_ASSUMPTIONS = (
+    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
+)
+_WRITTEN_FRACTION, _WRITTEN_DECIMAL = 10**6, 10**12
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A named, versioned function of the language that SymPy does not have.
+
+    Call it on SymPy expressions to build a statement; `evaluate` computes it in the arithmetic
+    that the engine passes, or, with a `scan`, encloses it at exact arguments. The digest of a statement covers the
+    name and the version.
+    """
+
+    name: str
+    version: int
+    evaluate: Callable[..., Any]
+    head: Any
+    scan: Callable[..., float] | None = None
+
+    def __call__(self, *arguments: object) -> sp.Expr:
+        """Return the unevaluated application."""
+        return self.head(*arguments)
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+@lru_cache(maxsize=2**12)
+def has_matrices(expression: sp.Basic) -> bool:
+    """Whether a symbol that does not commute occurs."""
+    return not all(symbol.is_commutative for symbol in expression.atoms(sp.Symbol))
+
+
+def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
+    """Register `function(arithmetic, *numbers) -> number` as a primitive of the function's name."""
+    return lambda function: _registered(function, version, None)
+
+
+def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
+    """Register `function(*arguments) -> Fraction | Enclosure`, Fractions in, as a primitive of the function's name.
+
+    For what is enclosed by a computation of its own, whose width does not follow the arithmetic's bits. It raises
+    UndefinedError where there is no value. `scan(*floats)` is its approximation in searches.
+    """
+    return lambda function: _registered(function, version, scan)
+
+
+def _registered(function: Callable[..., Any], version: int, scan: Callable[..., float] | None) -> Primitive:
+    name = function.__name__
+    known = PRIMITIVES.get(name)
+    if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
+        raise TheoremError(f"primitive {name}: the name is taken")
+    PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
+    # What was written with another version is not so any more.
+    _data.cache_clear()
+    return PRIMITIVES[name]
+
+
+def enclosed_applications(expression: sp.Basic) -> list[tuple[Any, Primitive]]:
+    """Return what is applied of the primitives that are enclosed, in a fixed order."""
+    applied = sorted(sp.sympify(expression).atoms(sp.core.function.AppliedUndef), key=str)
+    found = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
+    return [(node, primitive) for node, primitive in found if primitive is not None and primitive.scan is not None]
+
+
+def refuse_float(numerator: int, denominator: int) -> None:
+    """Raise TheoremError for a fraction that no one wrote: the expansion or the approximation of a float.
+
+    Written ones have at most six digits above and below, or are decimals of at most twelve digits.
+    """
+    common = math.gcd(numerator, denominator) or 1
+    numerator, denominator = abs(numerator) // common, abs(denominator) // common
+    written = max(abs(numerator), denominator) <= _WRITTEN_FRACTION
+    decimal = _WRITTEN_DECIMAL % denominator == 0 and abs(numerator) <= _WRITTEN_DECIMAL
+    if denominator > 1 and not written and not decimal:
+        raise TheoremError(
+            f"{numerator}/{denominator} looks like a float's expansion; write the exact number, as an expression"
+        )
+
+
+def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
+    """Return the data form of an expression, not to be changed; TheoremError names what is outside the language.
+
+    Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
+    """
+    if _substitutes(expression):
+        _refuse_kept(expression)
+    return _data(expression, written)[0]
+
+
+@lru_cache(maxsize=2**12)
+def _substitutes(expression: sp.Basic) -> bool:
+    return expression.has(sp.Subs)
+
+
+def _refuse_kept(expression: sp.Basic) -> None:
+    """Raise TheoremError for a Subs of what SymPy was asked not to evaluate.
+
+    SymPy holds two of them for equal where what they evaluate to is, so that the one would be taken for the other.
+    """
+    for node in (inner for subs in expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
+        if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
+            raise TheoremError(f"{node}: inside a Subs nothing may be kept from being evaluated")
+
+
+@lru_cache(maxsize=2**15, typed=True)
+def _data(expression: sp.Basic, written: bool) -> tuple[Data, str]:
+    """Return the data form and its JSON, by which terms are sorted. A theorem's canaries share most of theirs."""
+    data = _form(expression, written)
+    return data, json.dumps(data)
+
+
+def _form(expression: sp.Basic, written: bool) -> Data:
+    if isinstance(expression, sp.Integer):
+        return ["Integer", str(int(expression))]
+    if isinstance(expression, sp.Rational):
+        if written:
+            refuse_float(int(expression.p), int(expression.q))
+        return ["Rational", f"{expression.p}/{expression.q}"]
+    if expression is sp.oo:
+        return ["Infinity"]
+    if isinstance(expression, sp.Symbol):
+        if not expression.is_commutative:
+            return ["Symbol", expression.name, "noncommutative"]
+        return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
+    head = _head_of(expression)
+    # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
+    loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
+    kept = [to_data(argument, written=written) for argument in expression.args if argument not in loose]
+    found = (_data(argument, written) for argument in loose)
+    arguments = [data for data, _ in sorted(found, key=itemgetter(1))] + kept
+    if head in PRIMITIVES:
+        return ["Primitive", head, PRIMITIVES[head].version, *arguments]
+    return [head, *arguments]
+
+
+def _head_of(expression: sp.Basic) -> str:
+    for name, kind in RELATIONS.items():
+        if type(expression) is kind:
+            return name
+    name = expression.func.__name__
+    if name in PRIMITIVES and isinstance(expression, PRIMITIVES[name].head):
+        return name
+    if name in _HEADS and isinstance(expression, _HEADS[name]):
+        return name
+    kind = "a float" if isinstance(expression, sp.Float) else name
+    raise TheoremError(f"{expression}: {kind} is outside the language of statements")
+
+
+@lru_cache(maxsize=2**12)
+def bound_symbols(expression: sp.Basic) -> frozenset[sp.Basic]:
+    """Return the symbols in which something is differentiated, substituted or let tend to a point."""
+    found: set[sp.Basic] = set()
+    for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
+        found.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
+    return frozenset(found)
+
+
+def from_data(data: Data) -> Any:
+    """Return the expression of a data form (the inverse of `to_data`)."""
+    match data:
+        case ["Integer", text]:
+            return sp.Integer(text)
+        case ["Rational", text]:
+            return sp.Rational(text)
+        case ["Infinity"]:
+            return sp.oo
+        case ["Symbol", name, "noncommutative"]:
+            return sp.Symbol(name, commutative=False)
+        case ["Symbol", name, *assumptions]:
+            return sp.Symbol(name, **dict.fromkeys(assumptions, True))
+        case ["Primitive", name, version, *arguments]:
+            if name not in PRIMITIVES or PRIMITIVES[name].version != version:
+                raise TheoremError(f"primitive {name}, version {version}: not known here")
+            return PRIMITIVES[name](*map(from_data, arguments))
+        case [str(head), *arguments] if head in RELATIONS:
+            return RELATIONS[head](*map(from_data, arguments), evaluate=False)
+        case [str(head), *arguments] if head in _HEADS:
+            return _HEADS[head](*map(from_data, arguments))
+    raise TheoremError(f"{data!r}: not an expression of the language")
+
+
+def digest(data: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the canonical JSON of a statement's data, in hexadecimal."""
+    return digest_of(canonical(data))
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """Return a statement's data as the JSON text that its digest is of."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a canonical text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()

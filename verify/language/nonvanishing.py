@@ -1,0 +1,98 @@
+"""Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+import sympy as sp
+
+from verify.language.parameters import Parameter
+
+
+def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
+    """Whether a polynomial is shown to have no zero on the domain; False says nothing."""
+    return None not in factor_signs(polynomial, parameters, domain).values()
+
+
+def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
+    """Whether a rational expression is shown to be positive on the domain; False says nothing."""
+    parts = sp.fraction(sp.together(expression))
+    return prod(_sign(part, tuple(parameters), tuple(domain)) for part in parts) > 0
+
+
+@lru_cache(maxsize=4096)
+def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]) -> int:
+    """Return the sign that a polynomial is shown to have on the domain, 0 where none is."""
+    constant, factors = sp.factor_list(polynomial)
+    shifts = [{}, *({name: value} for name, value in filter(None, map(_relation_shift, domain)))]
+    total = int(sp.sign(constant))
+    for factor, times in factors:
+        signs = (_one_sign(_over_minimum(factor.subs(shift), parameters)) for shift in shifts)
+        total *= next((sign for sign in signs if sign), 0) ** times
+    return total
+
+
+def factor_signs(
+    polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]
+) -> dict[sp.Expr, int | None]:
+    """Return how each factor of a polynomial is shown to have no zero: by a relation of the domain, or by none (−1).
+
+    None stands for a factor of which nothing was shown. Each factor is written in the slack of every
+    parameter over its minimum and of every relation b > a or b >= a over a (b a parameter); it has no
+    zero when its coefficients have one sign, the symbols are positive or non-negative, and a term that
+    stays positive is among them.
+    """
+    return dict(_factor_signs(polynomial, tuple(parameters), tuple(domain)))
+
+
+@lru_cache(maxsize=4096)
+def _factor_signs(
+    polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]
+) -> tuple[tuple[sp.Expr, int | None], ...]:
+    # A statement's clauses divide by the same few polynomials again and again.
+    shifts = {i: shift for i, relation in enumerate(domain) if (shift := _relation_shift(relation)) is not None}
+    candidates = {-1: {}} | {i: {name: value} for i, (name, value) in shifts.items()}
+    return tuple(
+        (
+            factor,
+            -1
+            if factor.is_Symbol and factor.is_nonzero
+            else next(
+                (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
+            ),
+        )
+        for factor, _ in sp.factor_list(polynomial)[1]
+    )
+
+
+def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
+    """Write the larger side of a relation, where it is a symbol, as the smaller one plus a slack."""
+    if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
+        return None
+    low, high = relation.lts, relation.gts
+    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    slack = sp.Dummy("slack", positive=True) if strict else sp.Dummy("slack", nonnegative=True)
+    return (high, low + slack) if isinstance(high, sp.Symbol) else None
+
+
+def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
+    for parameter in parameters:
+        for symbol in factor.free_symbols:
+            if symbol.name == parameter.name and parameter.minimum is not None:
+                over = sp.Dummy(symbol.name, nonnegative=True)
+                factor = factor.subs(symbol, parameter.minimum + over)
+    return factor
+
+
+def _one_sign(factor: sp.Expr) -> int:
+    """Return the sign that all values have of a polynomial in symbols that are not negative, 0 where none is shown."""
+    symbols = sorted(factor.free_symbols, key=str)
+    if not symbols:
+        return int(sp.sign(factor))
+    if not all(symbol.is_nonnegative for symbol in symbols):
+        return 0
+    terms = sp.Poly(factor, *symbols).terms()
+    signs = {1 if coefficient > 0 else -1 for _, coefficient in terms}
+    positive = [s.is_positive for s in symbols]
+    stays = any(all(sure or not power for sure, power in zip(positive, powers, strict=True)) for powers, _ in terms)
+    return signs.pop() if len(signs) == 1 and stays else 0

@@ -1,0 +1,189 @@
+"""Parameters of a statement: their domains, and how the text of a value becomes an exact one."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from verify.errors import InputError, TheoremError
+
+LARGEST_INTEGER = 10**18
+"""Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
+LARGEST_EXPONENT = 400
+"""Decimal exponents and digits beyond this are refused before they are expanded."""
+
+LONGEST_LIST = 1000
+"""Entries of a list; nothing here is about more."""
+
+Value = int | Fraction | str | tuple[Fraction, ...]
+Instance = Mapping[str, Value]
+
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a statement.
+
+    Parameters
+    ----------
+    name
+        What the user types before `=`.
+    kind
+        `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
+        them, separated by commas, each in the domain) or `word`.
+    meaning
+        What it stands for, with its unit where it has one.
+    minimum, above
+        The domain: `minimum` is included, `above` excluded; `None` for no bound.
+    words
+        The words that a parameter of kind `word` may take; the first is the paper's.
+    default
+        An expression of the parameters before it: the value where none is given. No part of what is claimed.
+    """
+
+    name: str
+    kind: Literal["integer", "rational", "rationals", "word"]
+    meaning: str
+    minimum: Fraction | int | None = None
+    above: Fraction | int | None = None
+    words: tuple[str, ...] = ()
+    default: Any = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
+            raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is one of {', '.join(kinds)}")
+        if (self.kind == "word") != bool(self.words):
+            raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
+        if self.default is not None and self.kind in ("word", "rationals"):
+            raise TheoremError(f"parameter {self.name}: only a number has a default")
+
+    @property
+    def requirement(self) -> str:
+        """What a value has to be, in words."""
+        if self.kind == "word":
+            return f"must be one of {', '.join(self.words)}"
+        number = "a number (such as 3, 0.25, 1e-3 or 1/500)"
+        noun = {"integer": "an integer", "rationals": "numbers separated by commas (such as 1,1/4), each"}.get(
+            self.kind, number
+        )
+        bound = ""
+        if self.minimum is not None:
+            bound = f" >= {self.minimum}"
+        elif self.above is not None:
+            bound = f" > {self.above}"
+        return f"must be {noun}{bound}"
+
+    def parse(self, value: object) -> Value:
+        """Return `value` (text, int, Fraction, or a float as its shortest decimal) exactly, or raise InputError."""
+        if self.kind == "word":
+            if value not in self.words:
+                raise InputError(self.name, value, self.requirement)
+            return str(value)
+        if self.kind == "rationals":
+            return self._entries(value)
+        number = self._number(value)
+        if self.kind == "integer":
+            if number.denominator != 1:
+                raise InputError(self.name, value, self.requirement)
+            if abs(number) > LARGEST_INTEGER:
+                raise InputError(self.name, value, "integers are limited to 10^18 in size")
+        if self._below(number):
+            raise InputError(self.name, value, self.requirement)
+        return int(number) if self.kind == "integer" else number
+
+    def _below(self, number: Fraction) -> bool:
+        """Whether a number is below the domain."""
+        return (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above)
+
+    def _entries(self, value: object) -> tuple[Fraction, ...]:
+        if isinstance(value, str):
+            parts: list[object] = [part.strip() for part in value.split(",")]
+        else:
+            parts = list(value) if isinstance(value, list | tuple) else [value]
+        if not parts or parts == [""]:
+            raise InputError(self.name, "", "is empty; " + self.requirement)
+        if len(parts) > LONGEST_LIST:
+            raise InputError(self.name, f"{len(parts)} entries", f"lists are limited to {LONGEST_LIST} entries")
+        if "" in parts:
+            raise InputError(self.name, value, f"entry {parts.index('') + 1} is empty; {self.requirement}")
+        numbers = tuple(map(self._number, parts))
+        if any(map(self._below, numbers)):
+            raise InputError(self.name, value, self.requirement)
+        return numbers
+
+    def __contains__(self, value: object) -> bool:
+        """Whether `value` lies in the domain."""
+        try:
+            self.parse(value)
+        except InputError:
+            return False
+        return True
+
+    def _number(self, value: object) -> Fraction:
+        if isinstance(value, bool):
+            raise InputError(self.name, value, self.requirement)
+        if isinstance(value, int):
+            return Fraction(value)
+        if isinstance(value, Fraction):
+            return value
+        text = (repr(float(value)) if isinstance(value, float) else str(value)).strip()
+        if not text:
+            raise InputError(self.name, "", "is empty; " + self.requirement)
+        if len(text) > 2 * LARGEST_EXPONENT:
+            raise InputError(self.name, text, f"numbers are limited to {2 * LARGEST_EXPONENT} characters")
+        if fraction := _FRACTION.fullmatch(text):
+            if int(fraction[2]) == 0:
+                raise InputError(self.name, text, "the denominator is zero")
+            return Fraction(int(fraction[1]), int(fraction[2]))
+        decimal = _DECIMAL.fullmatch(text)
+        if not decimal:
+            raise InputError(self.name, text, self.requirement)
+        exponent = decimal[3]
+        if exponent and abs(int(exponent[1:])) > LARGEST_EXPONENT:
+            limit = "integers are limited to 10^18 in size" if self.kind == "integer" else ""
+            raise InputError(self.name, text, limit or f"decimal exponents are limited to ±{LARGEST_EXPONENT}")
+        return Fraction(text)
+
+
+def read_assignments(words: Iterable[str]) -> dict[str, str]:
+    """Split `name=value` words; a word without `=`, an empty name and a repeated name raise InputError."""
+    given: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise InputError(word, "", "must have the form name=value")
+        name = name.strip()
+        if name in given:
+            raise InputError(name, value, f"is given twice (first as {given[name]})")
+        given[name] = value
+    return given
+
+
+def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object], *, partial: bool) -> dict[str, Value]:
+    """Return the instance in the order of the parameters; `partial` lets parameters be absent."""
+    known = {parameter.name: parameter for parameter in parameters}
+    names = ", ".join(known)
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(name, value, f"is no parameter of this theorem; its parameters are {names}")
+    missing = [name for name in known if name not in given]
+    if missing and not partial:
+        raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
+    return {name: known[name].parse(given[name]) for name in known if name in given}
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of smallest denominator in [low, high], by the Stern–Brocot tree."""
+    if low > high:
+        raise InputError("low", low, f"must be <= high = {high}")
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest_between(-high, -low)
+    whole = low.__floor__()
+    if whole == low or whole + 1 <= high:
+        return Fraction(whole if whole == low else whole + 1)
+    return whole + 1 / simplest_between(1 / (high - whole), 1 / (low - whole))

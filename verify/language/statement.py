@@ -1,0 +1,380 @@
+"""Statements as data: parameters, labelled hypotheses, definitions and a claim of labelled clauses."""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.frozen import Frozen, frozen
+from verify.language.definedness import substituted
+from verify.language.expressions import (
+    RELATIONS,
+    Case,
+    Magnitude,
+    bound_symbols,
+    canonical,
+    decided,
+    difference,
+    digest,
+    digest_of,
+    from_data,
+    has_matrices,
+    to_data,
+)
+from verify.language.parameters import Parameter
+
+
+class ClauseData(Protocol):
+    """One labelled clause of a claim, as data."""
+
+    @property
+    def label(self) -> str:
+        """Name of the clause."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The clause in words or symbols."""
+        ...
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the expressions of the clause."""
+        ...
+
+    def bound_names(self) -> set[str]:
+        """Return names that the clause binds itself, such as a recursion's state."""
+        ...
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A labelled hypothesis: a relation on the parameters (`text`: as printed), or, structural, a sentence.
+
+    `varies` is the parameter of kind `word` by which a structural hypothesis can be varied: it holds
+    where the parameter is its first word.
+    """
+
+    label: str
+    relation: sp.core.relational.Relational | None = None
+    text: str = ""
+    varies: Parameter | None = None
+
+    def __post_init__(self) -> None:
+        if self.relation is None and not self.text:
+            raise TheoremError(f"hypothesis {self.label}: needs a relation or a text")
+        if self.relation is not None and not isinstance(self.relation, tuple(RELATIONS.values())):
+            raise TheoremError(f"hypothesis {self.label}: {self.relation} is not a relation between expressions")
+        if self.relation is not None and self.varies:
+            raise TheoremError(
+                f"hypothesis {self.label}: a relation is varied by dropping it, not by {self.varies.name}"
+            )
+
+    @property
+    def kind(self) -> str:
+        """`parametric` or `structural`."""
+        return "structural" if self.relation is None else "parametric"
+
+    @property
+    def statement(self) -> str:
+        """The hypothesis in words or symbols."""
+        return self.text or str(self.relation)
+
+    @property
+    def slack(self) -> sp.Expr:
+        """Expression that is positive inside and 0 on the boundary."""
+        assert self.relation is not None
+        slack = difference(self.relation)
+        if isinstance(self.relation, sp.Eq):
+            return -Magnitude(slack)
+        return slack
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers."""
+        relation = None if self.relation is None else to_data(self.relation)
+        data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
+        return data | ({"varies": self.varies.name} if self.varies else {})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Parameters, hypotheses, definitions and claim.
+
+    `variables` are symbols that the claim quantifies over beside the parameters (`for all α, C`);
+    `domain` are relations without which the parameters mean nothing (`q <= T`): an instance
+    that breaks one is an input error, not an instance out of scope. `definitions` name
+    expressions, each in terms of the parameters, the variables and earlier definitions.
+    """
+
+    parameters: tuple[Parameter, ...]
+    clauses: tuple[ClauseData, ...]
+    hypotheses: tuple[Hypothesis, ...] = ()
+    domain: tuple[sp.core.relational.Relational, ...] = ()
+    variables: tuple[sp.Symbol, ...] = ()
+    definitions: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.clauses:
+            raise TheoremError("a statement needs at least one clause")
+        self._well_typed()
+        if not isinstance(self.definitions, Mapping):
+            raise TheoremError(f"definitions: is a {type(self.definitions).__name__}, where a mapping is needed")
+        object.__setattr__(self, "definitions", Frozen(self.definitions))
+        for part in ("parameters", "clauses", "hypotheses"):
+            object.__setattr__(self, part, frozen(getattr(self, part)))
+        for what, labels in (
+            ("parameter", [p.name for p in self.parameters]),
+            ("hypothesis", [h.label for h in self.hypotheses]),
+            ("clause", [c.label for c in self.clauses]),
+        ):
+            twice = {label for label in labels if labels.count(label) > 1}
+            if twice:
+                raise TheoremError(f"{what} {twice.pop()}: named twice")
+        known = {p.name for p in self.parameters}
+        for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
+            self.refuse_unknown(relation, known, "a hypothesis")
+        for name in (*self.variables, *self.definitions):
+            if name.name in known:
+                raise TheoremError(f"{name}: the name is taken by a parameter, a variable or a definition")
+            if name in self.definitions:
+                self.refuse_unknown(self.definitions[name], known, f"definition {name}")
+            known.add(name.name)
+        for clause in self.clauses:
+            if clash := sorted(clause.bound_names() & known):
+                raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
+            for expression in clause.expressions():
+                self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
+                used = _free_names(self.expand(sp.sympify(expression))) - clause.bound_names()
+                bound = sorted(used & {variable.name for variable in self.variables})
+                kind = clause.to_data()["kind"]
+                if bound and kind not in ("identity", "inequality", "matrix_identity"):
+                    raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
+                if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
+                    raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
+        self._symbols_agree()
+        self._words_agree()
+        self._defaults_agree()
+        self._data()
+
+    def _well_typed(self) -> None:
+        for what, items, right in (
+            ("a parameter", self.parameters, lambda item: isinstance(item, Parameter)),
+            ("a hypothesis", self.hypotheses, lambda item: isinstance(item, Hypothesis)),
+            ("a relation of the domain", self.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
+            ("a clause", self.clauses, lambda item: hasattr(item, "evaluate") and hasattr(item, "bound_names")),
+        ):
+            if not isinstance(items, tuple):
+                raise TheoremError(
+                    f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place"
+                )
+            wrong = next((item for item in items if not right(item)), None)
+            if wrong is not None:
+                hint = ", such as Inequality(label, relation)" if what == "a clause" else ""
+                raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
+
+    @staticmethod
+    def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
+        """Raise TheoremError for a symbol that is not among the known names."""
+        if unknown := sorted(_free_names(sp.sympify(expression)) - known):
+            raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
+
+    def refuse_bound(self, expression: sp.Basic) -> None:
+        """Raise TheoremError for what is outside the language, or a derivative or limit in a definition's symbol."""
+        to_data(sp.sympify(expression))
+        if taken := bound_symbols(expression) & set(self.definitions):
+            raise TheoremError(f"{expression}: {min(taken, key=str)} is a definition, and so no variable")
+
+    def _all_expressions(self) -> list[sp.Basic]:
+        relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
+        expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
+        return [sp.sympify(expression) for expression in expressions]
+
+    def symbols(self) -> frozenset[sp.Symbol]:
+        """Return all symbols that occur, bound ones included."""
+        return self._symbols
+
+    @cached_property
+    def _symbols(self) -> frozenset[sp.Symbol]:
+        return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self._all_expressions()))
+
+    def _symbols_agree(self) -> None:
+        """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
+        parameters = {parameter.name: parameter for parameter in self.parameters}
+        seen: dict[str, sp.Symbol] = {}
+        for symbol in sorted(self.symbols(), key=str):
+            if seen.setdefault(symbol.name, symbol) != symbol:
+                raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
+            if from_data(to_data(symbol)) != symbol:
+                raise TheoremError(f"{symbol}: its assumptions are not all in the language")
+            if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
+                raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
+
+    def _words_agree(self) -> None:
+        """Refuse a word outside Case, and a Case without an expression for each word, or in the domain."""
+        words = {p.name: p.words for p in self.parameters if p.kind == "word"}
+        for hypothesis in self.hypotheses:
+            if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
+                name = hypothesis.varies.name
+                raise TheoremError(
+                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
+                )
+        for relation in self.domain:
+            if relation.has(Case):
+                raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
+        for expression in self._all_expressions():
+            self.refuse_bound(expression)
+            for case in _cases(expression):
+                name, *choices = case.args
+                if len(choices) != len(words.get(str(name), ())):
+                    raise TheoremError(f"{case}: needs one expression for each word of {name}")
+            if outside := _outside_case(expression) & set(words):
+                raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+            lists = {p.name for p in self.parameters if p.kind == "rationals"}
+            if listed := lists & _free_names(expression):
+                raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
+
+    def _defaults_agree(self) -> None:
+        """Refuse a default in anything but parameters that have a value without it."""
+        needed = {parameter.name for parameter in self.parameters if parameter.default is None}
+        for parameter in self.parameters:
+            if parameter.default is not None:
+                self.refuse_unknown(parameter.default, needed, f"the default of {parameter.name}")
+                to_data(sp.sympify(parameter.default))
+
+    def for_all(self, clause: ClauseData, *, in_scope: bool) -> bool:
+        """Whether what is proved of a clause at an instance's words is so for all.
+
+        It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
+        """
+        parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
+        if clause.to_data()["kind"] not in ("identity", "matrix_identity"):
+            parts += [h.relation for h in self.hypotheses if h.relation is not None]
+        words = {str(case.args[0]) for part in parts for case in sp.sympify(part).atoms(Case)}
+        fixed = {h.varies.name for h in self.hypotheses if h.varies}
+        return not words or (in_scope and words <= fixed)
+
+    def at(self, instance: Mapping[str, Any]) -> "Statement":
+        """Return the statement with every Case decided by the instance's words."""
+        return self.decided(self, instance)
+
+    def decided(self, value: Any, instance: Mapping[str, Any]) -> Any:
+        """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
+        words = {p.name: p.words for p in self.parameters if p.kind == "word"}
+        return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the statement as data: what the digest covers."""
+        # An expression's data are kept for the next statement with it: a copy for whoever changes his.
+        return deepcopy(self._data())
+
+    def _data(self) -> dict[str, Any]:
+        return {
+            "parameters": [_parameter_data(parameter) for parameter in self.parameters],
+            "variables": [to_data(variable) for variable in self.variables],
+            "domain": [to_data(relation) for relation in self.domain],
+            "hypotheses": [hypothesis.to_data() for hypothesis in self.hypotheses],
+            "definitions": [[to_data(name), to_data(value)] for name, value in self.definitions.items()],
+            "claim": [clause.to_data() for clause in self.clauses],
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the statement's data."""
+        return digest(self._data())
+
+    def canonical(self) -> str:
+        """Return the data as they are now, as JSON. Raises TheoremError where they are not what the digest was of."""
+        text = canonical(self._data())
+        if digest_of(text) != self.digest:
+            raise TheoremError("the statement has changed since its digest was taken; make another one with replace()")
+        return text
+
+    def __hash__(self) -> int:
+        # With its words decided a statement may keep what it needs beside an expression, and has no data then.
+        labels = tuple(clause.label for clause in self.clauses)
+        return hash((self.parameters, labels, self.domain, self.definitions))
+
+    def expand(self, expression: sp.Basic) -> sp.Basic:
+        """Return the expression with the definitions put in; what is dropped by it is still needed."""
+        if isinstance(expression, tuple(RELATIONS.values())):
+            return expression.func(*map(self.expand, expression.args), evaluate=False)
+        return _expanded(expression, tuple(self.definitions.items()))
+
+
+@lru_cache(maxsize=4096)
+def _expanded(expression: sp.Basic, definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]) -> sp.Basic:
+    """Put definitions in, the last first; a theorem's canaries share most of what is expanded."""
+    for name, value in reversed(definitions):
+        if name in expression.free_symbols:
+            expression = substituted(expression, {name: value})
+    return expression
+
+
+@lru_cache(maxsize=2**12)
+def _outside_case(expression: sp.Basic) -> frozenset[str]:
+    """Return the names of the symbols that occur other than as the word of a Case."""
+    if isinstance(expression, sp.Symbol):
+        return frozenset((expression.name,))
+    parts = expression.args[1:] if isinstance(expression, Case) else expression.args
+    return frozenset().union(*map(_outside_case, parts))
+
+
+@lru_cache(maxsize=2**12)
+def _cases(expression: sp.Basic) -> frozenset[sp.Basic]:
+    return frozenset(expression.atoms(Case))
+
+
+@lru_cache(maxsize=2**12)
+def _symbols_in(expression: sp.Basic) -> frozenset[sp.Symbol]:
+    return frozenset(expression.atoms(sp.Symbol))
+
+
+@lru_cache(maxsize=2**12)
+def _free_names(expression: sp.Basic) -> frozenset[str]:
+    return frozenset(symbol.name for symbol in expression.free_symbols)
+
+
+def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
+    """Return a value with its expressions rewritten, in tuples, mappings and dataclasses too; nothing is refused."""
+    if isinstance(value, sp.Basic):
+        return rewrite(value)
+    if isinstance(value, tuple):
+        return tuple(rewritten(item, rewrite) for item in value)
+    if isinstance(value, Mapping):
+        return Frozen({key: rewritten(item, rewrite) for key, item in value.items()})
+    if is_dataclass(value) and not isinstance(value, type | Parameter):
+        made = object.__new__(type(value))
+        for part in fields(value):
+            object.__setattr__(made, part.name, rewritten(getattr(value, part.name), rewrite))
+        return made
+    return value
+
+
+def _implied(symbol: sp.Symbol, parameter: Parameter) -> bool:
+    """Whether the domain of a parameter implies the assumptions of its symbol."""
+    at_least = parameter.minimum if parameter.minimum is not None else parameter.above
+    positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
+    return (
+        (not symbol.is_integer or parameter.kind == "integer")
+        and (not symbol.is_positive or positive)
+        and (not symbol.is_nonnegative or (at_least is not None and at_least >= 0))
+        and not (symbol.is_nonpositive or symbol.is_even or symbol.is_odd)
+        and (not symbol.is_nonzero or positive)
+    )
+
+
+def _parameter_data(parameter: Parameter) -> dict[str, Any]:
+    bounds = {"minimum": parameter.minimum, "above": parameter.above}
+    return {
+        "name": parameter.name,
+        "kind": parameter.kind,
+        "words": list(parameter.words),
+        **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
+    }

@@ -1,0 +1,183 @@
+"""Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import sympy as sp
+
+from verify.errors import BeyondReachError, TheoremError, UndefinedError
+from verify.language.definedness import evaluated, needs, provided, substituted, taken_apart
+from verify.language.limits import rational_limit
+from verify.language.rational_functions import QuotientField
+
+
+def differentiate(expression: sp.Basic) -> sp.Basic:
+    """Carry out the derivatives and substitutions of an expression, and leave its limits as they are.
+
+    Raises TheoremError for a limit inside one of them, where the order would matter.
+    """
+    if isinstance(expression, sp.Subs | sp.Derivative | sp.Sum | sp.Integral):
+        if expression.has(sp.Limit):
+            raise TheoremError(f"{expression}: a limit inside a substitution or a derivative")
+        return evaluated([expression], expression.doit())
+    if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
+        return expression
+    args = [differentiate(argument) for argument in expression.args]
+    made = expression.func(*args)
+    # What is inside a limit is looked at when that is carried out.
+    return made if isinstance(expression, sp.Limit) else evaluated(args, made)
+
+
+def put(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+    """Return the expression with symbols replaced by numbers, but for the symbol of a limit inside it."""
+    if isinstance(expression, sp.Limit):
+        inside, symbol, point, side = expression.args
+        others = {name: value for name, value in values.items() if name != symbol}
+        return sp.Limit(put(inside, others), symbol, put(point, values), side)
+    if not expression.has(sp.Limit):
+        return substituted(expression, values)
+    found = expression.func(*(put(argument, values) for argument in expression.args))
+    # Of what is needed, limits are looked at when they are carried out.
+    needed = (part for part in needs(expression) if not part.has(sp.Limit))
+    return provided(found, [part for old in needed for part in needs(put(old, values))])
+
+
+def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
+    """Carry out the derivatives, substitutions and limits of an expression; limits must be of rational functions.
+
+    Returns with it the polynomials that the limits divided by: it holds where none of them vanishes. It does not say
+    so itself. Raises UndefinedError for a limit that is infinite, whatever the values of other symbols are.
+    """
+    done = differentiate(expression)
+    divisors: list[sp.Expr] = []
+    limits = {}
+    for node in outermost_limits(done):
+        symbol = node.args[1]
+        whole, before = carry_out(node.args[0])
+        inside, needed = taken_apart(whole)
+        limit, found = rational_limit(inside, *node.args[1:3])
+        limits[node] = provided(limit, (part for part in needed if not part.has(symbol)))
+        before += [_divided_by(part, symbol) for part in needed if part.has(symbol)]
+        # What is divided by is not 0 near the point, where it is not 0 everywhere.
+        divisors += [sp.LC(each, symbol) if each.has(symbol) else each for each in before] + found
+    return substituted(done, limits) if limits else done, divisors
+
+
+def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
+    """Return the numerator of what a part inside a limit divides by. Raises TheoremError where it is no quotient."""
+    if isinstance(part, sp.Pow) and part.exp.is_Integer and part.base.is_rational_function(symbol):
+        return sp.fraction(sp.together(part.base))[0]
+    raise BeyondReachError(f"{part}: inside a limit, and not rational")
+
+
+def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
+    """Return the limits of an expression that are in no other one, each once."""
+    if isinstance(expression, sp.Limit):
+        return [expression]
+    if not expression.has(sp.Limit):
+        return []
+    return list(dict.fromkeys(limit for part in expression.args for limit in outermost_limits(part)))
+
+
+def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+    """Return the expression with its limits carried out at values of other symbols, where they have all of them.
+
+    So that they are right also where what a limit divides by in general vanishes. Raises UndefinedError where one is
+    infinite, or where what it is of has no value.
+    """
+    found: dict[sp.Basic, sp.Basic] = {}
+    for node in outermost_limits(expression):
+        here = put(node, values)
+        if here.has(sp.zoo, sp.nan, sp.I) or here.args[0].has(sp.oo):
+            raise UndefinedError(f"{node}: has no value here")
+        if not here.free_symbols:
+            value, divisors = carry_out(here)
+            if not all(divisors):
+                raise UndefinedError(f"{node}: an inner limit divides by 0")
+            found[node] = value
+    return substituted(expression, found) if found else expression
+
+
+def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
+    """Whether the expression is identically 0, and the polynomials divided by: it holds where none vanishes.
+
+    That what it was written with has a value is not looked at. Exponentials are replaced by positive symbols
+    (`exp(2C) → w²`), after which the expression must be rational. A `True` is exact; a `False` is, when the exponents
+    are linearly independent over ℚ.
+    Raises TheoremError for an expression that is not rational in its symbols and exponentials.
+    """
+    done, divisors = carry_out(sp.sympify(expression))
+    (rational,), _ = share_exponentials([taken_apart(done)[0]], numbers=True)
+    field = QuotientField(sorted(rational.free_symbols, key=str))
+    return not field.from_sympy(rational), divisors + field.divisors
+
+
+def vanishes(expression: sp.Expr) -> bool:
+    """Whether the expression is identically 0 where it is defined; see `zero_with_divisors`."""
+    return zero_with_divisors(expression)[0]
+
+
+def share_exponentials(
+    expressions: Sequence[sp.Basic], *, numbers: bool = False
+) -> tuple[list[sp.Basic], dict[sp.Symbol, sp.Expr]]:
+    """Write every exp(Σ r_i·g_i), r_i rational, as a product of integer powers of one symbol per g_i.
+
+    Returns the new expressions and what each symbol stands for, exp(g_i/n) or exp(−g_i/n).
+    Exponentials of numbers stay as they are, but with `numbers`, where e^(1/n) has a symbol as well.
+    """
+    nodes: set[sp.exp] = set().union(*(expression.atoms(sp.exp) for expression in expressions))
+    terms_of = {node: _terms(node.args[0]) for node in nodes}
+    exponents = {node: terms for node, terms in terms_of.items() if numbers or sp.S.One not in terms}
+    units: dict[sp.Expr, sp.Rational] = {}
+    for core in sorted({core for terms in exponents.values() for core in terms}, key=str):
+        coefficients = [terms[core] for terms in exponents.values() if core in terms]
+        sign = -1 if all(coefficient < 0 for coefficient in coefficients) else 1
+        units[core] = sp.Rational(sign, sp.ilcm(*(coefficient.q for coefficient in coefficients), 1))
+    symbols = {core: _symbol_of(core, unit) for core, unit in units.items()}
+    replaced = {
+        node: sp.Mul(*(symbols[core] ** (r / units[core]) for core, r in terms.items()))
+        for node, terms in exponents.items()
+    }
+    meaning = {symbols[core]: sp.exp(unit * core) for core, unit in units.items()}
+    return [expression.xreplace(replaced) for expression in expressions], meaning
+
+
+@lru_cache(maxsize=4096)
+def _symbol_of(core: sp.Expr, unit: sp.Rational) -> sp.Symbol:
+    """Return the symbol of exp(unit·core), the same each time: what is worked out of it is found again."""
+    return sp.Dummy(f"exp({core})", positive=True)
+
+
+def _terms(exponent: sp.Expr) -> dict[sp.Expr, sp.Rational]:
+    terms: dict[sp.Expr, sp.Rational] = {}
+    for term in sp.Add.make_args(sp.expand(exponent)):
+        coefficient, core = term.as_coeff_Mul()
+        terms[core] = terms.get(core, sp.Integer(0)) + coefficient
+    return terms
+
+
+def sample_points(symbols: Iterable[sp.Symbol], count: int = 6) -> Iterable[dict[sp.Symbol, sp.Rational]]:
+    """Yield small rational points at which a false identity is likely to fail."""
+    ordered = sorted(symbols, key=str)
+    for shift in range(count):
+        point = {}
+        for place, symbol in enumerate(ordered):
+            value = sp.Integer(2 + shift + place) if symbol.is_integer else sp.Rational(2 * shift + 3, place + 3)
+            value = 2 * value + (1 if symbol.is_odd else 0) if symbol.is_even or symbol.is_odd else value
+            point[symbol] = -value if symbol.is_nonpositive else value
+        yield point
+
+
+def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    """Yield small rational points, and ones at which one symbol is much larger or smaller than the others.
+
+    Each keeps what the symbols assume.
+    """
+    ordered = list(symbols)
+    points = list(sample_points(ordered))
+    yield from points
+    for symbol in ordered:
+        # An odd factor: odd numbers stay odd, and even ones even.
+        yield {**points[0], symbol: 1001 * points[0][symbol]}
+        if not symbol.is_integer:
+            yield {**points[0], symbol: points[0][symbol] / 1001}

@@ -1,0 +1,206 @@
+"""Critical points of the integrated square of a recursion's end: found in floats, certified in balls.
+
+*Found* by Newton's method from random starts, half of them with the absolute values of the second derivatives, which
+leads to minima. *Certified* by Krawczyk's test for the gradient G, with second derivatives H: with c the centre of a
+box X and Y about H(c)^{-1},
+
+    K(X) = c − Y G(c) + (I − Y H(X)) (X − c)
+
+inside the interior of X proves exactly one critical point in X. Where H is positive definite on all of X, by
+elimination pivot by pivot in balls, it is a local minimum; where a pivot or a minor is negative, it is none.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from verify.evaluation.arithmetic import LAST_BITS, Ball, Float64, balls, enclosure_of_ball
+from verify.evaluation.second_derivatives import Composed, Rule, Values
+from verify.outcomes import Enclosure
+
+_BATCH, _STEPS, _LONGEST_STEP = 128, 80, 0.4
+_CONVERGED, _REFINED, _FARTHEST, _SINGULAR = 1e-10, 1e-13, 1e5, 1e-11
+_SPREAD, _NEGATIVE = 1.3, 0.15
+_NEAR = 1e-6
+_NEWTON_IN_BALLS = 12
+
+
+@dataclass(frozen=True)
+class CriticalPoint:
+    """A critical point: the box that holds exactly one, what f is there, whether it is a local minimum, if decided."""
+
+    centre: tuple[Fraction, ...]
+    radius: Fraction
+    loss: Enclosure
+    minimum: bool | None
+    bits: int
+
+    def coordinates(self) -> list[Enclosure]:
+        """Return an enclosure of each unknown."""
+        return [Enclosure(x - self.radius, x + self.radius) for x in self.centre]
+
+
+def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple[list[np.ndarray], int]:
+    """Return critical points in floats, the lowest loss first, and the number of starts until the deadline.
+
+    Starts are drawn with a fixed seed: each unknown with a logarithm from N(0, 1.3²) and, one in seven, negative.
+    """
+    source, size = np.random.default_rng(0), len(problem.places)
+    found, tried = [np.zeros((0, size))], 0
+    while tried < starts and time.monotonic() < deadline:
+        count = min(_BATCH, starts - tried)
+        points = np.exp(source.normal(scale=_SPREAD, size=(count, size)))
+        points *= np.where(source.random((count, size)) < _NEGATIVE, -1, 1)
+        found.append(_converged(problem, rule, points, downhill=tried // _BATCH % 2 == 1))
+        tried += count
+    points = np.concatenate(found)
+    values = problem.at_points(Float64(), points, rule).value
+    distinct: list[np.ndarray] = []
+    for place in np.argsort(values, kind="stable"):
+        point = points[place]
+        if all(np.abs(point - other).max() > _NEAR * (1 + np.abs(point).max()) for other in distinct):
+            distinct.append(point)
+    return distinct, tried
+
+
+def newton(problem: Composed, rule: Rule, start: Sequence[float]) -> np.ndarray | None:
+    """Return the critical point that Newton's method finds from one start, None where it finds none."""
+    found = _converged(problem, rule, np.array([start], float), downhill=False)
+    return found[0] if len(found) else None
+
+
+def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: bool) -> np.ndarray:
+    """Return where Newton's method converges, with steps of at most 0.4 of an unknown's size."""
+    ended = [points[:0]]
+    for _ in range(_STEPS):
+        with np.errstate(all="ignore"):
+            at = problem.at_points(Float64(), points, rule)
+            sizes = np.sqrt(np.abs(np.einsum("kii->ki", at.second)))
+            sizes[sizes == 0] = 1
+            scaled, slope = at.second / (sizes[:, :, None] * sizes[:, None]), at.gradient / sizes
+            good = np.isfinite(scaled).all((1, 2)) & np.isfinite(slope).all(1) & (np.abs(points) < _FARTHEST).all(1)
+        points, sizes, scaled, slope = points[good], sizes[good], scaled[good], slope[good]
+        if not len(points):
+            break
+        curvatures, axes = np.linalg.eigh(scaled)
+        if downhill:
+            curvatures = np.maximum(np.abs(curvatures), _NEAR)
+        regular = np.abs(curvatures).min(axis=1) > _SINGULAR
+        curvatures[np.abs(curvatures) < _SINGULAR] = _SINGULAR
+        steps = np.einsum("kij,kj->ki", axes, np.einsum("kij,ki->kj", axes, slope) / curvatures) / sizes
+        lengths = (np.abs(steps) / (np.abs(points) + 0.05)).max(axis=1)
+        points = points - steps * np.minimum(1, _LONGEST_STEP / np.maximum(lengths, _CONVERGED))[:, None]
+        done = lengths < _CONVERGED
+        ended.append(points[done & regular])
+        points = points[~done]
+        if not len(points):
+            break
+    return np.concatenate(ended)
+
+
+def certify(
+    problem: Composed, moments: Sequence[Any], start: Sequence[float | Fraction], digits: int, deadline: float
+) -> CriticalPoint | None:
+    """Return the critical point at a start to so many digits, None where none is certified."""
+    target = int(3.33 * digits) + 24
+    bits = 2 * target + 128
+    while bits <= 2 * LAST_BITS + 256 and time.monotonic() < deadline:
+        with balls(bits) as arithmetic:
+            at = [flint.arb(flint.fmpq(m.p, m.q)) for m in moments]
+            found = _certified(problem, arithmetic, at, start, target, bits)
+        if found is not None:
+            return found
+        bits *= 2
+    return None
+
+
+def _certified(
+    problem: Composed, arithmetic: Ball, moments: Any, start: Any, target: int, bits: int
+) -> CriticalPoint | None:
+    point = [arithmetic.number(Fraction(x)).mid() for x in start]
+    for _ in range(_NEWTON_IN_BALLS):
+        moved = _newton_step(problem.in_balls(arithmetic, point, moments), point)
+        if moved is None:
+            return None
+        step = max(float(abs(x - y).upper()) for x, y in zip(moved, point, strict=True))
+        point = moved
+        if step < 2.0 ** -(0.6 * target):
+            break
+    unit = 2 ** (target + 20)
+    centre = tuple(Fraction(int((x * unit).mid().floor().unique_fmpz()), unit) for x in point)
+    radius = Fraction(1, 2**target)
+    test = krawczyk(problem, arithmetic, centre, radius, moments)
+    if test is None:
+        return None
+    inside, at = test
+    if not inside:
+        return None
+    middle = problem.in_balls(arithmetic, [arithmetic.number(x) for x in centre], moments).value
+    # |f(x) − f(c)| is at most Σ |G_i| on the box times the radius.
+    off = sum((abs(slope) for slope in at.gradient), flint.arb(0)) * arithmetic.number(radius)
+    loss = enclosure_of_ball(middle + flint.arb(0, off.upper()))
+    return CriticalPoint(centre, radius, loss, positive_definite(at.second), bits)
+
+
+def _newton_step(at: Values, point: Sequence[flint.arb]) -> list[flint.arb] | None:
+    try:
+        step = at.second.mid().solve(flint.arb_mat([[slope.mid()] for slope in at.gradient]))
+    except ZeroDivisionError:
+        return None
+    moved = [(x - step[i, 0]).mid() for i, x in enumerate(point)]
+    return moved if all(x.is_finite() for x in moved) else None
+
+
+def krawczyk(
+    problem: Composed, arithmetic: Ball, centre: Sequence[Fraction], radius: Fraction, moments: Any
+) -> tuple[bool, Values] | None:
+    """Return whether K(X) lies in the interior of X, and f on X; None where H(c) has no inverse that is found."""
+    middle, reach, size = [arithmetic.number(x) for x in centre], arithmetic.number(radius), len(centre)
+    side = flint.arb(0, reach)
+    here, box = (problem.in_balls(arithmetic, at, moments) for at in (middle, [x + side for x in middle]))
+    try:
+        inverse = here.second.inv().mid()
+    except ZeroDivisionError:
+        return None
+    identity = flint.arb_mat([[flint.arb(i == j) for j in range(size)] for i in range(size)])
+    sides, slopes = flint.arb_mat([[side]] * size), flint.arb_mat([[slope] for slope in here.gradient])
+    moved = (identity - inverse * box.second) * sides - inverse * slopes
+    return all(bool(abs(moved[i, 0]) < reach) for i in range(size)), box
+
+
+def positive_definite(matrix: flint.arb_mat) -> bool | None:
+    """Return whether all symmetric matrices in the balls are positive definite (True), none is (False); else None.
+
+    A negative pivot of elimination is a direction in which the form is negative, and so is a negative minor.
+    """
+    size = matrix.nrows()
+    rows = [[matrix[i, j] for j in range(size)] for i in range(size)]
+    if any(rows[i][i] * rows[j][j] - rows[i][j] ** 2 < 0 for i in range(size) for j in range(i)):
+        return False
+    for k, row in enumerate(rows):
+        if not row[k] > 0:
+            return False if row[k] < 0 else None
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                other[j] = other[j] - ratio * row[j]
+    return True
+
+
+def disjoint(points: Sequence[CriticalPoint]) -> Iterator[CriticalPoint]:
+    """Yield the points whose boxes do not meet those of any before."""
+    kept: list[CriticalPoint] = []
+    for point in points:
+        if all(_apart(point, other) for other in kept):
+            kept.append(point)
+            yield point
+
+
+def _apart(one: CriticalPoint, other: CriticalPoint) -> bool:
+    reach = one.radius + other.radius
+    return any(abs(x - y) > reach for x, y in zip(one.centre, other.centre, strict=True))

@@ -1,0 +1,189 @@
+"""The descent lemma on an invariant box: a certificate that an observable never increases along a recursion."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import sympy as sp
+
+from verify.errors import UndecidedError
+from verify.evaluation.intervals import FIRST_BITS, LAST_BITS, Interval, IntervalArithmetic, intervals
+from verify.evaluation.iteration import Values, used_symbols
+from verify.evaluation.programs import compile_program
+from verify.language.recursion import Dynamics
+from verify.language.symbolic_zeros import vanishes
+
+MOST_BOXES = 1000
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A compact coordinate u of a state variable z, and its range: z itself, or e^{−z} for an unbounded z."""
+
+    lower: sp.Expr
+    upper: sp.Expr
+    chart: Literal["identity", "exponential"] = "identity"
+
+    def forward(self, u: sp.Symbol) -> sp.Expr:
+        """Return z as a function of u."""
+        return u if self.chart == "identity" else -sp.log(u)
+
+    def inverse(self, z: sp.Expr) -> sp.Expr:
+        """Return u as a function of z."""
+        return z if self.chart == "identity" else sp.exp(-z)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Proof data: the observable L never increases, since the step is z' = z − D ∇L(z) in a box.
+
+    On a box that the step maps into itself and that is convex in z, and where the scaled Hessian
+    has ‖D^½ ∇²L D^½‖_F ≤ 2, Taylor's formula along the segment from z to z' gives
+    L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z). `metric` is the diagonal of D, positive;
+    `coordinates` describe the box, one for each state variable; a box in the coordinates is one in z.
+    """
+
+    metric: tuple[sp.Expr, ...]
+    coordinates: tuple[Coordinate, ...]
+
+
+@dataclass(frozen=True)
+class DescentResult:
+    """Whether the descent lemma's conditions were certified at an instance.
+
+    `why` names the one that was not; `decided`: it fails, so that more bits would not help. `cuts` is
+    the bisection in preorder, the lower half first: the side that was cut, or −1 for a part on which
+    the conditions hold.
+    """
+
+    holds: bool
+    boxes: int
+    why: str = ""
+    decided: bool = False
+    cuts: tuple[int, ...] = ()
+    bits: int | None = None
+
+
+@cache
+def _is_gradient_step(dynamics: Dynamics, metric: tuple[sp.Expr, ...]) -> bool:
+    return all(
+        vanishes(step - z + scale * sp.diff(dynamics.observable, z))
+        for step, z, scale in zip(dynamics.step, dynamics.state, metric, strict=True)
+    )
+
+
+@cache
+def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) -> tuple[Any, ...]:
+    """Programs for the box: images of the coordinates and the Hessian's norm; the bounds, start and metric."""
+    pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
+    variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
+    chart = {z: c.forward(u) for u, (z, c) in zip(variables, pairs, strict=True)}
+    # In the chart e^{−z}, z moves by m: u' = e^{−(z + m)} = u e^{−m}, simplified before m is put in.
+    moves = [sp.Dummy(real=True) for _ in pairs]
+    displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]
+    images = [
+        step.subs(chart) if c.chart == "identity" else c.inverse(chart[z] + move)
+        for (z, c), step, move in zip(pairs, dynamics.step, moves, strict=True)
+    ]
+    hessian = sp.hessian(dynamics.observable, dynamics.state).subs(chart)
+    norm = sum(
+        (proof.metric[i] * proof.metric[j] * hessian[i, j] ** 2 for i in range(len(pairs)) for j in range(len(pairs))),
+        sp.Integer(0),
+    )
+    ends = [end for _, c in pairs for end in (c.lower, c.upper)]
+    starts = [c.inverse(z0) for (_, c), z0 in zip(pairs, dynamics.initial, strict=True)]
+    bounds = (*ends, *starts, *proof.metric)
+    fixed = used_symbols((*displacements, *images, norm, *bounds), dict.fromkeys(names), [*variables, *moves])
+    return (
+        fixed,
+        compile_program(displacements, variables, fixed),
+        compile_program((*images, norm), (*variables, *moves), fixed),
+        compile_program(bounds, fixed),
+    )
+
+
+def certify_descent(dynamics: Dynamics, proof: Descent, values: Values, *, deadline: float) -> DescentResult:
+    """Certify at an instance, by bisection in interval arithmetic, that the observable never increases."""
+    if not _is_gradient_step(dynamics, proof.metric):
+        return DescentResult(False, 0, "the step is not the scaled gradient step of the observable")
+    bits = FIRST_BITS
+    while True:
+        result = _certify(dynamics, proof, values, bits, deadline)
+        if result.holds or result.decided or 2 * bits > LAST_BITS or time.monotonic() > deadline:
+            return result
+        bits *= 2
+
+
+def _certify(dynamics: Dynamics, proof: Descent, values: Values, bits: int, deadline: float) -> DescentResult:
+    with intervals(bits) as arithmetic:
+        fixed, displacement, image, bounds = _descent_program(dynamics, proof, frozenset(values))
+        numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+        size = len(dynamics.state)
+        found = bounds.bind(arithmetic)(*numbers)
+        box = tuple(Interval(found[2 * i].hi, found[2 * i + 1].lo) for i in range(size))
+        start, metric = found[2 * size : 3 * size], found[3 * size :]
+        if not all(b.lo <= s.lo and s.hi <= b.hi for b, s in zip(box, start, strict=True)):
+            return DescentResult(False, 0, "the initial point is not in the box")
+        if not all(m.lo > 0 for m in metric):
+            return DescentResult(False, 0, "the metric is not positive")
+        moved, mapped = displacement.bind(arithmetic, numbers), image.bind(arithmetic, numbers)
+        covered = _cover(lambda *part: mapped(*part, *moved(*part)), box, arithmetic, deadline)
+        return replace(covered, bits=bits)
+
+
+Box = tuple[Interval, ...]
+
+
+def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic, deadline: float) -> DescentResult:
+    """Bisect the box until the conditions hold on each part, cutting the side that helps most.
+
+    Gives up as soon as they fail at a part's centre.
+    """
+    limit = arithmetic.rational(4, 1).lo
+
+    def judge(part: Box) -> tuple[bool, bool, float]:
+        """Return whether the conditions hold on all of the part, on none of it, and by how much they are missed."""
+        try:
+            *images, norm = program(*part)
+        except UndecidedError:
+            return False, False, math.inf
+        pairs = list(zip(box, images, strict=True))
+        on_all = norm.hi <= limit and all(b.lo <= i.lo and i.hi <= b.hi for b, i in pairs)
+        on_none = norm.lo > limit or any(i.hi < b.lo or b.hi < i.lo for b, i in pairs)
+        # Floats order the cuts only; the decisions above are exact comparisons.
+        missed = [norm.hi - limit, *(end for b, i in pairs for end in (b.lo - i.lo, i.hi - b.hi))]
+        return on_all, on_none, sum(min(max(float(end), 0.0), 1e300) for end in missed)
+
+    waiting, done, path = [box], 0, []
+    while waiting:
+        part = waiting.pop()
+        if judge(part)[0]:
+            done += 1
+            path.append(-1)
+            continue
+        if judge(tuple(_centre(side) for side in part))[1]:
+            return DescentResult(False, done, "the conditions fail at a point of the box", decided=True)
+        if done + len(waiting) > MOST_BOXES or time.monotonic() > deadline:
+            return DescentResult(False, done, f"undecided on {len(waiting) + 1} of the box's parts")
+        cuts = [_halves(part, side) for side in range(len(part))]
+        missed = [sum(judge(half)[2] for half in halves) for halves in cuts]
+        path.append(missed.index(min(missed)))
+        waiting.extend(reversed(cuts[path[-1]]))
+    return DescentResult(True, done, cuts=tuple(path))
+
+
+def _centre(side: Interval) -> Interval:
+    middle = ((side.lo + side.hi) / 2).mid()
+    return Interval(middle, middle)
+
+
+def _halves(box: Box, side: int) -> tuple[Box, Box]:
+    whole = box[side]
+    middle = _centre(whole).lo
+    return (
+        (*box[:side], Interval(whole.lo, middle), *box[side + 1 :]),
+        (*box[:side], Interval(middle, whole.hi), *box[side + 1 :]),
+    )

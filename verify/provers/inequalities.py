@@ -1,0 +1,219 @@
+"""Inequalities proved for all parameters: in slacks, no negative coefficient, squares and cases aside.
+
+Logarithms that occur times a number are bounded first, by 0 and by their tangent at 1. Then forms of proof are tried in
+turn, the cheap ones first, over all relations that may help: no negative coefficient; one square times what is not
+negative taken off; a power of 1 plus the sum of the slacks times the margin; squares taken off; cases. Last, a slack
+that another relation bounds is that bound over 1 plus another slack, which goes from the margin's coefficients to its
+Bernstein coefficients. All this is searched for here; that the cases leave nothing out, and that the coefficients have
+the sign, is all that a re-check has to see.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.language.expressions import to_data
+from verify.provers.orthant_cases import Orthant, Spent, Work
+from verify.provers.slack_variables import Margin, is_shown, margins
+from verify.provers.sums_of_squares import squares_in
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+FOR_ALL = ("positive", "squares", "cases", "logarithms")
+"""The kinds of proof that are found here."""
+_MOST_OPERATIONS = 200
+_MOST_CHOSEN, _MOST_SEARCHED, _MOST_TERMS, _MOST_VARIABLES, _MOST_BOUNDED = 1, 4, 40, 6, 2
+_BOUND, _SQUARES = 1000, 3000
+_LOGARITHM = sp.Dummy(real=True)
+_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
+
+
+@cache
+def positive_proof(relation: sp.core.relational.Relational, statement: "Statement", *, hypotheses: bool) -> Any:
+    """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None."""
+    if isinstance(relation, sp.Eq):
+        return None
+    margin = statement.expand(relation.gts) - statement.expand(relation.lts)
+    if margin.count_ops() > _MOST_OPERATIONS:
+        return None
+    if margin.has(sp.log):
+        return _by_logarithms(margin, statement, strict=isinstance(relation, _STRICT), hypotheses=hypotheses)
+    if not margin.is_rational_function(*margin.free_symbols):
+        return None
+    known = [*statement.domain]
+    if hypotheses:
+        known += [h.relation for h in statement.hypotheses if h.relation is not None]
+    strict = isinstance(relation, _STRICT)
+    few = []
+    for found in margins(margin, known, statement):
+        if found.parts is not None and is_shown(found.parts[0], found.parts[2], strict=strict):
+            return {"kind": "positive", **found.data()}
+        if len(found.chosen) <= _MOST_CHOSEN:
+            few.append(found)
+    for found in few:
+        if (square := _square(found, strict=strict)) is not None:
+            return {"kind": "squares", **found.data(), "squares": [square]}
+    few = [*few[:_MOST_SEARCHED], *_unshifted(few)]
+    for depth in range(_MOST_BOUNDED + 1):
+        work = Work()
+        for found in few:
+            try:
+                searched = _searched(found, strict, work if depth else Work(), depth)
+            except Spent:
+                continue
+            if searched is not None:
+                return _stated(*searched)
+    return None
+
+
+def _by_logarithms(margin: sp.Expr, statement: "Statement", *, strict: bool, hypotheses: bool) -> Any:
+    """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
+    used = []
+    for logarithm in sorted(margin.atoms(sp.log), key=str):
+        of, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
+        if not factor.is_Rational or factor == 0:
+            return None
+        known = sp.Ge(of, 1, evaluate=False) if factor > 0 else sp.Gt(of, 0, evaluate=False)
+        if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None:
+            return None
+        used.append({"of": to_data(of), "proof": proof})
+        margin = margin.subs(logarithm, 0 if factor > 0 else of - 1)
+    left = (sp.Gt if strict else sp.Ge)(margin, 0, evaluate=False)
+    proof = None if margin.has(sp.log) else positive_proof(left, statement, hypotheses=hypotheses)
+    return None if proof is None else {"kind": "logarithms", "logarithms": used, "left": proof}
+
+
+def _unshifted(few: list[Margin]) -> list[Margin]:
+    """Return the margin as it stands, where its bounds are more than signs: some forms need what is homogeneous."""
+    return [few[0].unshifted] if few and any(few[0].bounds.values()) else []
+
+
+def _stated(found: Margin, tree: dict[str, Any]) -> dict[str, Any]:
+    """Return a proof by cases, or by squares alone where there is one case."""
+    if tree.get("squares") and not tree["multipliers"]:
+        return {"kind": "squares", **found.data(), "squares": tree["squares"]}
+    return {"kind": "cases", **found.data(), "cases": tree}
+
+
+def _searched(found: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, dict[str, Any]] | None:
+    """Return a tree of cases, and the margin with all bounds that it uses; of so many bounded slacks at most."""
+    orthant = _orthant(found, strict, work)
+    if orthant is not None and (tree := _leaf(found, orthant) or orthant.tree()) is not None:
+        return found, tree
+    if not depth:
+        return None
+    for slack, place, nought, inside in found.bounded():
+        work.spend(_BOUND)
+        parts = [None if part is None else _searched(part, strict, work, depth - 1) for part in (inside, nought)]
+        if parts[0] is None or (nought is not None and parts[1] is None):
+            continue
+        name, bounds = (
+            found.name(slack),
+            {k: v for part in parts if part is not None for k, v in part[0].bounds.items()},
+        )
+        tree = {"slack": name, "relation": place, "then": parts[0][1]}
+        if parts[1] is not None:
+            tree = {"slack": name, "at": "0", "times": None, "below": parts[1][1], "above": tree}
+        # What is written over its bound in one part only does not occur in the other.
+        return replace(found, bounds=bounds), tree
+    return None
+
+
+def _orthant(found: Margin, strict: bool, work: Work) -> Orthant | None:
+    """Return the margin's numerator as a polynomial with integer coefficients; None where it is none, or too long."""
+    if found.parts is None:
+        return None
+    above, _, symbols = found.parts
+    terms = sp.Poly(above, *symbols).terms() if symbols else [((), above)]
+    if len(symbols) > _MOST_VARIABLES or len(terms) > _MOST_TERMS or not all(c.is_Rational for _, c in terms):
+        return None
+    common = lcm(*(int(c.q) for _, c in terms))
+    signs = tuple(bool(symbol.is_positive) for symbol in symbols)
+    names = tuple(found.name(symbol) for symbol in symbols)
+    return Orthant({powers: int(c * common) for powers, c in terms if c}, names, signs, strict, work)
+
+
+def _leaf(found: Margin, orthant: Orthant) -> dict[str, Any] | None:
+    """Return what shows the sign without cases."""
+    if not orthant.may_be_shown():
+        return orthant.multiplied() if orthant.is_shown() else None
+    zeros = orthant.zeros()
+    if zeros is None:
+        return None
+    if (leaf := orthant.multiplied()) is not None:
+        return leaf
+    if found.is_bounded:
+        return None
+    orthant.work.spend(_SQUARES)
+    if (squares := squares_in(orthant.terms, zeros)) is None:
+        return None
+    above, below, symbols = found.parts  # type: ignore[misc]
+    left, stated = above, []
+    scale = sp.Poly(above, *symbols).LC() / orthant.terms[sp.Poly(above, *symbols).LM().exponents]
+    for square in squares:
+        factor = scale * _expression({square.weight: square.factor}, symbols)
+        root = _expression(square.root, symbols)
+        left -= factor * root**2
+        stated.append(_in_symbols(found, factor / below, root))
+    return {"multipliers": [], "squares": stated} if is_shown(left, symbols, strict=orthant.strict) else None
+
+
+def _expression(terms: Any, symbols: list[sp.Symbol]) -> sp.Expr:
+    return sp.Add(
+        *(
+            sp.Rational(c.numerator, c.denominator) * sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True)))
+            for powers, c in terms.items()
+        )
+    )
+
+
+def _in_symbols(found: Margin, factor: sp.Expr, root: sp.Expr) -> dict[str, Any]:
+    """Return a square as a certificate states it, in the statement's symbols."""
+    parts = {"factor": factor, "root": root}
+    return {name: to_data(sp.together(part.subs(found.meaning)), written=False) for name, part in parts.items()}
+
+
+def _square(found: Margin, *, strict: bool) -> dict[str, Any] | None:
+    """Return a factor ≥ 0 and a root; the margin less factor · root² is positive."""
+    if found.parts is None or not found.parts[2]:
+        return None
+    above, below, symbols = found.parts
+    if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
+        return None
+    for factor, root in _candidates(sp.Poly(above, *symbols)):
+        left, divisor = sp.fraction(sp.together(above - factor * root**2))
+        (top, below_factor), (_, below_root) = (sp.fraction(sp.together(part)) for part in (factor, root))
+        # What the square divides by is no 0 either, though it may cancel in what is left.
+        if (
+            is_shown(top, symbols, strict=False)
+            and is_shown(left, symbols, strict=strict)
+            and all(is_shown(part, symbols, strict=True) for part in (divisor, below_factor, below_root))
+        ):
+            return _in_symbols(found, factor / below, root)
+    return None
+
+
+def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
+    """Yield factors and roots of squares that a polynomial may contain.
+
+    Its own square factors; for each symbol, what completes the square of the constant, linear and quadratic terms.
+    """
+    if len(polynomial.terms()) > _MOST_TERMS:
+        return
+    constant, factors = polynomial.factor_list()
+    root, rest = sp.Integer(1), constant
+    for factor, times in factors:
+        root *= factor.as_expr() ** (times // 2)
+        rest *= factor.as_expr() ** (times % 2)
+    if root != 1:
+        yield rest, root
+    for symbol in polynomial.gens:
+        one = sp.Poly(polynomial.as_expr(), symbol)
+        linear, square = (one.coeff_monomial(symbol**k) for k in (1, 2))
+        if square != 0 and linear != 0:
+            yield square, symbol + linear / (2 * square)

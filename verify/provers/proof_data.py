@@ -1,0 +1,225 @@
+"""The data of each kind of proof, as the re-checker reads it.
+
+Numbers are canonical strings, "p" or "p/q" in lowest terms; balls are pairs of these, midpoint and radius.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import flint
+import sympy as sp
+
+from verify.evaluation.arithmetic import enclosure_of_ball, exact_fraction
+from verify.language.expressions import to_data
+from verify.outcomes import Enclosure
+
+if TYPE_CHECKING:
+    from verify.evaluation.iteration import Passage
+    from verify.provers.cycles import Cycle
+    from verify.provers.tubes import Horizon
+
+_EXTRA_BITS = 64
+"""A re-check works with so many bits more, so that its own roundings matter little."""
+_EVERY, _INFLATION = 3, 4
+"""Every third of a run's checkpoints is stated, each wider by this: another order of operations rounds otherwise."""
+
+
+def number(value: Fraction | int) -> str:
+    """Return the canonical string of a rational."""
+    exact = Fraction(value)
+    # FLINT writes integers of any length; Python refuses those of more than some thousand digits.
+    top, bottom = (str(flint.fmpz(part)) for part in (exact.numerator, exact.denominator))
+    return top if bottom == "1" else f"{top}/{bottom}"
+
+
+def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+    """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
+    if not isinstance(margin, Enclosure):
+        return {"kind": "exact", "margin": number(margin)}
+    assert margin.lower is not None and margin.upper is not None and bits is not None
+    return {"kind": "ball", "bits": bits + _EXTRA_BITS, "margin": _widened(margin)}
+
+
+def _widened(enclosure: Enclosure) -> list[str]:
+    """Return the ends, moved apart by the width, though not past 0."""
+    low, high = Fraction(enclosure.lower or 0), Fraction(enclosure.upper or 0)
+    room = min(high - low, min(abs(low), abs(high)) / 2)
+    return [number(low - room), number(high + room)]
+
+
+def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+    """Return the refutation of an identity: a point, and the difference of the two sides there."""
+    stated = _widened(difference) if isinstance(difference, Enclosure) else number(difference)
+    return {
+        "kind": "point",
+        "bits": bits + _EXTRA_BITS if bits and isinstance(difference, Enclosure) else None,
+        "point": {name: number(value) for name, value in point.items()},
+        "difference": stated,
+    }
+
+
+def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> dict[str, Any]:
+    """Return the proof of an identity: factors of what is divided by, and the domain relation that shows each sign."""
+    listed = [
+        {"factor": to_data(factor), "shift": None if shift == -1 else shift}
+        for factor, shift in factors.items()
+        if shift is not None
+    ]
+    return {"kind": "identity", "scope": scope, "factors": listed}
+
+
+def passage_proof(passage: "Passage") -> dict[str, Any]:
+    """Return the proof that a level is first met at a step."""
+    return {"kind": "passage", "steps": passage.step, **_run(passage)}
+
+
+def tube_proof(horizon: "Horizon") -> dict[str, Any]:
+    """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
+    nodes = [
+        [number(x) for x in (node.slow, *chain.from_iterable(zip(node.lower, node.upper, strict=True)))]
+        for node in horizon.nodes
+    ]
+    run = {"bits": horizon.bits + _EXTRA_BITS, "checkpoints": _run(horizon.start)["checkpoints"]}
+    return {
+        "kind": "tube",
+        **run,
+        "start": horizon.start.step,
+        "slow": horizon.slow,
+        "observable": to_data(horizon.observable),
+        "nodes": nodes,
+        "above": horizon.above,
+        "steps": [number(step) for step in horizon.steps],
+    }
+
+
+def above_proof(passage: "Passage | None", last: int) -> dict[str, Any]:
+    """Return the proof that the observable is above the level up to a last step (negative: that there is none)."""
+    run = {"bits": 64, "checkpoints": []} if passage is None else _run(passage)
+    return {"kind": "above", "last": last, **run}
+
+
+def excess_proof(passage: "Passage", above_at: int, bits: int) -> dict[str, Any]:
+    """Return the proof that a level is met, and passed again at a later step."""
+    run = {"bits": bits + _EXTRA_BITS, "checkpoints": []}
+    return {"kind": "excess", "reached_at": passage.step, "above_at": above_at, **run}
+
+
+def cycle_proof(cycle: "Cycle") -> dict[str, Any]:
+    """Return the proof that a run enters an invariant set around a cycle."""
+    return {
+        "kind": "cycle",
+        "bits": cycle.bits + _EXTRA_BITS,
+        "entry_bits": cycle.passage.bits + _EXTRA_BITS,
+        "period": cycle.period,
+        "entered_at": cycle.entered_at,
+        "centre": [number(x) for x in cycle.centre],
+        "axes": [[number(x) for x in row] for row in cycle.axes],
+        "radius": number(cycle.radius),
+        "checkpoints": [],
+    }
+
+
+def descent_proof(
+    metric: Sequence[sp.Expr], coordinates: Sequence[Any], cuts: Sequence[int], bits: int
+) -> dict[str, Any]:
+    """Return the proof that an observable never increases on an invariant box."""
+    return {
+        "kind": "descent",
+        "bits": bits + _EXTRA_BITS,
+        "metric": [to_data(sp.sympify(scale)) for scale in metric],
+        "coordinates": [
+            {"lower": to_data(sp.sympify(c.lower)), "upper": to_data(sp.sympify(c.upper)), "chart": c.chart}
+            for c in coordinates
+        ],
+        "cuts": list(cuts),
+    }
+
+
+def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
+    """Return the proof that a box holds exactly one root."""
+    box = {"centre": [number(x) for x in centre], "radius": number(radius)}
+    return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
+
+
+def residual_proof(
+    polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], minimum: Fraction | None = None
+) -> dict[str, Any]:
+    """Return the proof about a residual polynomial: coefficients, intervals around roots, the least integral."""
+    numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
+    found = {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+    return found if minimum is None else {**found, "minimum": number(minimum)}
+
+
+def inverse_roots(roots: list[list[str]]) -> list[Any]:
+    """Return 1/root for each interval of a proof that holds a root, in order: enclosures, or numbers where exact."""
+    ends = ((1 / Fraction(high), 1 / Fraction(low)) for low, high in roots)
+    return [low if low == high else Enclosure(low, high) for low, high in sorted(ends)]
+
+
+def matrices_proof(
+    scalars: Mapping[str, Fraction],
+    matrices: Mapping[str, Sequence[Sequence[int]]],
+    place: tuple[int, int],
+    difference: Fraction,
+) -> dict[str, Any]:
+    """Return the refutation of an identity of matrices: scalars, matrices, and the difference at a place."""
+    return {
+        "kind": "matrices",
+        "scalars": {name: number(value) for name, value in scalars.items()},
+        "matrices": {name: [[number(x) for x in row] for row in rows] for name, rows in matrices.items()},
+        "place": list(place),
+        "difference": number(difference),
+    }
+
+
+def _around(root: Enclosure) -> list[str]:
+    """Return short ends of an interval around a root; the root itself twice where it is rational."""
+    low, high = Fraction(root.lower or 0), Fraction(root.upper or 0)
+    if low == high:
+        return [number(low)] * 2
+    step = _power_below(high - low)
+    return [number(low // step * step), number(-(-high // step) * step)]
+
+
+def no_root_proof(bits: int) -> dict[str, Any]:
+    """Return the proof that the clause's box holds no root."""
+    return {"kind": "no_root", "bits": bits + _EXTRA_BITS}
+
+
+def stationary_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
+    """Return the proof that a box holds a critical point: its centre in the unknowns that count, and its radius."""
+    box = {"centre": [number(x) for x in centre], "radius": number(radius)}
+    return {"kind": "stationary", "bits": bits + _EXTRA_BITS, **box}
+
+
+def not_stationary_proof(bits: int) -> dict[str, Any]:
+    """Return the proof that the clause's box holds no critical point of the claimed kind."""
+    return {"kind": "not_stationary", "bits": bits + _EXTRA_BITS}
+
+
+def _run(passage: "Passage") -> dict[str, Any]:
+    checkpoints = [
+        # A re-check goes on from the wider ball, so that each has to be wider than the one before.
+        [step, [_ball(x, passage.bits, _INFLATION ** (place + 1)) for x in state]]
+        for place, (step, state) in enumerate(passage.checkpoints[::_EVERY])
+    ]
+    return {"bits": passage.bits + _EXTRA_BITS, "checkpoints": checkpoints}
+
+
+def _ball(raw: flint.arb, bits: int, wider: int) -> list[str]:
+    with flint.ctx.workprec(bits + _EXTRA_BITS):
+        found = enclosure_of_ball(raw)
+    low, high = Fraction(found.lower or 0), Fraction(found.upper or 0)
+    middle = (low + high) / 2
+    size = max(1, abs(middle.numerator).bit_length() - middle.denominator.bit_length() + 1)
+    radius = wider * ((high - low) / 2 + Fraction(2) ** (size - bits))
+    # Short ends: the midpoint to a few bits below the radius.
+    step = _power_below(radius / 16)
+    return [number(round(middle / step) * step), number((radius // step + 2) * step)]
+
+
+def _power_below(value: Fraction) -> Fraction:
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - 1
+    return Fraction(2) ** exponent

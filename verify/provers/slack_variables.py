@@ -1,0 +1,234 @@
+"""Margins in slacks: what is left of an inequality's symbols once relations and bounds of theirs are used.
+
+Relations of the domain and hypotheses with a symbol on one side are used first: the larger side, a symbol, becomes the
+smaller side plus a slack; the smaller side, a positive symbol, becomes the larger side over 1 plus a slack. Then every
+parameter becomes its bound plus a slack. All slacks are ≥ 0, or > 0 where the relation or the bound is strict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.provers.proof_data import number
+
+if TYPE_CHECKING:
+    from verify.language.statement import Statement
+
+_MOST_RELATIONS = 3
+_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A margin in slacks.
+
+    Parameters
+    ----------
+    expression
+        The margin.
+    meaning
+        What each slack is in the statement's symbols.
+    names
+        How a certificate names a slack: by its relation's place, or by its parameter.
+    bounds
+        The bound that each parameter is written over.
+    chosen
+        The relations that were used.
+    steps
+        What was put for what, one after the other.
+    known
+        All relations that may be used.
+    stated, statement
+        The margin in the statement's symbols, and the statement.
+    is_bounded
+        Whether a further relation was used: what the slacks mean may then divide by what keeps no sign.
+    """
+
+    expression: sp.Expr
+    meaning: Mapping[sp.Symbol, sp.Expr]
+    names: Mapping[sp.Symbol, Any]
+    bounds: Mapping[str, Any]
+    chosen: tuple[int, ...]
+    steps: tuple[Mapping[sp.Symbol, sp.Expr], ...]
+    known: Sequence[Any]
+    stated: sp.Expr
+    statement: "Statement"
+    is_bounded: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """Return the slacks as a certificate states them."""
+        shifts = {name: number(bound) for name, bound in self.bounds.items()}
+        return {"shifts": shifts, "relations": list(self.chosen)}
+
+    @property
+    def unshifted(self) -> "Margin":
+        """The margin as it is stated, its symbols for slacks."""
+        return replace(self, expression=self.stated, meaning={}, names={}, bounds={}, chosen=(), steps=())
+
+    @cached_property
+    def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
+        """Return numerator, denominator (positive) and symbols; None where it may be undefined or a symbol negative."""
+        above, below = sp.fraction(sp.together(self.expression))
+        symbols = sorted(self.expression.free_symbols, key=str)
+        if not all(symbol.is_nonnegative for symbol in symbols):
+            return None
+        # What is cancelled was divided by all the same.
+        divisors = [p.base for p in self.expression.atoms(sp.Pow) if p.exp.is_negative]
+        for divisor in (*(sp.fraction(sp.together(base))[0] for base in divisors), below):
+            sign = sign_of(divisor, symbols)
+            if sign is None or not sign[1]:
+                return None
+        turn = sign_of(below, symbols)[0]  # type: ignore[index]
+        return turn * above, turn * below, symbols
+
+    def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
+        """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
+
+        In the first the slack is 0 (None where it is positive), in the second what bounds it over 1 plus another.
+        """
+        for i, relation in enumerate(self.known):
+            if isinstance(relation, sp.Eq) or i in self.chosen:
+                continue
+            margin = relation.gts - relation.lts
+            for slack in sorted(self.expression.free_symbols & set(self.above), key=str):
+                if not sp.diff(margin, self.above[slack]).is_negative:
+                    continue
+                names = {symbol.name for symbol in margin.free_symbols} - set(self.bounds)
+                over = self.over(dict(stated(self.statement, names)))
+                left = over.put(margin)
+                per = -sp.diff(left, slack)
+                if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per):
+                    top = left.subs(slack, 0) / per
+                    new = _slack(self.name(slack), strict=isinstance(relation, _STRICT))
+                    inside = over.where(slack, top / (1 + new), new, top.subs(over.meaning) / over.symbol(slack) - 1)
+                    yield slack, i, None if slack.is_positive else over.where(slack, sp.S.Zero), inside
+
+    @property
+    def above(self) -> dict[sp.Symbol, sp.Symbol]:
+        """The slacks, and symbols, that are a symbol less what it is above, with that symbol."""
+        found = {slack: symbol for step in self.steps for symbol, value in step.items() for slack in self._added(value)}
+        return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | found
+
+    def _added(self, value: sp.Expr) -> list[sp.Symbol]:
+        return [part for part in sp.Add.make_args(value) if part in self.meaning]
+
+    def symbol(self, slack: sp.Symbol) -> sp.Expr:
+        """Return what a slack is in the statement's symbols."""
+        return self.meaning.get(slack, slack)
+
+    def name(self, slack: sp.Symbol) -> Any:
+        """Return how a certificate names a slack."""
+        return self.names.get(slack, slack.name)
+
+    def put(self, expression: sp.Expr) -> sp.Expr:
+        """Return an expression in the slacks."""
+        for step in self.steps:
+            expression = expression.subs(step, simultaneous=True)
+        return expression
+
+    def where(self, slack: sp.Symbol, value: sp.Expr, new: Any = None, meant: Any = None) -> "Margin":
+        """Return it where a slack has a value; with a new slack in its place, and what that is."""
+        steps, names, meaning = (*self.steps, {slack: value}), dict(self.names), dict(self.meaning)
+        if new is not None:
+            names[new], meaning[new] = self.name(slack), meant
+        put = self.expression.subs(slack, value)
+        bounded = self.is_bounded or new is not None
+        return replace(self, expression=put, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
+
+    def over(self, ends: Mapping[str, Any]) -> "Margin":
+        """Return it with more parameters written over their bounds."""
+        over = _slacks(self.statement, ends)
+        put = {symbol: _rational(ends[symbol.name]) + slack for symbol, slack in over.items()}
+        return replace(
+            self,
+            expression=self.expression.subs(put, simultaneous=True),
+            meaning={**self.meaning, **{s: symbol - _rational(ends[symbol.name]) for symbol, s in over.items()}},
+            names={**self.names, **{slack: symbol.name for symbol, slack in over.items()}},
+            bounds={**self.bounds, **ends},
+            steps=(*self.steps, put),
+        )
+
+
+def margins(margin: sp.Expr, known: Sequence[Any], statement: "Statement") -> Iterator[Margin]:
+    """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds."""
+    usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
+    for count in range(min(_MOST_RELATIONS, len(usable)) + 1):
+        for chosen in permutations(usable, count):
+            found = Margin(margin, {}, {}, {}, chosen, (), known, margin, statement)
+            for i in chosen:
+                symbol, low, high = _bounded(known[i]), known[i].lts, known[i].gts
+                if symbol not in found.expression.free_symbols:
+                    break
+                slack = _slack(i, strict=isinstance(known[i], _STRICT))
+                value = low + slack if symbol == high else high / (1 + slack)
+                found = replace(
+                    found,
+                    expression=found.expression.subs(symbol, value),
+                    meaning={**found.meaning, slack: high - low if symbol == high else high / low - 1},
+                    names={**found.names, slack: i},
+                    steps=(*found.steps, {symbol: value}),
+                )
+            else:
+                yield found.over(dict(stated(statement, {symbol.name for symbol in found.expression.free_symbols})))
+
+
+def _bounded(relation: Any) -> sp.Symbol | None:
+    """Return the symbol that a relation bounds: its larger side, or its smaller one where that is positive."""
+    if isinstance(relation, sp.Eq):
+        return None
+    if isinstance(relation.gts, sp.Symbol):
+        return relation.gts
+    return relation.lts if isinstance(relation.lts, sp.Symbol) and relation.lts.is_positive else None
+
+
+def _slack(name: Any, *, strict: bool) -> sp.Symbol:
+    return sp.Dummy(f"s{name}", positive=True) if strict else sp.Dummy(f"s{name}", nonnegative=True)
+
+
+def stated(statement: "Statement", names: set[str]) -> list[tuple[str, Any]]:
+    """Return those of some parameters that have a bound, with it."""
+    ends = [(p.name, p.minimum if p.minimum is not None else p.above) for p in statement.parameters if p.name in names]
+    return [(name, end) for name, end in ends if end is not None]
+
+
+def _slacks(statement: "Statement", ends: Mapping[str, Any]) -> dict[sp.Symbol, sp.Symbol]:
+    strict = {p.name for p in statement.parameters if p.minimum is None}
+    return {s: _slack(s.name, strict=s.name in strict) for s in statement.symbols() if s.name in ends}
+
+
+def _rational(value: Any) -> sp.Rational:
+    return sp.Rational(value.numerator, value.denominator)
+
+
+def _is_positive(quotient: sp.Expr) -> bool:
+    symbols = sorted(quotient.free_symbols, key=str)
+    parts = sp.fraction(sp.together(quotient))
+    return all(s.is_nonnegative for s in symbols) and all(is_shown(part, symbols, strict=True) for part in parts)
+
+
+def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
+    """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
+    try:
+        terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
+    except sp.PolynomialError:
+        # A symbol in an exponent.
+        return None
+    if not all(coefficient.is_Rational for _, coefficient in terms):
+        return None
+    found = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
+    if len(found) > 1:
+        return None
+    if not found:
+        return 0, False
+    stays = any(all(s.is_positive or not k for s, k in zip(symbols, powers, strict=True)) for powers, _ in terms)
+    return found.pop(), stays
+
+
+def is_shown(polynomial: sp.Expr, symbols: Sequence[sp.Symbol], *, strict: bool) -> bool:
+    """Whether no coefficient is negative, and where needed some term is never 0."""
+    sign = sign_of(polynomial, symbols)
+    return sign is not None and sign[0] >= 0 and (sign[1] or not strict)

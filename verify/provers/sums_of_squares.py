@@ -1,0 +1,291 @@
+"""Sums of squares in a polynomial on an orthant: what is left when they are taken off has no negative coefficient.
+
+Squares of combinations of monomials are looked for, times products of distinct variables. Their coefficients make up
+positive semidefinite matrices: the numerical part is an interior point, with the largest least eigenvalue that a few
+Newton steps find. Zeros of the polynomial are zeros of the squares, which leaves smaller matrices and some equations,
+solved exactly. The interior point is rounded to rationals, and decomposed exactly.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from verify.provers.orthant_cases import Powers
+
+Terms = Mapping[Powers, Fraction]
+_MOST_MONOMIALS, _MOST_UNKNOWN, _MOST_CANDIDATES = 20, 90, 600
+_STEPS, _ENOUGH, _GROWTH = 40, 0.02, 1.6
+_DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
+
+
+@dataclass(frozen=True)
+class Square:
+    """A factor times a product of variables (its powers) times the square of a polynomial."""
+
+    factor: Fraction
+    weight: Powers
+    root: Terms
+
+
+def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]]) -> list[Square] | None:
+    """Return squares that leave no negative coefficient when they are taken off, or None where none are found."""
+    scale = max(map(abs, terms.values()))
+    scaled = {powers: Fraction(c, scale) for powers, c in terms.items()}
+    blocks = _blocks(scaled)
+    if blocks is None:
+        return None
+    if not any(any(weight) for weight, _ in blocks):
+        # What is a sum of squares on the orthant, without weights and anything left, is one everywhere.
+        flips = (
+            tuple(s * x for s, x in zip(signs, zero, strict=True))
+            for zero in zeros
+            if all(zero)
+            for signs in product((1, -1), repeat=len(zero))
+        )
+        zeros = [*zeros, *(z for z in flips if not sum(c * _power(z, powers) for powers, c in scaled.items()))]
+    bases = [(weight, _vanishing(weight, monomials, zeros)) for weight, monomials in blocks]
+    gram = _Gram.of(scaled, [(weight, basis) for weight, basis in bases if basis], zeros)
+    if gram is None:
+        return None
+    for point in gram.interior_points():
+        squares = gram.decomposed(point)
+        if squares is not None:
+            return [Square(s.factor * scale, s.weight, s.root) for s in squares]
+    return None
+
+
+def _blocks(terms: Terms) -> list[tuple[Powers, list[Powers]]] | None:
+    """Return monomials whose products, with a weight, may be there: their squares are, or are cancelled by others."""
+    tops = [max(powers[i] for powers in terms) for i in range(len(next(iter(terms))))]
+    least, most = (end(map(sum, terms)) for end in (min, max))
+    blocks: list[tuple[Powers, list[Powers]]] = []
+    if np.prod([top // 2 + 1 for top in tops]) * 2 ** len(tops) > _MOST_CANDIDATES:
+        return None
+    for weight in sorted(product((0, 1), repeat=len(tops)), key=sum):
+        ranges = [range((top - w) // 2 + 1) for top, w in zip(tops, weight, strict=True)]
+        found = [z for z in product(*ranges) if least <= 2 * sum(z) + sum(weight) <= most]
+        blocks.append((weight, found))
+    blocks = _pruned(terms, blocks)
+    if _is_large(blocks):
+        # Those without a weight alone.
+        blocks = _pruned(terms, [block for block in blocks if not any(block[0])])
+    return None if not blocks or _is_large(blocks) else blocks
+
+
+def _is_large(blocks: Sequence[tuple[Powers, Sequence[Powers]]]) -> bool:
+    sizes = [len(found) for _, found in blocks]
+    return sum(sizes) > _MOST_MONOMIALS or sum(n * (n + 1) // 2 for n in sizes) > _MOST_UNKNOWN
+
+
+def _pruned(terms: Terms, blocks: list[tuple[Powers, list[Powers]]]) -> list[tuple[Powers, list[Powers]]]:
+    """Leave out monomials whose square nothing makes up for, and blocks that are no use for a negative coefficient."""
+    while True:
+        mixed = {_sum(a, b, w) for w, found in blocks for a in found for b in found if a != b}
+        kept = [
+            (w, [a for a in found if terms.get(_sum(a, a, w), 0) > 0 or _sum(a, a, w) in mixed]) for w, found in blocks
+        ]
+        kept = [(w, found) for w, found in kept if len(found) > 1]
+        if kept == blocks:
+            break
+        blocks = kept
+    return blocks if all(c >= 0 or powers in mixed for powers, c in terms.items()) else []
+
+
+def _sum(*powers: Powers) -> Powers:
+    return tuple(map(sum, zip(*powers, strict=True)))
+
+
+def _power(point: Sequence[Fraction], powers: Powers) -> Fraction:
+    value = Fraction(1)
+    for x, power in zip(point, powers, strict=True):
+        value *= x**power
+    return value
+
+
+def _vanishing(weight: Powers, monomials: Sequence[Powers], zeros: Sequence[Sequence[Fraction]]) -> list[Terms]:
+    """Return a basis of the combinations of monomials that are 0 at each zero where the weight is not."""
+    rows = [[_power(zero, z) for z in monomials] for zero in zeros if _power(zero, weight)]
+    _, kernel = _solved(rows, [Fraction(0)] * len(rows), len(monomials)) or ([], [])
+    return [{z: c for z, c in zip(monomials, vector, strict=True) if c} for vector in kernel]
+
+
+def _solved(
+    rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction], count: int
+) -> tuple[list[Fraction], list[list[Fraction]]] | None:
+    """Return a solution of linear equations in so many unknowns, and a basis of what may be added; None for none."""
+    zero, one = Fraction(0), Fraction(1)
+    if not rows:
+        return [zero] * count, [[one if i == k else zero for i in range(count)] for k in range(count)]
+    entries = [fmpq(x.numerator, x.denominator) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
+    reduced, rank = fmpq_mat(len(rows), count + 1, entries).rref()
+    table = [[Fraction(int(reduced[i, k].p), int(reduced[i, k].q)) for k in range(count + 1)] for i in range(rank)]
+    leads = [next(k for k, x in enumerate(row) if x) for row in table]
+    if count in leads:
+        return None
+    first = [zero] * count
+    for lead, row in zip(leads, table, strict=True):
+        first[lead] = row[count]
+    kernel = []
+    for k in sorted(set(range(count)) - set(leads)):
+        vector = [one if i == k else zero for i in range(count)]
+        for lead, row in zip(leads, table, strict=True):
+            vector[lead] = -row[k]
+        kernel.append(vector)
+    return first, kernel
+
+
+@dataclass(frozen=True)
+class _Gram:
+    """Symmetric matrices, one a block, with what they take off a polynomial.
+
+    Their entries are `first` plus any combination of `kernel`. `taken` says, for each entry, which terms it takes off;
+    what is left of the terms in `free` may be positive, of the others it is 0 by the equations.
+    """
+
+    terms: Terms
+    blocks: Sequence[tuple[Powers, Sequence[Terms]]]
+    entries: Sequence[tuple[int, int, int]]
+    taken: Sequence[Terms]
+    free: Sequence[Powers]
+    first: Sequence[Fraction]
+    kernel: Sequence[Sequence[Fraction]]
+
+    @classmethod
+    def of(
+        cls, terms: Terms, blocks: Sequence[tuple[Powers, Sequence[Terms]]], zeros: Sequence[Sequence[Fraction]]
+    ) -> "_Gram | None":
+        """Return the matrices of some blocks; None where the equations have no solution."""
+        entries, taken = [], []
+        for b, (weight, basis) in enumerate(blocks):
+            for i, k in combinations_with_replacement(range(len(basis)), 2):
+                entries.append((b, i, k))
+                part: dict[Powers, Fraction] = {}
+                for (mine, c), (other, e) in product(basis[i].items(), basis[k].items()):
+                    powers = _sum(mine, other, weight)
+                    part[powers] = part.get(powers, Fraction(0)) + c * e * (1 + (i != k))
+                taken.append(part)
+        places = sorted({powers for part in (terms, *taken) for powers in part})
+        fixed = [powers for powers in places if any(_power(zero, powers) for zero in zeros)]
+        rows = [[part.get(powers, Fraction(0)) for part in taken] for powers in fixed]
+        found = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None
+        if found is None:
+            return None
+        return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), *found)
+
+    def interior_points(self) -> Iterator[list[Fraction]]:
+        """Yield entries close to a numerical point well inside, with small denominators first."""
+        try:
+            point = self._newton()
+        except np.linalg.LinAlgError:
+            return
+        if point is None:
+            return
+        for denominator in _DENOMINATORS:
+            steps = [Fraction(round(float(x) * denominator), denominator) for x in point]
+            entries = list(self.first)
+            for step, vector in zip(steps, self.kernel, strict=True):
+                if step:
+                    entries = [x + step * v for x, v in zip(entries, vector, strict=True)]
+            yield entries
+
+    def _newton(self) -> np.ndarray | None:
+        """Return a combination of the kernel at which the least eigenvalue and what is left are about largest."""
+        directions = np.array([self.first, *self.kernel], dtype=float)
+        count, sizes = len(directions), [len(basis) for _, basis in self.blocks]
+        matrices = [np.zeros((count + 1, n, n)) for n in sizes]
+        for e, (b, i, k) in enumerate(self.entries):
+            matrices[b][:count, i, k] = matrices[b][:count, k, i] = directions[:, e]
+        for matrix in matrices:
+            matrix[count] = -np.eye(matrix.shape[1])
+        taken = np.array([[float(part.get(powers, 0)) for part in self.taken] for powers in self.free])
+        left = np.zeros((len(self.free), count + 1))
+        if len(self.free):
+            left[:, :count] = -taken @ directions.T
+            left[:, 0] += [float(self.terms.get(powers, 0)) for powers in self.free]
+            # Where nothing can be taken off there is nothing to keep positive.
+            moved = np.abs(taken).max(axis=1) > 0
+            left = left[moved]
+            left[:, count] = -1
+        # x: 1, the combination, and what all is above.
+        x = np.zeros(count + 1)
+        x[0] = 1
+        lowest = [np.linalg.eigvalsh(m[0])[0] for m in matrices] + ([left[:, 0].min()] if len(left) else [])
+        x[count] = min([*lowest, 0.0]) - 1
+
+        def inside(at: np.ndarray) -> bool:
+            if at[count] >= 1 or (len(left) and (left @ at).min() <= 0):
+                return False
+            return all(np.linalg.eigvalsh(np.tensordot(at, m, 1))[0] > 0 for m in matrices)
+
+        weight = 1.0
+        for _ in range(_STEPS):
+            gradient, hessian = np.zeros(count), 1e-9 * np.eye(count)
+            gradient[-1] -= weight
+            for m in matrices:
+                lower = np.linalg.inv(np.linalg.cholesky(np.tensordot(x, m, 1)))
+                scaled = (lower @ m[1:] @ lower.T).reshape(count, -1)
+                gradient -= scaled @ np.eye(m.shape[1]).ravel()
+                hessian += scaled @ scaled.T
+            if len(left):
+                scaled = left[:, 1:] / (left @ x)[:, None]
+                gradient -= scaled.sum(axis=0)
+                hessian += scaled.T @ scaled
+            gradient[-1] += 1 / (1 - x[count])
+            hessian[-1, -1] += 1 / (1 - x[count]) ** 2
+            step = np.concatenate([[0.0], -np.linalg.solve(hessian, gradient)])
+            length = 1.0
+            while length > _ZERO_LENGTH and not inside(x + length * step):
+                length /= 2
+            if length <= _ZERO_LENGTH:
+                break
+            x = x + 0.9 * length * step
+            if x[count] > _ENOUGH:
+                break
+            weight *= _GROWTH
+        return x[1:count] if x[count] > 0 else None
+
+    def decomposed(self, entries: Sequence[Fraction]) -> list[Square] | None:
+        """Return the squares that the matrices are, exactly; None where one is not positive, or too much is taken."""
+        left = dict(self.terms)
+        for x, part in zip(entries, self.taken, strict=True):
+            for powers, c in part.items():
+                left[powers] = left.get(powers, Fraction(0)) - x * c
+        if any(c < 0 for c in left.values()):
+            return None
+        squares: list[Square] = []
+        for b, (weight, basis) in enumerate(self.blocks):
+            rows = {(i, k): x for (at, i, k), x in zip(self.entries, entries, strict=True) if at == b}
+            found = _pivots([[rows[min(i, k), max(i, k)] for k in range(len(basis))] for i in range(len(basis))])
+            if found is None:
+                return None
+            for factor, column in found:
+                root: dict[Powers, Fraction] = {}
+                for share, polynomial in zip(column, basis, strict=True):
+                    for powers, c in polynomial.items():
+                        root[powers] = root.get(powers, Fraction(0)) + share * c
+                squares.append(Square(factor, weight, {powers: c for powers, c in root.items() if c}))
+        return squares
+
+
+_ZERO_LENGTH = 1e-6
+
+
+def _pivots(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fraction]]] | None:
+    """Return pivots d > 0 and columns c with Σ d c cᵀ the matrix; None where it is not positive semidefinite."""
+    found = []
+    for k in range(len(matrix)):
+        pivot = matrix[k][k]
+        if pivot < 0 or (not pivot and any(matrix[k])):
+            return None
+        if pivot:
+            column = [row[k] / pivot for row in matrix]
+            found.append((pivot, column))
+            matrix = [
+                [x - pivot * a * b for x, b in zip(row, column, strict=True)]
+                for row, a in zip(matrix, column, strict=True)
+            ]
+    return found

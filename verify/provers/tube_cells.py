@@ -1,0 +1,145 @@
+"""A cell of a tube: what has to be enclosed there for a step not to leave the tube, and the conditions for it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.evaluation.arithmetic import Ball
+from verify.evaluation.iteration import Values, used_symbols
+from verify.evaluation.programs import Program, compile_program
+from verify.language.recursion import Dynamics
+from verify.language.symbolic_zeros import vanishes
+from verify.provers.tube_paths import Node
+
+_WIDER = 2
+"""Slopes are enclosed wider by this than they were computed: another order of operations encloses them otherwise."""
+
+
+@dataclass(frozen=True)
+class Tube:
+    """Proof data: which variable of a recursion is slow, and how to write its observable.
+
+    `observable` has the same value as the recursion's: enclosures are as good as it is written. One
+    that is small is best a sum of small terms of one sign. The tube itself is found, and certified, by the engine.
+    """
+
+    slow: sp.Symbol
+    observable: sp.Expr | None = None
+
+    def put(self, expand: Callable[[Any], Any]) -> "Tube":
+        """Return it with a statement's definitions put in."""
+        return self if self.observable is None else Tube(self.slow, expand(self.observable))
+
+
+@cache
+def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+    """Programs of (slow, others): moves of the others, of the slow one, observable; and their slopes, then these."""
+    if tube.slow not in dynamics.state:
+        raise TheoremError(f"{tube.slow}: is not in the recursion's state")
+    form = dynamics.observable if tube.observable is None else tube.observable
+    if tube.observable is not None and not vanishes(form - dynamics.observable):
+        raise TheoremError(f"{form}: is not shown to be the recursion's observable")
+    moves = {z: step - z for z, step in zip(dynamics.state, dynamics.step, strict=True)}
+    variables = (tube.slow, *(z for z in dynamics.state if z != tube.slow))
+    outputs = (*(moves[z] for z in (*variables[1:], tube.slow)), form)
+    slopes = [sp.diff(output, z) for output in outputs for z in variables]
+    if any(slope.has(sp.Derivative, sp.Subs) for slope in slopes):
+        raise TheoremError("a primitive has no derivative in the language")
+    fixed = used_symbols((*outputs, dynamics.observable), dict.fromkeys(names), variables)
+    values = compile_program(outputs, variables, fixed)
+    return fixed, values, compile_program((*slopes, *outputs, dynamics.observable), variables, fixed)
+
+
+@dataclass
+class Cell:
+    """What is enclosed on a cell; faces[k] has the moves and D on the lower and upper edges of the k-th other."""
+
+    slopes: list[tuple[Any, Any]]
+    lo: Any
+    hi: Any
+    observed: Any
+    faces: list[tuple[tuple[Any, Any], tuple[Any, Any]]]
+    own: list[tuple[Any, Any]]
+
+    def keeps(self, slopes: Sequence[tuple[Any, Any]]) -> bool:
+        """Whether the edges are kept where they go on with some slopes."""
+        for ((f_low, d_low), (f_high, d_high)), (own, across), (low, high) in zip(
+            self.faces, self.own, slopes, strict=True
+        ):
+            if not (f_low - low * d_low >= 0 and f_high - high * d_high <= 0):
+                return False
+            if not (1 + own - low * across >= 0 and 1 + own - high * across >= 0):
+                return False
+        return True
+
+
+class Builder:
+    """What encloses cells, at the bits in force; `at` and `slopes` are functions of the slow variable and others."""
+
+    def __init__(self, dynamics: Dynamics, tube: Tube, values: Values, level: Fraction, arithmetic: Ball) -> None:
+        fixed, at, slopes = _programs(dynamics, tube, frozenset(values))
+        numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+        self.at, self.slopes, self.arithmetic = (
+            at.bind(arithmetic, numbers),
+            slopes.bind(arithmetic, numbers),
+            arithmetic,
+        )
+        self.level, self.others = arithmetic.number(level), len(dynamics.state) - 1
+        self.order = [dynamics.state.index(tube.slow), *(i for i, z in enumerate(dynamics.state) if z != tube.slow)]
+        self.form = dynamics.observable if tube.observable is None else tube.observable
+        self.sign = 1
+
+    def enclose(self, here: Node, there: Node) -> Cell | None:
+        """Enclose what is asked of a cell; None where something is unbounded."""
+        number, n = self.arithmetic.number, self.others
+        c, e = number(here.slow), number(there.slow)
+        middle, cell, width = (c + e) / 2, c.union(e), e - c
+        along = cell - middle
+        lows, highs = (
+            [(number(a), number(b)) for a, b in zip(getattr(here, end), getattr(there, end), strict=True)]
+            for end in ("lower", "upper")
+        )
+        slopes = [((b - a) / width, (y - x) / width) for (a, b), (x, y) in zip(lows, highs, strict=True)]
+        hull = [a.union(b).union(x).union(y) for (a, b), (x, y) in zip(lows, highs, strict=True)]
+        # The outputs too: what has slopes there has to have values there.
+        grid = self.slopes(cell, *hull)
+        if not all(x.is_finite() for x in grid):
+            return None
+        grid = [flint.arb(x.mid(), _WIDER * x.rad()) for x in grid]
+        rows = [grid[i * (n + 1) : (i + 1) * (n + 1)] for i in range(n + 2)]
+        centres = [(a + b + x + y) / 4 for (a, b), (x, y) in zip(lows, highs, strict=True)]
+        tilts = [(low + high) / 2 for low, high in slopes]
+        rooms = [_about_zero((x - a) / 2, (y - b) / 2) for (a, b), (x, y) in zip(lows, highs, strict=True)]
+
+        def on(values: Sequence[Any], row: int, face: int | None = None, tilt: Any = None) -> Any:
+            """The mean-value form of an output over the tube, or over an edge of it."""
+            own, *others = rows[row]
+            across = flint.arb(0)
+            for k in range(n):
+                own += others[k] * (tilt if k == face else tilts[k])
+                if k != face:
+                    across += others[k] * rooms[k]
+            return values[row] + own * along + across
+
+        values = self.at(middle, *centres)
+        move = self.sign * on(values, n)
+        faces = []
+        for k in range(n):
+            sides = []
+            for ends, tilt in ((lows, slopes[k][0]), (highs, slopes[k][1])):
+                edge = self.at(middle, *(centres[j] if j != k else (ends[k][0] + ends[k][1]) / 2 for j in range(n)))
+                sides.append((on(edge, k, k, tilt), on(edge, n, k, tilt)))
+            faces.append(tuple(sides))
+        own = [(rows[k][k + 1], rows[n][k + 1]) for k in range(n)]
+        return Cell(slopes, move.lower(), move.upper(), on(values, n + 1), faces, own)
+
+
+def _about_zero(one: Any, other: Any) -> Any:
+    size = max(one.upper(), other.upper())
+    return (-size).union(size)

@@ -1,0 +1,229 @@
+"""The re-checker: a small program that accepts a certificate only when the proofs in it hold.
+
+It trusts nothing that the engine did. It reads the statement's data itself, and proves each clause
+again from what the certificate lists, with the standard library's integers and fractions and, for
+balls, Arb's; it shares no code with the search, the theorems or SymPy. What it trusts is in a
+file's statement: an accepted certificate is about the statement that it contains, named by its
+digest. `uses` names what the theorem's proof rests on, and is carried through.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flint import arb, ctx
+
+from verify.rechecker.clauses import KINDS, check_clause, enclose, shown_of
+from verify.rechecker.given import Given
+from verify.rechecker.reading import (
+    LONGEST_WORK,
+    MOST_BYTES,
+    Effort,
+    Rejected,
+    TooMuchWork,
+    Unknown,
+    Unreadable,
+    entries,
+    items,
+    parse,
+    rational,
+    shown,
+    word,
+)
+
+__all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict", "recheck_file", "recheck_text"]
+
+FORMAT, VERSION = "lemmascope-certificate", 1
+_KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What an accepted certificate proves.
+
+    Parameters
+    ----------
+    theorem, statement_digest, instance
+        Which statement (by its digest; the id is what the file calls it), at which instance, as written.
+    in_scope
+        Whether all hypotheses hold there.
+    clauses
+        Label, outcome, evidence and kind of proof of each clause of the claim.
+    uses
+        Ids and digests of what the proof rests on; checked for their form, and against the pins.
+    pinned
+        Whether the id is one of those whose statement is pinned: else it is only what the file calls it.
+    """
+
+    theorem: str
+    statement_digest: str
+    instance: Mapping[str, Any]
+    in_scope: bool
+    clauses: tuple[tuple[str, str, str, str], ...]
+    uses: tuple[tuple[str, str], ...]
+    pinned: bool = False
+
+
+def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None) -> Accepted:
+    """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""
+    with Path(path).open("rb") as file:
+        return recheck_text(file.read(MOST_BYTES + 1), pins)
+
+
+def recheck_text(text: bytes, pins: Mapping[str, str] | None = None) -> Accepted:
+    """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none).
+
+    `pins` are digests of statements by the ids of their theorems: a certificate that calls another statement by such
+    an id, or says that its proof uses one, is rejected.
+    """
+    _self_test()
+    data = parse(text)
+    if type(data) is not dict or data.get("format") != FORMAT:
+        raise Unreadable(f"the file is no {FORMAT}")
+    if type(data.get("version")) is not int or data["version"] != VERSION:
+        raise Unreadable(f"version: {shown(data.get('version'))} is not {VERSION}, the one known here")
+    try:
+        return _checked(data, pins or {})
+    except RecursionError:
+        raise Rejected("the certificate's parts are nested too deeply") from None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is found of one clause's proof.
+
+    Parameters
+    ----------
+    evidence
+        `proved` or `certified` where the proof is accepted, else None.
+    why
+        Why it is not accepted.
+    rejected
+        Whether it was understood and does not prove what it is for; else it is beyond this program: a primitive or a
+        form that it does not know, or more work than it may do.
+    """
+
+    evidence: str | None
+    why: str = ""
+    rejected: bool = False
+
+
+class Instance:
+    """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
+
+    def __init__(self, statement: Any, instance: Any, work: float = LONGEST_WORK) -> None:
+        """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
+        _self_test()
+        self._given, self._failed = None, Verdict(None)
+        try:
+            # As a file would say it.
+            text = statement if isinstance(statement, str) else json.dumps(statement)
+            data = parse(f'{{"statement": {text}, "instance": {json.dumps(instance)}}}'.encode())
+            self._given = Given(data["statement"], data["instance"], Effort(work), strict=False)
+        except (Rejected, Unreadable, RecursionError) as error:
+            self._failed = _refusal(error)
+
+    def verdict(self, clause: Any, stated: Any) -> Verdict:
+        """Check a clause, by its data, one of the statement's or another, against an outcome and its proof."""
+        given = self._given
+        if given is None:
+            return self._failed
+        try:
+            data = parse(json.dumps([clause, stated]).encode())
+            return Verdict(shown_of(given, *data, "clause")[2])
+        except (Rejected, Unreadable, RecursionError) as error:
+            return _refusal(error)
+
+    def in_scope(self) -> tuple[bool | None, str]:
+        """Return whether all hypotheses hold at the instance, None and why where that is not found."""
+        if self._given is None:
+            return None, self._failed.why
+        try:
+            return self._given.in_scope, ""
+        except (Rejected, RecursionError) as error:
+            return None, _refusal(error).why
+
+    def encloses(self, expression: Any, lower: Any, upper: Any, bits: int) -> Verdict:
+        """Check that the value of an expression, by its data, is in an interval of canonical numbers."""
+        given = self._given
+        if given is None:
+            return self._failed
+        try:
+            data = parse(json.dumps(expression).encode())
+            low, high = (rational(end, "value") for end in (lower, upper))
+            enclose(given, given.expression(data, "value"), (low, high), bits, "value")
+        except (Rejected, Unreadable, RecursionError) as error:
+            return _refusal(error)
+        return Verdict("certified")
+
+
+def _refusal(error: Exception) -> Verdict:
+    if isinstance(error, RecursionError):
+        return Verdict(None, "the statement's parts are nested too deeply")
+    return Verdict(None, str(error), not isinstance(error, Unknown | TooMuchWork | Unreadable))
+
+
+def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
+    entries(data, "the certificate", _KEYS)
+    theorem = _id(data["theorem"], "theorem")
+    stated = _digest(data["statement_digest"], "statement_digest")
+    # As verify.language.expressions.digest writes it; a test holds the two together.
+    canonical = json.dumps(data["statement"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    if hashlib.sha256(canonical.encode()).hexdigest() != stated:
+        raise Rejected("statement_digest: is not the digest of the statement in the file")
+    uses = []
+    for i, pair in enumerate(items(data["uses"], "uses")):
+        name, used = items(pair, f"uses[{i}]", 2)
+        uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
+    for name, digest, where in ((theorem, stated, "theorem"), *((*pair, "uses") for pair in uses)):
+        if pins.get(name, digest) != digest:
+            raise Rejected(f"{where}: {name} is another statement, of digest {pins[name][:12]}, not {digest[:12]}")
+    given = Given(data["statement"], data["instance"], Effort())
+    in_scope = given.in_scope
+    if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
+        raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
+    clauses = items(data["clauses"], "clauses", len(given.claim))
+    pairs = enumerate(zip(given.claim, clauses, strict=True))
+    found = tuple(check_clause(given, clause, stated, f"clauses[{i}]") for i, (clause, stated) in pairs)
+    labels = [label for label, *_ in found]
+    if not labels or len(set(labels)) != len(labels):
+        raise Rejected("statement.claim: has no clause, or two of one label")
+    return Accepted(theorem, stated, dict(data["instance"]), in_scope, found, tuple(uses), theorem in pins)
+
+
+def _id(value: Any, where: str) -> str:
+    if not word(value, where).isprintable() or not 0 < len(value) <= 200:
+        raise Rejected(f"{where}: {shown(value)} is no id")
+    return value
+
+
+def _digest(value: Any, where: str) -> str:
+    if not _DIGEST.fullmatch(word(value, where)):
+        raise Rejected(f"{where}: {shown(value)} is not a SHA-256 in hexadecimal")
+    return value
+
+
+@cache
+def _self_test() -> None:
+    """Refuse a ball library whose elementary operations are wrong (one release negated wrongly)."""
+    with ctx.workprec(128):
+        third, wide = arb(1) / 3, arb(1, 2)
+        right = (
+            bool(-third < 0)
+            and bool(3 * third - 1 < arb(2) ** -100)
+            and not third > arb(1) / 3
+            and bool(abs(wide) <= 4)
+            and not bool(wide > -1)
+            and bool(arb(1).exp() > arb(271828) / 100000)
+            and bool(arb(2).sqrt() * arb(2).sqrt() <= arb(2) + arb(2) ** -100)
+            and not (1 / wide).is_finite()
+            and not (wide.log() * 0).is_finite()
+        )
+    if not right:
+        raise RuntimeError("python-flint's balls fail their self-test; install another version")

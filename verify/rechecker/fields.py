@@ -1,0 +1,299 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
+"""Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions.
+
+A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`, and `enclosed`
+where a number can be known by two bounds only.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from verify.rechecker.nodes import Node, encloses, order, square_root
+from verify.rechecker.primitives.table import enclosure
+from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, shown
+from verify.rechecker.terms import LARGEST_POWER, Terms
+
+_MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
+
+
+class NotExact(Rejected):
+    """The value is not rational, or too large to be computed as one."""
+
+
+class Exact:
+    """Exact rationals."""
+
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
+
+    def _kept(self, value: Fraction) -> Fraction:
+        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        if bits > _MOST_BITS:
+            raise NotExact(f"an exact number of more than {_MOST_BITS} bits comes up")
+        # A product and the greatest common divisor that reduces it.
+        self.effort.spend(1 + (bits / 1000) ** 2)
+        return value
+
+    def number(self, value: Fraction) -> Fraction:
+        return value
+
+    def symbol(self, node: Node) -> Fraction:
+        raise Rejected(f"{shown(node.value)} has no value here")
+
+    def enclosed(self, lower: Fraction, upper: Fraction) -> Fraction:
+        if lower != upper:
+            raise NotExact("a primitive's value is not known exactly")
+        return lower
+
+    def plus(self, left: Fraction, right: Fraction) -> Fraction:
+        return self._kept(left + right)
+
+    def times(self, left: Fraction, right: Fraction) -> Fraction:
+        return self._kept(left * right)
+
+    def inverse(self, value: Fraction) -> Fraction:
+        if not value:
+            raise Undefined("there is a division by zero")
+        return 1 / value
+
+    def whole_power(self, value: Fraction, power: int) -> Fraction:
+        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        if power > LARGEST_POWER or bits * power > _MOST_BITS:
+            raise NotExact("an exact power is too large")
+        return self._kept(value**power)
+
+    def real_power(self, base: Fraction, power: Fraction) -> Fraction:
+        if power.denominator == 1:
+            return self.whole_power(base if power >= 0 else self.inverse(base), abs(int(power)))
+        root = square_root(base) if power.denominator == 2 else None
+        if root is None:
+            raise NotExact("a power is not known to be rational")
+        return self.real_power(root, power * 2)
+
+    def exp(self, value: Fraction) -> Fraction:
+        if value:
+            raise NotExact("exp of a rational other than 0 is not rational")
+        return Fraction(1)
+
+    def log(self, value: Fraction) -> Fraction:
+        if value != 1:
+            raise NotExact("log of a rational other than 1 is not rational")
+        return Fraction(0)
+
+    def is_zero(self, value: Fraction) -> bool:
+        return not value
+
+
+def cost(bits: int, weight: int = 1) -> float:
+    """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
+    return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)
+
+
+def ball(value: Fraction) -> arb:
+    """Return the enclosure of a rational number at the precision in force."""
+    return arb(value.numerator) if value.denominator == 1 else arb(value.numerator) / value.denominator
+
+
+class Balls:
+    """Real balls at the precision in force; what is not finite is refused."""
+
+    def __init__(self, effort: Effort, bits: int) -> None:
+        self.effort, self.bits = effort, bits
+
+    def _kept(self, value: arb, weight: int = 1) -> arb:
+        self.effort.spend(cost(self.bits, weight))
+        if not value.is_finite():
+            raise Undefined("a ball is unbounded: a division by an enclosure of 0, or too few bits")
+        return value
+
+    def number(self, value: Fraction) -> arb:
+        return self._kept(ball(value))
+
+    def symbol(self, node: Node) -> arb:
+        raise Rejected(f"{shown(node.value)} has no value here")
+
+    def enclosed(self, lower: Fraction, upper: Fraction) -> arb:
+        return self._kept(ball(lower).union(ball(upper)))
+
+    def plus(self, left: arb, right: arb) -> arb:
+        return self._kept(left + right)
+
+    def times(self, left: arb, right: arb) -> arb:
+        return self._kept(left * right)
+
+    def inverse(self, value: arb) -> arb:
+        return self._kept(1 / value, 3)
+
+    def whole_power(self, value: arb, power: int) -> arb:
+        return self._kept(value**power, 2 * power.bit_length())
+
+    def real_power(self, base: arb, power: Any) -> arb:
+        if isinstance(power, Fraction) and power.denominator == 2:
+            root = self._kept(base.sqrt(), 5)
+            return self.whole_power(root if power > 0 else self.inverse(root), abs(power.numerator))
+        if not base > 0:
+            raise Undefined("a power of what is not known to be positive")
+        exponent = ball(power) if isinstance(power, Fraction) else power
+        return self.exp(exponent * self.log(base))
+
+    def exp(self, value: arb) -> arb:
+        return self._kept(value.exp(), 30)
+
+    def log(self, value: arb) -> arb:
+        if not value > 0:
+            raise Undefined("a logarithm of what is not known to be positive")
+        return self._kept(value.log(), 30)
+
+    def is_zero(self, value: arb) -> bool:
+        return bool(value == 0)
+
+
+def evaluate(terms: Terms, roots: Sequence[Node], field: Any, values: Mapping[Node, Any] | None = None) -> list[Any]:
+    """Return the values of some nodes in a field; some may be known."""
+    found = dict(values or {})
+    for node in order(roots, lambda n: n in found or n.head == "Limit"):
+        if node not in found:
+            found[node] = value_of(terms, node, field, found)
+    return [found[root] for root in roots]
+
+
+def value_of(terms: Terms, node: Node, field: Any, found: Mapping[Node, Any]) -> Any:
+    """Return the value of a node whose arguments' values are known."""
+    terms.effort.spend(1)
+    match node.head:
+        case "number":
+            return field.number(node.value)
+        case "symbol":
+            return field.symbol(node)
+        case "Add" | "Mul":
+            combine = field.plus if node.head == "Add" else field.times
+            total = found[node.args[0]]
+            for argument in node.args[1:]:
+                total = combine(total, found[argument])
+            return total
+        case "Pow":
+            base, exponent = node.args
+            if exponent.head != "number":
+                return field.real_power(found[base], found[exponent])
+            power = exponent.value
+            if power.denominator > 1:
+                return field.real_power(found[base], power)
+            raised = field.whole_power(found[base], abs(int(power)))
+            return raised if power > 0 else field.inverse(raised)
+        case "exp":
+            return field.exp(found[node.args[0]])
+        case "log":
+            return field.log(found[node.args[0]])
+        case "Limit":
+            return _limit(terms, node, field)
+    if encloses(node) and hasattr(field, "enclosed"):
+        if any(argument.head != "number" for argument in node.args):
+            raise Rejected(f"{node.head}: an argument is no exact rational number here")
+        return field.enclosed(*enclosure(terms.effort, node.head, tuple(argument.value for argument in node.args)))
+    raise Rejected(f"{node.head} has no value here")
+
+
+class _TooFewTerms(ArithmeticError):  # noqa: N818
+    """All known coefficients cancelled."""
+
+
+def _limit(terms: Terms, node: Node, field: Any) -> Any:
+    """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
+
+    The coefficients are in the field; whatever is divided by is a leading coefficient, so that the
+    limit holds where none of these vanishes. At ∞ the series is in 1/x.
+    """
+    inner, symbol, point = node.args
+    if point.head == "Infinity":
+        inner = terms.substitute(inner, {symbol.value: terms.power(symbol, -1)})
+    elif point is not terms.zero:
+        inner = terms.substitute(inner, {symbol.value: terms.add((point, symbol))})
+    roots = [inner] if point.head == "Infinity" else [inner, point]
+    # A limit inside that depends on the symbol is none of the constants, and is not read.
+    parts = order(roots, lambda n: not n.free & symbol.free or n.head == "Limit")
+    constants = [n for n in parts if not n.free & symbol.free]
+    known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
+    for count in _SERIES_TERMS:
+        try:
+            valuation, found = _Series(terms, field, symbol, count, known).of(inner)
+        except _TooFewTerms:
+            continue
+        if valuation + len(found) > 0:
+            if valuation < 0:
+                raise Rejected("a limit is infinite, or its series is undecided")
+            return found[0] if valuation == 0 else field.number(Fraction(0))
+    raise Rejected("a limit was not found in 24 terms of its series")
+
+
+_Laurent = tuple[int, list[Any]]
+
+
+class _Series:
+    def __init__(self, terms: Terms, field: Any, symbol: Node, count: int, known: Mapping[Node, Any]) -> None:
+        self.terms, self.field, self.symbol, self.count, self.known = terms, field, symbol, count, known
+        self.zero = field.number(Fraction(0))
+
+    def of(self, root: Node) -> _Laurent:
+        found: dict[Node, _Laurent] = {}
+        for node in order([root], lambda n: n in self.known):
+            if node in self.known:
+                found[node] = self.stripped(0, [self.known[node]] + [self.zero] * (self.count - 1))
+            elif node is self.symbol:
+                found[node] = (1, [self.field.number(Fraction(1))] + [self.zero] * (self.count - 1))
+            elif node.head == "Add":
+                found[node] = self.sum([found[a] for a in node.args])
+            elif node.head == "Mul":
+                found[node] = found[node.args[0]]
+                for argument in node.args[1:]:
+                    found[node] = self.product(found[node], found[argument])
+            elif node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1:
+                found[node] = self.power(found[node.args[0]], int(node.args[1].value))
+            else:
+                raise Unknown(f"a limit of what is not rational ({node.head})")
+        return found[root]
+
+    def stripped(self, valuation: int, found: list[Any]) -> _Laurent:
+        skip = next((i for i, c in enumerate(found) if not self.field.is_zero(c)), len(found))
+        return valuation + skip, found[skip:]
+
+    def sum(self, parts: list[_Laurent]) -> _Laurent:
+        low = min(valuation for valuation, _ in parts)
+        known = min(valuation + len(found) for valuation, found in parts) - low
+        total = [self.zero] * known
+        for valuation, found in parts:
+            for i, coefficient in enumerate(found[: max(0, known - (valuation - low))]):
+                total[valuation - low + i] = self.field.plus(total[valuation - low + i], coefficient)
+        return self.stripped(low, total)
+
+    def convolved(self, left: list[Any], right: list[Any], k: int, start: int = 0) -> Any:
+        total = self.zero
+        for i in range(start, k + 1):
+            if not (self.field.is_zero(left[i]) or self.field.is_zero(right[k - i])):
+                total = self.field.plus(total, self.field.times(left[i], right[k - i]))
+        return total
+
+    def product(self, left: _Laurent, right: _Laurent) -> _Laurent:
+        known = min(len(left[1]), len(right[1]))
+        return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
+
+    def power(self, base: _Laurent, power: int) -> _Laurent:
+        if abs(power) > _LARGEST_SERIES_POWER:
+            raise Rejected(f"a power of more than {_LARGEST_SERIES_POWER} in a limit")
+        factor = base if power > 0 else self.inverse(base)
+        result = factor
+        for _ in range(abs(power) - 1):
+            result = self.product(result, factor)
+        return result
+
+    def inverse(self, series: _Laurent) -> _Laurent:
+        valuation, found = series
+        if not found:
+            raise _TooFewTerms
+        first = self.field.inverse(found[0])
+        minus, result = self.field.times(self.field.number(Fraction(-1)), first), [first]
+        for k in range(1, len(found)):
+            result.append(self.field.times(self.convolved(found, result, k, 1), minus))
+        return -valuation, result

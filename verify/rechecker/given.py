@@ -1,0 +1,326 @@
+"""What a certificate gives before its proofs: the statement, read from its data, and the instance."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+from flint import ctx
+
+from verify.rechecker.fields import Balls, Exact, NotExact, evaluate
+from verify.rechecker.nodes import Node
+from verify.rechecker.polynomials import FinerUnit, Sign
+from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, word
+from verify.rechecker.terms import Terms, known_primitive
+
+_SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter and its domain."""
+
+    name: str
+    kind: str
+    words: tuple[str, ...]
+    minimum: Fraction | None
+    above: Fraction | None
+
+    @property
+    def sign(self) -> Sign:
+        """What the domain says of the sign."""
+        if (self.minimum is not None and self.minimum > 0) or (self.above is not None and self.above >= 0):
+            return "positive"
+        return "nonnegative" if self.minimum == 0 else "real"
+
+    def implies(self, assumed: Sequence[str]) -> bool:
+        """Whether the domain implies what a symbol's data assume."""
+        positive = self.sign == "positive"
+        known = {"real", "rational"} | ({"integer"} if self.kind == "integer" else set())
+        known |= {"positive", "nonzero", "nonnegative"} if positive else set()
+        return set(assumed) <= known | ({"nonnegative"} if self.sign == "nonnegative" else set())
+
+    def read(self, value: Any, where: str) -> Fraction | str | list[Fraction]:
+        """Return a value of the domain."""
+        if self.kind == "word":
+            return word(value, where, self.words)
+        if self.kind == "rationals":
+            if not items(value, where):
+                raise Rejected(f"{where}: is an empty list")
+            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+        return self._inside(value, where)
+
+    def _inside(self, value: Any, where: str) -> Fraction:
+        number = rational(value, where)
+        if self.kind == "integer" and number.denominator != 1:
+            raise Rejected(f"{where}: {shown(value)} is not an integer")
+        if (self.minimum is not None and number < self.minimum) or (self.above is not None and number <= self.above):
+            raise Rejected(f"{where}: {shown(value)} is outside the parameter's domain")
+        return number
+
+
+def _headed(parts: Iterable[Any], head: str) -> Iterator[list[Any]]:
+    """Yield what follows a head wherever it is in some data."""
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop()
+        if type(part) is list and part and part[0] == head:
+            yield part[1:]
+        if type(part) in (list, dict):
+            waiting.extend(part.values() if type(part) is dict else part)
+
+
+class Given:
+    """A statement at an instance: what proofs are checked against.
+
+    Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
+    """
+
+    def __init__(self, statement: Any, instance: Any, effort: Effort, *, strict: bool = True) -> None:
+        """Read a statement; strictly, a primitive that is not known is refused also where nothing asks for it."""
+        entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
+        parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
+        for rest in _headed(parts, "Primitive") if strict else ():
+            known_primitive(rest, "statement")
+        listed = items(statement["parameters"], "statement.parameters")
+        self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
+        if len(self.parameters) != len(listed):
+            raise Rejected("statement.parameters: a parameter is named twice")
+        definitions = items(statement["definitions"], "definitions")
+        self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
+        entries(instance, "instance", "", self.parameters)
+        if missing := [name for name in self.parameters if name not in instance]:
+            raise Rejected(f"instance: {shown(missing[0])} is missing")
+        values = {name: p.read(instance[name], f"instance.{name}") for name, p in self.parameters.items()}
+        self.values = {name: value for name, value in values.items() if isinstance(value, Fraction)}
+        self.counts = {name: len(p.words) for name, p in self.parameters.items() if p.kind == "word"}
+        self.chosen = {name: self.parameters[name].words.index(str(values[name])) for name in self.counts}
+        self.numbers = {name: self.terms.number(value) for name, value in self.values.items()}
+        self.definitions: dict[Any, Node] = {}
+        self._unread: dict[Any, Unknown] = {}
+        self.variables: set[Any] = set()
+        for d in items(statement["variables"], "variables"):
+            self.variables.add(self.new_name(d, "variables"))
+        for i, pair in enumerate(definitions):
+            where = f"definitions[{i}]"
+            name, value = items(pair, where, 2)
+            try:
+                found = self.expression(value, where)
+            except Unknown as error:
+                # What does not use it is read all the same.
+                self._unread[self.new_name(name, where)] = error
+                continue
+            self.definitions[self.new_name(name, where)] = found
+        domain = items(statement["domain"], "domain")
+        self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
+        for i, relation in enumerate(self.domain):
+            if not self.holds(relation, f"domain[{i}]"):
+                raise Rejected(f"instance: breaks domain[{i}] of the statement")
+        self.parametric: list[Node] = []
+        hypotheses = items(statement["hypotheses"], "hypotheses")
+        self._held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
+        self._fixed = [data["varies"] for data in hypotheses if "varies" in data]
+        self._statement = statement
+        self.claim = items(statement["claim"], "claim")
+        self._distinct([d["label"] for d in hypotheses], "hypotheses")
+
+    @cached_property
+    def in_scope(self) -> bool:
+        """Whether all hypotheses hold at the instance."""
+        return all(held() for held in self._held)
+
+    def for_all(self, clause: Any) -> bool:
+        """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
+
+        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. An identity
+        rests on no hypothesis.
+        """
+        parts = [clause, self._statement["definitions"], self._statement["domain"]]
+        if clause["kind"] not in ("identity", "matrix_identity"):
+            parts.append(self._statement["hypotheses"])
+        words = {_name(rest) for rest in _headed(parts, "Case")}
+        return not words or (words <= set(self._fixed) and self.in_scope)
+
+    def _may_assume(self, name: Any, assumed: Sequence[str]) -> bool:
+        return name not in self.parameters or self.parameters[name].implies(assumed)
+
+    @staticmethod
+    def _distinct(labels: Sequence[str], where: str) -> None:
+        if len(set(labels)) != len(labels):
+            raise Rejected(f"{where}: a label occurs twice")
+
+    def new_name(self, data: Any, where: str) -> Any:
+        """Return the name of a symbol that the statement has not introduced."""
+        node = self.terms.expression(data, where)
+        taken = (*self.parameters, *self.definitions, *self._unread, *self.variables)
+        if node.head != "symbol" or node.value in taken or len(str(node.value).split()) != 1:
+            raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
+        return node.value
+
+    def _hypothesis(self, data: Any, where: str) -> Callable[[], bool]:
+        """Read a hypothesis; what is returned says whether it holds."""
+        entries(data, where, "label kind relation text", ("varies",))
+        kind = word(data["kind"], f"{where}.kind", ("parametric", "structural"))
+        word(data["label"], f"{where}.label")
+        word(data["text"], f"{where}.text")
+        if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
+            raise Rejected(f"{where}: a relation that does not go with the kind")
+        if kind == "structural":
+            first = not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
+            return lambda: first
+        try:
+            relation = self.relation(data["relation"], where, defined=False)
+        except Unknown as error:
+            return partial(_raise, error)
+        self.parametric.append(relation)
+
+        def held() -> bool:
+            try:
+                return self.holds(relation, where)
+            except Undefined:
+                # What has no value does not hold.
+                return False
+
+        return held
+
+    def keeps_assumptions(self, name: Any, value: Fraction, where: str) -> None:
+        """Reject a value that a symbol's assumptions exclude."""
+        assumed = self.terms.assumptions.get(name, ())
+        if not all(_HAS[a](value) for a in assumed):
+            raise Rejected(f"{where}: is not {' and '.join(assumed)}")
+
+    def expression(self, data: Any, where: str, bound: Sequence[Any] = (), *, defined: bool = True) -> Node:
+        """Return an expression with its words decided and (unless they come later) the definitions put in."""
+        return self._prepared(self.terms.expression(data, where), where, bound, defined)
+
+    def relation(self, data: Any, where: str, *, defined: bool = True) -> Node:
+        """Return a relation, likewise."""
+        return self._prepared(self.terms.relation(data, where), where, (), defined)
+
+    def _prepared(self, node: Node, where: str, bound: Sequence[Any], defined: bool) -> Node:
+        node = self.terms.choose(node, self.chosen, self.counts)
+        if defined:
+            node = self.terms.substitute(node, self.definitions)
+        known = {*self.values, *bound, *(self.variables if defined else ())}
+        unknown = [name for name in self.terms.names(node.free) if name not in known]
+        for name in unknown:
+            raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
+        return self.terms.carried_out(node)
+
+    def here(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
+        """Return a node at the instance."""
+        return self.terms.substitute(node, {**self.numbers, **(more or {})})
+
+    def number(self, node: Node, bits: int | None) -> Any:
+        """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force."""
+        field = Exact(self.effort) if bits is None else Balls(self.effort, bits)
+        return evaluate(self.terms, [self.here(node)], field)[0]
+
+    def margins(self, relation: Node, bits: int | None) -> Any:
+        """Return larger minus smaller side of a relation at the instance."""
+        low, high = sides(relation)
+        return self.number(high, bits) - self.number(low, bits)
+
+    def holds(self, relation: Node, where: str) -> bool:
+        """Whether a relation of the parameters holds at the instance: exactly, else in balls of rising precision.
+
+        Raises Undefined where a side has no value that is found at the last precision, else Rejected where the
+        margin's sign is not.
+        """
+        try:
+            return decides(relation, *[self.margins(relation, None)] * 2, where)
+        except NotExact:
+            pass
+        failed: Rejected = Rejected(where)
+        for bits in _SCOPE_BITS:
+            with ctx.workprec(bits):
+                try:
+                    margin = self.margins(relation, bits)
+                except Undefined as error:
+                    failed = Undefined(f"{where}: {error}")
+                    continue
+                if margin > 0 or margin < 0:
+                    return decides(relation, *[Fraction(1 if margin > 0 else -1)] * 2, where)
+                failed = Rejected(f"{where}: the relation is undecided at the instance")
+        raise failed
+
+    def sign_of(self, name: Any) -> Sign:
+        """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""
+        if name in self.parameters:
+            return self.parameters[name].sign
+        assumed = self.terms.assumptions.get(name, ())
+        if "positive" in assumed:
+            return "positive"
+        if "nonzero" in assumed or "negative" in assumed:
+            return "nonzero"
+        # What a statement is about are real numbers.
+        return "nonnegative" if "nonnegative" in assumed else "real"
+
+
+def _parameter(data: Any, where: str) -> Parameter:
+    entries(data, where, "name kind words minimum above")
+    name = word(data["name"], f"{where}.name")
+    kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
+    words = tuple(word(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
+    bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
+    if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
+        raise Rejected(f"{where}: is no parameter")
+    if words and bounds != [None, None]:
+        raise Rejected(f"{where}: a word has no bounds")
+    return Parameter(name, kind, words, *bounds)
+
+
+def _name(data: Any) -> Any:
+    """Return the name of the symbol that some data seem to begin with; None is no name."""
+    match data:
+        case [[_, str(name), *_], *_]:
+            return name
+    return None
+
+
+def _raise(error: Unknown) -> bool:
+    raise error
+
+
+def sides(relation: Node) -> tuple[Node, Node]:
+    """Return the smaller and the larger side of a relation; of an equation, the left and the right."""
+    left, right = relation.args
+    return (right, left) if relation.head in ("Gt", "Ge") else (left, right)
+
+
+def decides(relation: Node, low: Fraction, high: Fraction, where: str) -> bool:
+    """Whether the relation holds, its margin being in [low, high]."""
+    if relation.head == "Eq":
+        holds, fails = low == high == 0, low > 0 or high < 0
+    elif relation.head in ("Lt", "Gt"):
+        holds, fails = low > 0, high <= 0
+    else:
+        holds, fails = low >= 0, high < 0
+    if holds == fails:
+        raise Rejected(f"{where}: the margin does not decide the relation")
+    return holds
+
+
+def with_units(work: Callable[[dict[Any, int]], Any]) -> Any:
+    """Do some work in fields of quotients, again each time an exponential turns out to need a smaller unit."""
+    units: dict[Any, int] = {}
+    while True:
+        try:
+            return work(units)
+        except FinerUnit:
+            continue
+
+
+_HAS: dict[str, Callable[[Fraction], bool]] = {
+    "integer": lambda x: x.denominator == 1,
+    "even": lambda x: (x / 2).denominator == 1,
+    "odd": lambda x: ((x - 1) / 2).denominator == 1,
+    "rational": lambda x: True,
+    "real": lambda x: True,
+    "positive": lambda x: x > 0,
+    "negative": lambda x: x < 0,
+    "nonnegative": lambda x: x >= 0,
+    "nonpositive": lambda x: x <= 0,
+    "nonzero": lambda x: x != 0,
+}

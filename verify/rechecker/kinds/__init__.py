@@ -1,0 +1,1 @@
+"""The kinds of proof, one file each."""

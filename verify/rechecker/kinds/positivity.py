@@ -1,0 +1,281 @@
+"""Inequalities for all parameters: written in slacks, case by case, the margin has no negative coefficient.
+
+Slacks are numbers ≥ 0, or > 0, that stand for the symbols. Each has a value at all parameters in scope, and each
+substitution made here is an equation that these values satisfy, in one case at least of those that are told apart. So
+a margin that is positive for all slacks in every case is positive in scope. Whole numbers count as real ones.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from verify.rechecker.fields import evaluate
+from verify.rechecker.given import Given, sides, with_units
+from verify.rechecker.nodes import Node
+from verify.rechecker.polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
+from verify.rechecker.reading import Rejected, entries, items, rational, shown, whole, word
+
+_MOST_POWER, _MOST_STEPS = 64, 24
+_SIGNED = ("positive", "nonnegative")
+
+
+def with_slack(given: Given, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> dict[Any, Node]:
+    """Return a symbol that is the larger side as low + s, one that is positive and the smaller as high/(1 + s)."""
+    low, high = sides(relation)
+    terms, slack = given.terms, ("slack", i)
+    if relation.head != "Eq" and high.head == "symbol":
+        name, value = high.value, terms.add((low, terms.symbol(slack)))
+    elif relation.head != "Eq" and low.head == "symbol" and given.sign_of(low.value) == "positive":
+        name, value = low.value, _below(given, high, slack)
+    else:
+        raise Rejected(f"{where}: relation {i} does not bound a symbol from below, nor a positive one from above")
+    signs[slack] = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
+    return {name: value}
+
+
+def _below(given: Given, high: Node, name: Any) -> Node:
+    """Return high/(1 + s): what is positive and at most `high`, for an s ≥ 0; s > 0 where it is less."""
+    terms = given.terms
+    return terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(name))), -1)))
+
+
+def over_bounds(given: Given, names: Iterable[Any], signs: dict[Any, Sign]) -> dict[Any, Node]:
+    """Return parameters as their minimum, or the bound that they are above, plus a slack."""
+    put = {}
+    for name in names:
+        parameter = given.parameters[name]
+        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        if bound is not None:
+            over = ("over", name)
+            signs[over] = "positive" if parameter.minimum is None else "nonnegative"
+            put[name] = given.terms.add((given.terms.number(bound), given.terms.symbol(over)))
+    return put
+
+
+def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
+
+    The relations listed (places in the domain followed by the parametric hypotheses; each at most
+    once) are used in the order given: a symbol that is the larger side becomes the smaller one plus a
+    new slack; else one that is the smaller side, and positive, becomes the larger over 1 plus a slack.
+    Then all parameters in `shifts` become their own minimum (or the bound that they are above; stated,
+    and checked) plus a slack, all at once. Each is an equation that holds with a slack ≥ 0 (> 0 where
+    strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
+    there. Divisors must have one sign in the slacks.
+    """
+    _check(given, _inequality(given, clause, where), proof, where, "positive")
+
+
+def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
+
+    Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
+    must have no negative coefficient in the slacks.
+    """
+    _check(given, _inequality(given, clause, where), proof, where, "squares")
+
+
+def cases(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: as `squares`, in each of some cases that leave nothing out.
+
+    A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
+    cases is one of three. `slack at times below above`: the slack x is told apart from t, the number `at` times the
+    slack `times`, if any. At 0, x = 0 is `below`, and x > 0 `above`. At a number > 0, x has to be positive; `below`,
+    x < t, it is t/(1 + s), s > 0, and `above` t + s, s ≥ 0, and s is named as x was. `slack relation then`: the
+    relation's margin is h − c·x, for h and c > 0 without x, so that x > 0 is h/c/(1 + s), s ≥ 0, > 0 where it is
+    strict. `multipliers squares`: squares taken off and multiplied with powers of 1 plus sums of slacks, the margin
+    has no negative coefficient.
+    """
+    _check(given, _inequality(given, clause, where), proof, where, "cases")
+
+
+def logarithms(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
+
+    Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
+    is negative, log u ≤ u − 1, by a proof that u > 0. What is left of the margin has a proof of its own.
+    """
+    relation, terms = _inequality(given, clause, where), given.terms
+    margin = terms.minus(*reversed(sides(relation)))
+    for i, entry in enumerate(items(proof["logarithms"], f"{where}.logarithms")):
+        at = f"{where}.logarithms[{i}]"
+        entries(entry, at, "of proof")
+        of, name = given.expression(entry["of"], f"{at}.of"), ("logarithm", i)
+        margin = terms.exchanged(margin, terms.log(of), terms.symbol(name))
+        factor = terms.slope(margin, name)
+        if factor.head != "number" or not factor.value:
+            raise Rejected(f"{at}.of: its logarithm does not occur times a number, and so alone")
+        rises = factor.value > 0
+        _shown(given, terms.build(*("Ge", (of, terms.one)) if rises else ("Gt", (of, terms.zero))), entry["proof"], at)
+        margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(of, terms.one)})
+    left = terms.build("Gt" if relation.head in ("Lt", "Gt") else "Ge", (margin, terms.zero))
+    _shown(given, left, proof["left"], where)
+
+
+_KEYS = {"positive": "kind shifts relations"}
+_KEYS |= {kind: f"{_KEYS['positive']} {kind}" for kind in ("squares", "cases")}
+
+
+def _shown(given: Given, relation: Node, proof: Any, where: str) -> None:
+    kind = word(proof["kind"] if type(proof) is dict and "kind" in proof else None, f"{where}.kind", list(_KEYS))
+    entries(proof, where, _KEYS[kind])
+    _check(given, relation, proof, where, kind)
+
+
+def _inequality(given: Given, clause: Any, where: str) -> Node:
+    relation = given.relation(clause["relation"], "clause.relation")
+    if relation.head == "Eq":
+        raise Rejected(f"{where}: an equation is no inequality")
+    return relation
+
+
+def _check(given: Given, relation: Node, proof: Any, where: str, kind: str) -> None:
+    known, signs, steps = [*given.domain, *given.parametric], dict[Any, Sign](), list[Mapping[Any, Node]]()
+    names = {name: name for name in (*given.values, *given.variables)}
+    for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
+        used = _place(given, known, place, f"{where}.relations[{i}]")
+        if used in names:
+            raise Rejected(f"{where}.relations: a relation is listed twice")
+        steps.append(with_slack(given, known[used], used, signs, f"{where}.relations"))
+        names[used] = ("slack", used)
+    entries(proof["shifts"], f"{where}.shifts", "", given.values)
+    for name, data in proof["shifts"].items():
+        parameter = given.parameters[name]
+        bound = parameter.minimum if parameter.minimum is not None else parameter.above
+        if bound is None or rational(data, f"{where}.shifts.{name}") != bound:
+            raise Rejected(f"{where}.shifts.{name}: {shown(data)} is not the parameter's bound")
+        names[name] = ("over", name)
+    steps.append(over_bounds(given, proof["shifts"], signs))
+    signs = {name: signs.get(name) or given.sign_of(name) for name in names.values()}
+    slacks = _Slacks(given, relation, known, names, signs, tuple(steps))
+    if kind == "cases":
+        slacks.shows(proof["cases"], f"{where}.cases")
+    else:
+        slacks.shows({"multipliers": [], "squares": proof.get("squares", [])}, where)
+
+
+def _place(given: Given, known: Sequence[Node], place: Any, where: str) -> int:
+    """Return the place of a relation that holds at all parameters in scope."""
+    found = whole(place, where, 0, len(known) - 1)
+    if found >= len(given.domain) and not given.in_scope:
+        raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
+    return found
+
+
+@dataclass(frozen=True)
+class _Slacks:
+    """A relation in slacks: what was put for its symbols, one after the other, and the signs of all slacks in use."""
+
+    given: Given
+    relation: Node
+    known: Sequence[Node]
+    names: Mapping[Any, Any]
+    signs: Mapping[Any, Sign]
+    steps: tuple[Mapping[Any, Node], ...]
+
+    def shows(self, tree: Any, where: str) -> None:
+        """See that the relation holds by a tree of cases."""
+        if len(self.steps) > _MOST_STEPS:
+            raise Rejected(f"{where}: more than {_MOST_STEPS} substitutions follow one another")
+        keys = set(tree) if type(tree) is dict else set()
+        if "at" in keys:
+            entries(tree, where, "slack at times below above")
+            self._told_apart(tree, where)
+        elif "relation" in keys:
+            entries(tree, where, "slack relation then")
+            self._bounded(tree, where).shows(tree["then"], f"{where}.then")
+        else:
+            entries(tree, where, "multipliers squares")
+            self._ends(tree, where)
+
+    def _name(self, data: Any, where: str, *needs: Sign) -> Any:
+        """Return a slack that has one of some signs."""
+        name = self.names.get(data) if type(data) in (str, int) else None
+        if self.signs.get(name) not in needs:
+            raise Rejected(f"{where}: {shown(data)} is no slack that is {' or '.join(needs)} here")
+        return name
+
+    def _put(self, name: Any, value: Node, *, signs: Mapping[Any, Sign]) -> "_Slacks":
+        changed = {**self.signs, **signs}
+        return _Slacks(self.given, self.relation, self.known, self.names, changed, (*self.steps, {name: value}))
+
+    def _told_apart(self, tree: Any, where: str) -> None:
+        terms, at = self.given.terms, rational(tree["at"], f"{where}.at")
+        name = self._name(tree["slack"], f"{where}.slack", *(("positive",) if at else _SIGNED))
+        other = None if tree["times"] is None else self._name(tree["times"], f"{where}.times", *_SIGNED)
+        if at < 0 or (not at and other is not None) or other == name:
+            raise Rejected(f"{where}: a slack is told apart from a number or a multiple of another, not negative")
+        if not at:
+            below = self._put(name, terms.zero, signs={name: ""})
+            above = self._put(name, terms.symbol(name), signs={name: "positive"})
+        else:
+            top = terms.number(at) if other is None else terms.mul((terms.number(at), terms.symbol(other)))
+            # Something is below a multiple of `other`, which is positive then.
+            grown = {} if other is None else {other: "positive"}
+            below = self._put(name, _below(self.given, top, name), signs=grown)
+            above = self._put(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
+        below.shows(tree["below"], f"{where}.below")
+        above.shows(tree["above"], f"{where}.above")
+
+    def _bounded(self, tree: Any, where: str) -> "_Slacks":
+        terms, name = self.given.terms, self._name(tree["slack"], f"{where}.slack", "positive")
+        relation = self.known[_place(self.given, self.known, tree["relation"], f"{where}.relation")]
+        margin = self._of(terms.minus(*reversed(sides(relation))))
+        slope = terms.slope(margin, name)
+        field, (falls, curved) = self._values([slope, terms.slope(slope, name)])
+        down = {key: -c for key, c in falls.numerator.items()}
+        if relation.head == "Eq" or curved.numerator or not field.is_signed() or field.one_sign(down) != 1:
+            raise Rejected(f"{where}.relation: does not bound the slack from above")
+        # h/c, where neither has the slack.
+        over = [terms.substitute(node, {name: terms.zero}) for node in (margin, terms.negative(slope))]
+        value = _below(self.given, terms.mul((over[0], terms.power(over[1], -1))), name)
+        return self._put(name, value, signs={name: "positive" if relation.head in ("Lt", "Gt") else "nonnegative"})
+
+    def _of(self, node: Node) -> Node:
+        for step in self.steps:
+            node = self.given.terms.substitute(node, step)
+        return node
+
+    def _values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
+        """Return nodes in slacks as quotients whose divisors are positive."""
+
+        def valued(units: dict[Any, int]) -> tuple[Quotients, list[Quotient]]:
+            def sign_of(name: Any) -> Sign:
+                return self.signs[name] if name in self.signs else self.given.sign_of(name)
+
+            field = Quotients(self.given.effort, sign_of, admit_positive, units)
+            return field, evaluate(self.given.terms, nodes, field)
+
+        return with_units(valued)
+
+    def _ends(self, leaf: Any, where: str) -> None:
+        terms, (low, high) = self.given.terms, sides(self.relation)
+        nodes, factors = [low, high], []
+        for i, entry in enumerate(items(leaf["squares"], f"{where}.squares")):
+            entries(entry, f"{where}.squares[{i}]", "factor root")
+            nodes += [self.given.expression(entry[key], f"{where}.squares[{i}].{key}") for key in ("factor", "root")]
+        nodes = [self._of(node) for node in nodes]
+        for i, entry in enumerate(items(leaf["multipliers"], f"{where}.multipliers")):
+            at = f"{where}.multipliers[{i}]"
+            entries(entry, at, "over power")
+            over = [self._name(data, f"{at}.over", *_SIGNED) for data in items(entry["over"], f"{at}.over")]
+            power = whole(entry["power"], f"{at}.power", 1, _MOST_POWER)
+            factors.append(terms.power(terms.add((terms.one, *map(terms.symbol, over))), power))
+        field, values = self._values([*nodes, *factors])
+        left = field.plus(values[1], field.times(field.number(Fraction(-1)), values[0]))
+        for factor, root in zip(values[2 : len(nodes) : 2], values[3 : len(nodes) : 2], strict=True):
+            square = field.times(factor, field.times(root, root))
+            left = field.plus(left, field.times(field.number(Fraction(-1)), square))
+        taken_off = [value.numerator for value in values[2 : len(nodes) : 2]]
+        # The numerator alone: what is divided by is positive, and would cancel.
+        left = Quotient(left.numerator, 1, ())
+        for factor in values[len(nodes) :]:
+            left = field.times(left, factor)
+        if not (field.is_signed() and self._is_shown(field, left.numerator, taken_off)):
+            raise Rejected(f"{where}: the margin's coefficients are not all positive in the slacks")
+
+    def _is_shown(self, field: Quotients, left: Polynomial, taken_off: Sequence[Polynomial]) -> bool:
+        if any(c < 0 for factor in (left, *taken_off) for c in factor.values()):
+            return False
+        return self.relation.head not in ("Lt", "Gt") or (bool(left) and field.one_sign(left) == 1)

@@ -1,0 +1,118 @@
+"""Proofs about roots: Krawczyk's test, in balls.
+
+With c a point of a box X and Y any matrix (about the inverse of the Jacobian at c), the roots in X
+lie in K(X) = c − Y f(c) + (I − Y J(X)) (X − c). There is one at most where ‖I − Y J(X)‖ < 1, one
+where also K(X) lies in X, and none where K(X) is apart from X. Symbols that are assumed to be
+positive, not negative or not zero are so on the whole box.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, arb_mat, ctx
+
+from verify.rechecker.fields import Balls, Exact, NotExact, ball, cost, evaluate
+from verify.rechecker.given import Given
+from verify.rechecker.kinds.runs import BITS, MOST_STATES, Program, column, inverse, listed
+from verify.rechecker.reading import Rejected, items, rational, rationals, whole
+
+_ASSUMED = {"real", "positive", "nonnegative", "nonzero"}
+
+
+class _Equations:
+    """The equations of a clause and its box: their values and slopes, the box exactly where it is rational."""
+
+    def __init__(self, given: Given, clause: Any, bits: int, where: str) -> None:
+        terms = given.terms
+        unknowns = [terms.expression(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
+        size, names = len(unknowns), [node.value for node in unknowns if node.head == "symbol"]
+        if not 0 < len(set(names) - {*given.parameters, *given.definitions, *given.variables}) == size <= MOST_STATES:
+            raise Rejected(f"clause.unknowns: is not a list of at most {MOST_STATES} new symbols")
+        if not all(_ASSUMED.issuperset(terms.assumptions[x]) for x in names):
+            raise Rejected(f"clause.unknowns: are real, and at most {', '.join(sorted(_ASSUMED - {'real'}))}")
+        read = lambda d, end, bound: given.here(given.expression(d, f"clause.{end}", bound))  # noqa: E731
+        equations = [read(d, "equations", names) for d in items(clause["equations"], "clause.equations", size)]
+        box = [read(d, "centre", ()) for d in items(clause["centre"], "clause.centre", size)]
+        box.append(read(clause["radius"], "radius", ()))
+        slopes = [terms.slope(equation, x) for equation in equations for x in names]
+        try:
+            *self.centre, self.radius = evaluate(terms, box, Exact(given.effort))
+        except NotExact:
+            *self.centre, self.radius = evaluate(terms, box, Balls(given.effort, bits))
+        self.program, self.where = Program(given, [*equations, *slopes], unknowns, bits), where
+        self.assumed = [terms.assumptions[x] for x in names]
+        given.effort.spend(4 * (self.program.cost + 20 * size**3 * cost(bits)))
+        self.identity = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)])
+
+    def at(self, box: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
+        """Return the equations' values and their Jacobian on a box."""
+        values, size = self.program(*box), len(box)
+        if not all(x.is_finite() for x in values):
+            raise Rejected(f"{self.where}: the equations are unbounded on the box")
+        return column(values[:size]), arb_mat(size, size, values[size:])
+
+    def fits(self) -> bool:
+        """Whether all points of the clause's box are what the unknowns are assumed to be."""
+        for x, assumed in zip(self.centre, self.assumed, strict=True):
+            low, high = x - self.radius, x + self.radius
+            right = {"positive": low > 0, "nonnegative": low >= 0, "nonzero": low > 0 or high < 0}
+            if not all(right.get(name, True) for name in assumed):
+                return False
+        return True
+
+
+def root(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`root`, verified: a common root in the stated box by Krawczyk's test, no other in the clause's box."""
+    bits = whole(proof["bits"], f"{where}.bits", *BITS)
+    with ctx.workprec(bits):
+        equations = _Equations(given, clause, bits, where)
+        size = len(equations.centre)
+        centre = rationals(proof["centre"], f"{where}.centre", size)
+        radius = rational(proof["radius"], f"{where}.radius")
+        exact = isinstance(equations.radius, Fraction)
+        here, reach = (centre, radius) if exact else ([ball(x) for x in centre], ball(radius))
+        distances = (abs(x - m) + reach for x, m in zip(here, equations.centre, strict=True))
+        if radius < 0 or not all(distance <= equations.radius for distance in distances):
+            raise Rejected(f"{where}: the stated box is not inside the clause's box")
+        if not equations.fits():
+            raise Rejected("clause.unknowns: the box has points that a symbol's assumptions exclude")
+        start, side = [ball(x) for x in centre], arb(0, ball(radius))
+        values, slopes = equations.at(start)
+        back = inverse(_middle(slopes), where)
+        wide = equations.identity - back * equations.at(_box(equations))[1]
+        if not all(sum((abs(wide[i, j]) for j in range(size)), arb(0)) < 1 for i in range(size)):
+            raise Rejected(f"{where}: two roots in the clause's box are not excluded")
+        narrow = equations.identity - back * equations.at([x + side for x in start])[1]
+        moved = narrow * column([side] * size) - back * values
+        if not all(abs(x) <= ball(radius) for x in listed(moved)):
+            raise Rejected(f"{where}: a root in the stated box is not shown")
+
+
+def no_root(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`root`, refuted: the image of the clause's box is apart from it."""
+    bits = whole(proof["bits"], f"{where}.bits", *BITS)
+    with ctx.workprec(bits):
+        equations = _Equations(given, clause, bits, where)
+        box = _box(equations)
+        start = [x.mid() for x in box]
+        values, slopes = equations.at(start)
+        back = inverse(_middle(slopes), where)
+        spread = (equations.identity - back * equations.at(box)[1]) * (column(box) - column(start))
+        image = listed(column(start) - back * values + spread)
+        centre, reach = map(_ball, equations.centre), _ball(equations.radius)
+        if not any(abs(x - m) > reach for x, m in zip(image, centre, strict=True)):
+            raise Rejected(f"{where}: the clause's box is not shown to hold no root")
+
+
+def _ball(value: Any) -> arb:
+    return ball(value) if isinstance(value, Fraction) else value
+
+
+def _box(equations: _Equations) -> list[arb]:
+    return [arb(_ball(x), _ball(equations.radius)) for x in equations.centre]
+
+
+def _middle(matrix: arb_mat) -> arb_mat:
+    size = matrix.nrows()
+    return arb_mat([[matrix[i, j].mid() for j in range(size)] for i in range(size)])

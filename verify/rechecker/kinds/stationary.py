@@ -1,0 +1,246 @@
+"""Proofs about critical points of ∫ r_L(θ, s)² dμ, r_L the end of a recursion: Krawczyk's test on the expanded square.
+
+The recursion is carried out in polynomials over the rationals in all unknowns and s; in the square of its end each s^k
+is replaced by the k-th moment. So the loss is one polynomial in the unknowns, exactly; those that do not occur in it
+do not count. Its first and second derivatives are evaluated term by term in balls.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly_ctx
+
+from verify.rechecker.fields import Exact, ball, cost, evaluate
+from verify.rechecker.given import Given
+from verify.rechecker.kinds.algebra import of_a_measure
+from verify.rechecker.kinds.runs import BITS, MOST_STATES, column, inverse, listed
+from verify.rechecker.nodes import Node
+from verify.rechecker.reading import Rejected, entries, items, rational, rationals, whole
+
+_MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
+
+Powers = tuple[int, ...]
+
+
+class _Ring:
+    """A field, as far as polynomials over the rationals are one, of some symbols and the state's polynomials."""
+
+    def __init__(self, given: Given, put: Mapping[Any, Any], one: Any) -> None:
+        self.effort, self.put, self.one = given.effort, put, one
+
+    def number(self, value: Fraction) -> Any:
+        return self.one * fmpq(value.numerator, value.denominator)
+
+    def symbol(self, node: Node) -> Any:
+        if node.value not in self.put:
+            raise Rejected("a step uses what is no state, no unknown and not the variable")
+        return self.put[node.value]
+
+    def plus(self, left: Any, right: Any) -> Any:
+        self.effort.spend(0.1 * (len(left) + len(right)))
+        return left + right
+
+    def times(self, left: Any, right: Any) -> Any:
+        if len(left) * len(right) > _MOST_TERMS**2 / 100:
+            raise Rejected("the recursion's polynomials have too many terms")
+        self.effort.spend(len(left) * len(right) * (0.2 + 0.002 * max(_bits(left), _bits(right))))
+        return left * right
+
+    def inverse(self, value: Any) -> Any:
+        raise Rejected("a step that divides is no polynomial")
+
+    exp = log = inverse
+
+    def real_power(self, base: Any, power: Any) -> Any:
+        raise Rejected("a step with a power that is no integer is no polynomial")
+
+    def whole_power(self, value: Any, power: int) -> Any:
+        if power > _MOST_POWER:
+            raise Rejected(f"a step with a power above {_MOST_POWER}")
+        result = self.one
+        for _ in range(power):
+            result = self.times(result, value)
+        return result
+
+
+def _bits(polynomial: Any) -> int:
+    parts = (int(part).bit_length() for c in polynomial.coeffs() for part in (c.p, c.q))
+    return max(parts, default=0)
+
+
+class _Square:
+    """The loss of a clause at the instance: a polynomial in the unknowns that count, and its derivatives."""
+
+    def __init__(self, given: Given, clause: Any, where: str) -> None:
+        data = entries(clause["dynamics"], "clause.dynamics", "state initial step observable")
+        new = lambda listed, end: [given.new_name(d, end) for d in items(listed, end)]  # noqa: E731
+        state, unknowns = new(data["state"], "clause.state"), new(clause["unknowns"], "clause.unknowns")
+        variable, index = (given.new_name(clause[end], f"clause.{end}") for end in ("variable", "index"))
+        known = [*state, *unknowns, variable]
+        if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_STATES:
+            raise Rejected(f"clause: needs at most {MOST_STATES} names in all, each once")
+        read = lambda d, end, bound: given.here(given.expression(d, f"clause.{end}", bound))  # noqa: E731
+        layers = given.number(given.expression(clause["layers"], "clause.layers"), None)
+        if layers.denominator != 1 or not 1 <= layers <= _MOST_LAYERS:
+            raise Rejected(f"clause.layers: is not an integer from 1 to {_MOST_LAYERS}")
+        self.given, self.layers, self.each = given, int(layers), len(unknowns)
+        initial = [read(d, "initial", ()) for d in items(data["initial"], "clause.initial", len(state))]
+        step = [read(d, "step", known) for d in items(data["step"], "clause.step", len(state))]
+        end = read(data["observable"], "observable", state)
+        ring = fmpq_mpoly_ctx.get([f"t{i}" for i in range(self.each * self.layers)] + ["s"], "lex")
+        *letters, s = ring.gens()
+        one = ring.constant(1)
+        values: dict[Any, Any] = {}
+        for name, value in zip(state, evaluate(given.terms, initial, Exact(given.effort)), strict=True):
+            values[name] = one * fmpq(value.numerator, value.denominator)
+        for layer in range(self.layers):
+            here = {name: letters[i * self.layers + layer] for i, name in enumerate(unknowns)}
+            field = _Ring(given, {**values, **here, variable: s}, one)
+            # The degree in s cannot be read off before: it is bounded after each layer, so that none grows far.
+            values = dict(zip(state, evaluate(given.terms, step, field), strict=True))
+            if max((len(value) for value in values.values()), default=0) > _MOST_TERMS:
+                raise Rejected("the recursion's polynomials have too many terms")
+        field = _Ring(given, values, one)
+        (last,) = evaluate(given.terms, [end], field)
+        square = {tuple(map(int, powers)): c for powers, c in field.times(last, last).to_dict().items()}
+        degree = max((powers[-1] for powers in square), default=0)
+        if degree > 2 * _MOST_DEGREE:
+            raise Rejected(f"the end of the recursion has a degree above {_MOST_DEGREE} in its variable")
+        moment = given.expression(clause["moment"], "clause.moment", [index])
+        moments = [
+            evaluate(given.terms, [given.here(moment, {index: given.terms.number(k)})], Exact(given.effort))[0]
+            for k in range(degree + 1)
+        ]
+        of_a_measure(given, moments, where)
+        loss: dict[Powers, Fraction] = {}
+        for powers, c in square.items():
+            term = Fraction(int(c.p), int(c.q)) * moments[powers[-1]]
+            loss[powers[:-1]] = loss.get(powers[:-1], Fraction(0)) + term
+        self.counts = [i for i in range(len(letters)) if any(c and powers[i] for powers, c in loss.items())]
+        self.loss = {tuple(powers[i] for i in self.counts): c for powers, c in loss.items() if c}
+        if not self.counts:
+            raise Rejected(f"{where}: the loss depends on no unknown")
+
+    def at(self, box: Sequence[arb], bits: int) -> tuple[arb_mat, arb_mat]:
+        """Return the gradient and the second derivatives on a box, at the bits in force."""
+        size = len(box)
+        self.given.effort.spend(len(self.loss) * size * size * 3 * cost(bits))
+        highest = max(max(powers) for powers in self.loss)
+        self.given.effort.spend(size * highest * cost(bits))
+        table = [[arb(1)] for _ in box]
+        for column_, x in zip(table, box, strict=True):
+            for _ in range(highest):
+                column_.append(column_[-1] * x)
+        slopes, second = [arb(0)] * size, [[arb(0)] * size for _ in box]
+        for powers, coefficient in self.loss.items():
+            c = ball(coefficient)
+            for i in (i for i in range(size) if powers[i]):
+                once = _lowered(powers, i)
+                slopes[i] += c * powers[i] * _product(table, once)
+                for j in (j for j in range(i + 1) if once[j]):
+                    second[i][j] += c * powers[i] * once[j] * _product(table, _lowered(once, j))
+        whole_ = [[second[max(i, j)][min(i, j)] for j in range(size)] for i in range(size)]
+        if not all(x.is_finite() for row in [slopes, *whole_] for x in row):
+            raise Rejected("the derivatives are unbounded on the box")
+        return column(slopes), arb_mat(whole_)
+
+    def near(self, clause: Any) -> tuple[list[Fraction], Fraction] | None:
+        """Return centre and radius of the clause's box in the unknowns that count, None where it has none."""
+        if "near" not in clause:
+            return None
+        count = self.each * self.layers
+        listed_ = [
+            self.given.number(self.given.expression(d, "clause.near"), None)
+            for d in items(clause["near"], "clause.near", count)
+        ]
+        radius = self.given.number(self.given.expression(clause["radius"], "clause.radius"), None)
+        if not radius > 0:
+            raise Rejected("clause.radius: is not positive")
+        return [listed_[i] for i in self.counts], radius
+
+
+def _lowered(powers: Powers, i: int) -> Powers:
+    return (*powers[:i], powers[i] - 1, *powers[i + 1 :])
+
+
+def _product(table: Sequence[Sequence[arb]], powers: Powers) -> arb:
+    result = arb(1)
+    for values, power in zip(table, powers, strict=True):
+        if power:
+            result = result * values[power]
+    return result
+
+
+def _form(clause: Any) -> bool:
+    """Return whether a minimum is claimed; Rejected for a clause that is not of the form."""
+    if type(clause["minimum"]) is not bool or ("near" in clause) != ("radius" in clause):
+        raise Rejected("clause: minimum is true or false, and near and radius go together")
+    return clause["minimum"]
+
+
+def stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`stationary`, verified: exactly one critical point in the stated box, which lies in the clause's, if any.
+
+    With c the centre, H the second derivatives and Y about H(c)^{-1}: ‖I − Y H‖ < 1 on the box, and
+    c − Y ∇f(c) + (I − Y H)(X − c) lies in it. Where a minimum is claimed H has positive pivots on the box.
+    """
+    minimum = _form(clause)
+    square = _Square(given, clause, where)
+    size = len(square.counts)
+    bits = whole(proof["bits"], f"{where}.bits", *BITS)
+    centre, radius = rationals(proof["centre"], f"{where}.centre", size), rational(proof["radius"], f"{where}.radius")
+    if not radius > 0:
+        raise Rejected(f"{where}.radius: is not positive")
+    inside = square.near(clause)
+    if inside and any(abs(x - y) + radius > inside[1] for x, y in zip(centre, inside[0], strict=True)):
+        raise Rejected(f"{where}: the stated box is not inside the clause's box")
+    with ctx.workprec(bits):
+        start, reach = [ball(x) for x in centre], ball(radius)
+        slopes, second = square.at(start, bits)
+        _, wide = square.at([x + arb(0, reach) for x in start], bits)
+        back = inverse(arb_mat([[second[i, j].mid() for j in range(size)] for i in range(size)]), where)
+        rest = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)]) - back * wide
+        if not all(sum((abs(rest[i, j]) for j in range(size)), arb(0)) < 1 for i in range(size)):
+            raise Rejected(f"{where}: two critical points in the stated box are not excluded")
+        moved = rest * column([arb(0, reach)] * size) - back * slopes
+        if not all(abs(x) <= reach for x in listed(moved)):
+            raise Rejected(f"{where}: a critical point in the stated box is not shown")
+        if minimum and not all(pivot > 0 for pivot in _pivots(wide)):
+            raise Rejected(f"{where}: the second derivatives are not shown to be positive definite")
+
+
+def not_stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`stationary`, refuted: on the clause's box a slope is nowhere 0, or, of a minimum, a pivot or minor < 0."""
+    minimum = _form(clause)
+    square = _Square(given, clause, where)
+    inside = square.near(clause)
+    if inside is None:
+        raise Rejected(f"{where}: the clause has no box")
+    bits = whole(proof["bits"], f"{where}.bits", *BITS)
+    with ctx.workprec(bits):
+        middle, side = [ball(x) for x in inside[0]], arb(0, ball(inside[1]))
+        slopes, _ = square.at(middle, bits)
+        _, second = square.at([x + side for x in middle], bits)
+        # A slope at x is that at the centre plus second derivatives in between times x − centre.
+        if any(x > 0 or x < 0 for x in listed(slopes + second * column([side] * len(middle)))):
+            return
+        places = [(i, j) for i in range(len(middle)) for j in range(i)]
+        minors = [second[i, i] * second[j, j] - second[i, j] * second[j, i] for i, j in places]
+        if not minimum or not any(x < 0 for x in (*_pivots(second), *minors)):
+            raise Rejected(f"{where}: nothing keeps such a point out of the clause's box")
+
+
+def _pivots(matrix: arb_mat) -> list[arb]:
+    """Return the pivots of elimination, up to the first that may be 0."""
+    size = matrix.nrows()
+    rows, pivots = [[matrix[i, j] for j in range(size)] for i in range(size)], list[arb]()
+    for k, row in enumerate(rows):
+        pivots.append(row[k])
+        if not (row[k] > 0 or row[k] < 0):
+            break
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, size):
+                other[j] = other[j] - ratio * row[j]
+    return pivots

@@ -1,0 +1,222 @@
+"""Long runs: a tube that a recursion stays in until a level is met, cell by cell, and the steps that this takes.
+
+One variable is slow, C, and moves by D = C' − C in one direction; the others, α, have moves f = α' − α. Nodes
+c_0, c_1, … lie in that direction, and at each of them every other variable has a lower and an upper edge; in
+between, edges are linear. The tube is all (C, α) with C in [c_0, c_n] and each α between its edges.
+
+A run that is in the tube at a step, with C before c_(n−1), is in it at the next one. Let C be in a cell. D is
+positive (in the direction) and at most the next cell's length, so that C' is in this cell or in the next, and a
+lower edge is at C' what it is at C plus s D, for some s between its slopes in the two cells. With
+y = α + f − s D − l(C) this is what must not be negative. It is linear in s, so that the two slopes are enough;
+in α it rises where 1 + ∂f/∂α − s ∂D/∂α ≥ 0, so that the edge α = l(C) is enough, where y = f − s D; the other
+variables range over the tube. Upper edges are the same with the signs turned.
+
+Let D be in [lo_i, hi_i] in cell i, of length b_i, and o_i how far behind its beginning the run enters it: at most
+hi_(i−1). The N_i steps made there move C by b_i + o_(i+1) − o_i, which is between N_i lo_i and N_i hi_i. So
+Σ N_i is at most Σ b_i/lo_i + Σ o_i (1/lo_(i−1) − 1/lo_i) and, for the cell that is left last, o/lo; and at least
+Σ b_i/hi_i − Σ o_i (1/hi_i − 1/hi_(i−1)), less o_0/hi_0 for the first. The steps in the first cells, where the
+observable is above the level, come before its first passage; the last cell, where it is not above, is met after
+those in all cells before it. Outputs are enclosed by mean-value forms on the hull of a cell's part of the tube.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx
+
+from verify.rechecker.fields import ball, cost
+from verify.rechecker.given import Given
+from verify.rechecker.kinds.boxes import vanishes
+from verify.rechecker.kinds.runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
+from verify.rechecker.reading import Effort, Rejected, items, rationals, whole, work
+
+MOST_NODES = 100_000
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge in a cell: its value at the middle, and its slope."""
+
+    middle: arb
+    slope: arb
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is enclosed on a cell: D, the observable; for each other variable f and D on both edges, and slopes."""
+
+    edges: list[tuple[Edge, Edge]]
+    move: arb
+    observed: arb
+    faces: list[list[tuple[arb, arb]]]
+    across: list[tuple[arb, arb]]
+
+    def keeps(self, edges: Sequence[tuple[Edge, Edge]]) -> bool:
+        """Whether a step does not cross the edges that go on with these slopes."""
+        for pair, faces, (own, slow) in zip(edges, self.faces, self.across, strict=True):
+            for edge, (f, d), side in zip(pair, faces, (1, -1), strict=True):
+                if not (side * (f - edge.slope * d) >= 0 and 1 + own - edge.slope * slow >= 0):
+                    return False
+        return True
+
+
+class Tube:
+    """The recursion of a clause, seen from its slow variable, at the bits in force."""
+
+    def __init__(self, given: Given, recursion: Recursion, slow: int, form: Any, where: str, bits: int) -> None:
+        terms, self.where = given.terms, where
+        if not vanishes(given, terms.minus(form, recursion.observable)):
+            raise Rejected(f"{where}.observable: is not shown to be the recursion's")
+        self.order = [slow, *(i for i in range(len(recursion.state)) if i != slow)]
+        self.others = len(self.order) - 1
+        inputs, names = [recursion.state[i] for i in self.order], [recursion.names[i] for i in self.order]
+        moves = [terms.minus(recursion.step[i], recursion.state[i]) for i in self.order]
+        outputs = [*moves[1:], moves[0], form]
+        slopes = [terms.slope(output, name) for output in outputs for name in names]
+        self.values = Program(given, outputs, inputs, bits)
+        self.slopes = Program(given, [*slopes, *outputs, recursion.observable], inputs, bits)
+        points = 1 + 2 * self.others
+        self.cost = points * self.values.cost + self.slopes.cost + 40 * (1 + self.others) ** 2 * cost(bits)
+
+    def enclosed(self, here: Sequence[arb], there: Sequence[arb], at: str) -> Part:
+        """Enclose what is asked of a cell between two nodes, each the slow variable and pairs of edges."""
+        n = self.others
+        length, middle = there[0] - here[0], (here[0] + there[0]) / 2
+        along = here[0].union(there[0]) - middle
+        edges: list[tuple[Edge, Edge]] = []
+        hull, centre, tilt, room = [here[0].union(there[0])], [middle], list[arb](), list[arb]()
+        for k in range(1, 2 * n + 1, 2):
+            low, high = (Edge((here[i] + there[i]) / 2, (there[i] - here[i]) / length) for i in (k, k + 1))
+            edges.append((low, high))
+            hull.append(here[k].union(here[k + 1]).union(there[k]).union(there[k + 1]))
+            centre.append((low.middle + high.middle) / 2)
+            tilt.append((low.slope + high.slope) / 2)
+            # Half the way between the edges, at either end; in between it is less than at one of them.
+            halves = [((node[k + 1] - node[k]) / 2).upper() for node in (here, there)]
+            room.append(arb(0, max(*halves)))
+        # The outputs too: what has slopes there has to have values there.
+        grid = self.slopes(*hull)
+        if not all(x.is_finite() for x in grid):
+            raise Rejected(f"{at}: the recursion is not enclosed from this node to the next")
+        rows = [grid[i * (n + 1) : (i + 1) * (n + 1)] for i in range(n + 2)]
+
+        def over(values: Sequence[arb], row: int, tilts: Sequence[arb], rooms: Sequence[Any]) -> arb:
+            slope, beside = rows[row][0], arb(0)
+            for partial, t, r in zip(rows[row][1:], tilts, rooms, strict=True):
+                slope, beside = slope + partial * t, beside + partial * r
+            return values[row] + slope * along + beside
+
+        faces = []
+        for k, pair in enumerate(edges):
+            faces.append([])
+            for edge in pair:
+                values = self.values(*centre[: k + 1], edge.middle, *centre[k + 2 :])
+                tilts = [*tilt[:k], edge.slope, *tilt[k + 1 :]]
+                rooms = [*room[:k], 0, *room[k + 1 :]]
+                faces[k].append((over(values, k, tilts, rooms), over(values, n, tilts, rooms)))
+        values = self.values(*centre)
+        across = [(rows[k][k + 1], rows[n][k + 1]) for k in range(n)]
+        return Part(edges, over(values, n, tilt, room), over(values, n + 1, tilt, room), faces, across)
+
+
+class Count:
+    """Bounds on the steps until the last of the cells above the level, and the last of all, is left."""
+
+    def __init__(self, start: int, past: arb) -> None:
+        self.least = self.most = arb(start)
+        self.past, self.slowest = past, None
+
+    def leave(self, length: arb, shortest: arb, longest: arb, *, above: bool) -> None:
+        """Add the steps in a cell; of what the run is behind its beginning, only what makes the bounds worse."""
+        behind = -self.past / longest if self.slowest is None else min(arb(0), (1 - self.past / longest).lower())
+        if above:
+            self.least = self.least + length / longest + behind
+        if self.slowest is not None:
+            self.most = self.most + max(arb(0), (self.past / self.slowest - self.past / shortest).upper())
+        self.most = self.most + length / shortest
+        self.past, self.slowest = longest, shortest
+
+    def bounds(self) -> tuple[arb, arb]:
+        """Return both bounds, with what the run may be behind the beginning of the last cell."""
+        return self.least, self.most + (0 if self.slowest is None else self.past / self.slowest)
+
+
+def _read(data: Any, where: str, others: int, effort: Effort) -> tuple[list[list[Fraction]], int]:
+    """Return the nodes, and the direction in which they lie."""
+    listed = items(data, f"{where}.nodes")
+    if not 2 <= len(listed) <= MOST_NODES:
+        raise Rejected(f"{where}.nodes: is not a list of 2 to {MOST_NODES} nodes")
+    nodes = [rationals(entry, f"{where}.nodes[{i}]", 2 * others + 1) for i, entry in enumerate(listed)]
+    direction = 1 if nodes[1][0] > nodes[0][0] else -1
+    for i, node in enumerate(nodes):
+        effort.spend(sum(work(number, number) for number in node))
+        if i and not direction * (node[0] - nodes[i - 1][0]) > 0:
+            raise Rejected(f"{where}.nodes[{i}]: the nodes do not lie in one direction")
+        if any(node[k] > node[k + 1] for k in range(1, 2 * others + 1, 2)):
+            raise Rejected(f"{where}.nodes[{i}]: an upper edge is below the lower one")
+    return nodes, direction
+
+
+def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`reaches`, verified: first at or below the level at a step in `steps`; from `start` on the run is in a tube."""
+    bits, start = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["start"], f"{where}.start", 0, MOST_STEPS)
+    first, last = rationals(proof["steps"], f"{where}.steps", 2)
+    if first.denominator > 1 or last.denominator > 1 or not 0 <= first <= last:
+        raise Rejected(f"{where}.steps: is not a first and a last whole number")
+    allowed = allowed_steps(given, clause, where)
+    if allowed is not None and last > allowed:
+        raise Rejected(f"{where}.steps: the last one is later than the clause allows")
+    with ctx.workprec(bits):
+        recursion = Recursion(given, clause["dynamics"], where)
+        slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
+        form = given.here(given.expression(proof["observable"], f"{where}.observable", recursion.names))
+        made = Tube(given, recursion, slow, form, where, bits)
+        nodes, direction = _read(proof["nodes"], where, made.others, given.effort)
+        above = whole(proof["above"], f"{where}.above", 0, len(nodes) - 2)
+        given.effort.spend(len(nodes) * made.cost)
+        run = Run(recursion, proof["checkpoints"], start, bits, where)
+        level = level_of(given, clause, "level", bits)
+        run.follow(start, level)
+        run.observed()
+        state = [run.state[i] for i in made.order]
+        ends = [[ball(x) for x in node] for node in nodes]
+        count, before = Count(start, direction * (state[0] - ends[0][0])), None
+        for i in range(len(nodes) - 1):
+            at = f"{where}.nodes[{i}]"
+            part = made.enclosed(ends[i], ends[i + 1], at)
+            length = direction * (ends[i + 1][0] - ends[i][0])
+            if before is None:
+                _enter(part, state, ends, direction, where)
+            elif not before.keeps(part.edges):
+                raise Rejected(f"{at}: the tube is not kept where a step crosses this node")
+            elif not count.past <= length:
+                raise Rejected(f"{at}: a step may be longer than the cell from this node on")
+            if i < above and not part.observed > level:
+                raise Rejected(f"{where}.above: the observable is not above the level from node {i} on")
+            if i == len(nodes) - 2:
+                if not part.observed <= level:
+                    raise Rejected(f"{where}: the observable is not at or below the level in the last cell")
+                break
+            shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
+            if not shortest > 0:
+                raise Rejected(f"{at}: the slow variable is not shown to move on")
+            if not part.keeps(part.edges):
+                raise Rejected(f"{at}: the tube is not kept from this node on")
+            count.leave(length, shortest, longest, above=i < above)
+            before = part
+        least, most = count.bounds()
+        if not (least >= ball(first) and most <= ball(last)):
+            raise Rejected(f"{where}.steps: the first passage is not shown to be within these steps")
+
+
+def _enter(part: Part, state: Sequence[arb], ends: Sequence[Sequence[arb]], direction: int, where: str) -> None:
+    """See that the run is in the first cell, between the edges."""
+    past = state[0] - ends[0][0]
+    if not (direction * past >= 0 and direction * (ends[1][0] - state[0]) > 0):
+        raise Rejected(f"{where}.start: the run is not between the first two nodes")
+    for k, (x, (low, high)) in enumerate(zip(state[1:], part.edges, strict=True)):
+        lower, upper = ends[0][2 * k + 1] + low.slope * past, ends[0][2 * k + 2] + high.slope * past
+        if not lower <= x <= upper:
+            raise Rejected(f"{where}.start: the run is not between the edges")

@@ -1,0 +1,303 @@
+# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
+"""Rational functions with factored denominators, by sparse polynomials with integer coefficients.
+
+A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol or exp(g/n), g
+a monomial over factors. Distinct atoms count as independent: what vanishes then vanishes. A quotient
+is numerator/(number · Π factors), reduced by trial division; no greatest common divisor of
+polynomials is taken, and every division is by a product of factors that the caller has admitted.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from math import gcd, lcm
+from typing import Any, Literal, NamedTuple
+
+from verify.rechecker.nodes import Node
+from verify.rechecker.reading import Effort, Rejected, shown
+from verify.rechecker.terms import LARGEST_POWER
+
+Polynomial = dict[int, int]
+Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
+MOST_TERMS = 1_000_000
+_WIDTH, _MOST_BITS = 32, 2**20
+_FIELD = (1 << _WIDTH) - 1
+
+
+class Quotient(NamedTuple):
+    """numerator/(number · Π factor^power); `factors` are pairs of a factor's place and its power > 0."""
+
+    numerator: Polynomial
+    number: int
+    factors: tuple[tuple[int, int], ...]
+
+
+class FinerUnit(ArithmeticError):  # noqa: N818
+    """An exponential needs a smaller unit; the computation starts again with it."""
+
+
+class Quotients:
+    """A field of quotients. `sign_of` says what is known of a symbol.
+
+    `admits(field, polynomial)` decides what may be divided by, once products of known factors and
+    of atoms that are nowhere zero have been divided off; it returns the polynomial or its negative.
+    """
+
+    def __init__(
+        self,
+        effort: Effort,
+        sign_of: Callable[[Any], Sign],
+        admits: Callable[["Quotients", Polynomial], Polynomial],
+        units: dict[Any, int],
+    ) -> None:
+        self.effort, self.sign_of, self.admits, self.units = effort, sign_of, admits, units
+        self.atoms: dict[Any, int] = {}
+        self.signs: list[Sign] = []
+        self.factors: list[Polynomial] = []
+
+    def number(self, value: Fraction) -> Quotient:
+        return Quotient({0: value.numerator} if value else {}, value.denominator, ())
+
+    def symbol(self, node: Node) -> Quotient:
+        return Quotient({1 << _WIDTH * self._atom(("symbol", node.value), self.sign_of(node.value)): 1}, 1, ())
+
+    def _atom(self, key: Any, sign: Sign) -> int:
+        if key not in self.atoms:
+            self.atoms[key] = len(self.atoms)
+            self.signs.append(sign)
+        return self.atoms[key]
+
+    def is_zero(self, value: Quotient) -> bool:
+        return not value.numerator
+
+    def plus(self, left: Quotient, right: Quotient) -> Quotient:
+        if not (left.numerator and right.numerator):
+            return left if left.numerator else right
+        mine, other = dict(left.factors), dict(right.factors)
+        common = {f: max(mine.get(f, 0), other.get(f, 0)) for f in mine | other}
+        number = lcm(left.number, right.number)
+        total: Polynomial = {}
+        for value, powers in ((left, mine), (right, other)):
+            part = value.numerator
+            for factor, power in common.items():
+                for _ in range(power - powers.get(factor, 0)):
+                    part = self._product(part, self.factors[factor])
+            self.effort.spend(0.2 * len(part))
+            scale = number // value.number
+            for key, coefficient in part.items():
+                total[key] = total.get(key, 0) + scale * coefficient
+        return self._reduced({k: c for k, c in total.items() if c}, number, common)
+
+    def times(self, left: Quotient, right: Quotient) -> Quotient:
+        powers = dict(left.factors)
+        for factor, power in right.factors:
+            powers[factor] = powers.get(factor, 0) + power
+        return self._reduced(self._product(left.numerator, right.numerator), left.number * right.number, powers)
+
+    def whole_power(self, value: Quotient, power: int) -> Quotient:
+        result = self.number(Fraction(1))
+        if power > LARGEST_POWER:
+            raise Rejected(f"a power of more than {LARGEST_POWER}")
+        for digit in bin(power)[2:]:
+            result = self.times(result, result)
+            result = self.times(result, value) if digit == "1" else result
+        return result
+
+    def real_power(self, base: Quotient, power: Any) -> Quotient:
+        raise Rejected("a power that is not an integer: not a rational function")
+
+    def log(self, value: Quotient) -> Quotient:
+        raise Rejected("a logarithm: not a rational function")
+
+    def exp(self, value: Quotient) -> Quotient:
+        """Return exp(Σ r_i g_i) as a product of powers of atoms exp(g_i/n_i), positive where g_i is real."""
+        result = self.number(Fraction(1))
+        for mono, coefficient in sorted(value.numerator.items()):
+            key = ("exp", mono, value.factors)
+            share = Fraction(coefficient, value.number)
+            unit = self.units.setdefault(key, 1)
+            if unit % share.denominator:
+                self.units[key] = lcm(unit, share.denominator)
+                raise FinerUnit
+            atoms = set(self._inside(mono)).union(*(self._inside(k) for f, _ in value.factors for k in self.factors[f]))
+            sign: Sign = "positive" if all(self.signs[i] for i in atoms) else "nonzero"
+            atom = Quotient({1 << _WIDTH * self._atom(key, sign): 1}, 1, ())
+            power = int(share * unit)
+            raised = self.whole_power(atom, abs(power))
+            result = self.times(result, raised if power > 0 else self.inverse(raised))
+        return result
+
+    def inverse(self, value: Quotient) -> Quotient:
+        """Return 1/value, its numerator split into factors that may be divided by."""
+        if not value.numerator:
+            raise Rejected("there is a division by zero")
+        content = gcd(*value.numerator.values())
+        rest, powers = self.split({k: c // content for k, c in value.numerator.items()})
+        top = {0: rest[0] * value.number}
+        for factor, power in value.factors:
+            for _ in range(power):
+                top = self._product(top, self.factors[factor])
+        return self._reduced(top, content, powers)
+
+    def split(self, polynomial: Polynomial) -> tuple[Polynomial, dict[int, int]]:
+        """Return ±1 and the powers of the factors of a primitive polynomial, new factors added where admitted."""
+        powers: dict[int, int] = {}
+        rest = polynomial
+        for place in range(len(self.factors)):
+            while len(rest) > 1 or 0 not in rest:
+                quotient = self._divided(rest, self.factors[place])
+                if quotient is None:
+                    break
+                rest, powers[place] = quotient, powers.get(place, 0) + 1
+        for atom, sign in enumerate(self.signs):
+            power = min(key >> _WIDTH * atom & _FIELD for key in rest)
+            if power and sign in ("positive", "nonzero"):
+                rest = {key - (power << _WIDTH * atom): c for key, c in rest.items()}
+                powers[self._place({1 << _WIDTH * atom: 1})] = power
+        if set(rest) == {0}:
+            return rest, powers
+        admitted = self.admits(self, rest)
+        powers[self._place(admitted)] = 1
+        return {0: 1 if admitted == rest else -1}, powers
+
+    def _place(self, factor: Polynomial) -> int:
+        if factor in self.factors:
+            return self.factors.index(factor)
+        self.factors.append(factor)
+        return len(self.factors) - 1
+
+    def primitive(self, polynomial: Polynomial) -> Polynomial:
+        """Return a polynomial over the greatest common divisor of its coefficients."""
+        content = gcd(*polynomial.values())
+        return {key: c // content for key, c in polynomial.items()}
+
+    def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
+        if not numerator:
+            return Quotient({}, 1, ())
+        kept = []
+        for factor, power in sorted(powers.items()):
+            left = power
+            while left and (quotient := self._divided(numerator, self.factors[factor])) is not None:
+                numerator, left = quotient, left - 1
+            if left:
+                kept.append((factor, left))
+        common = gcd(number, *numerator.values())
+        if common > 1:
+            numerator = {key: c // common for key, c in numerator.items()}
+        return Quotient(numerator, number // common, tuple(kept))
+
+    def _product(self, left: Polynomial, right: Polynomial) -> Polynomial:
+        if len(left) > len(right):
+            left, right = right, left
+        if not left:
+            return {}
+        bits = max(max(map(int.bit_length, p.values())) for p in (left, right))
+        if bits > _MOST_BITS:
+            raise Rejected("a coefficient is too large")
+        self.effort.spend(len(left) * len(right) * (0.15 + (bits / 2000) ** 2))
+        result: Polynomial = {}
+        for key, a in left.items():
+            for other, b in right.items():
+                result[key + other] = result.get(key + other, 0) + a * b
+        top = self._tops() >> 1
+        if len(result) > MOST_TERMS or any(key & top for key in result):
+            raise Rejected(f"a polynomial has more than {MOST_TERMS} terms, or a very large power")
+        return {key: c for key, c in result.items() if c}
+
+    def _tops(self) -> int:
+        """Return a mask of each exponent's highest bit, which no exponent has: powers stay below 2^30."""
+        return sum(1 << _WIDTH * i + _WIDTH - 1 for i in range(len(self.signs)))
+
+    def _divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
+        """Return the quotient where the division by a primitive polynomial is exact, else None.
+
+        What is returned was checked by multiplying: the remainder, updated term by term, ends at 0.
+        """
+        if len(divisor) == 1:
+            ((key, sign),) = divisor.items()
+            tops = self._tops()
+            if sign not in (1, -1) or any((k | tops) - key & tops != tops for k in polynomial):
+                return None
+            return {k - key: sign * c for k, c in polynomial.items()}
+        if self._filtered(polynomial, divisor):
+            return None
+        tops, lead, lowest = self._tops(), max(divisor), min(divisor)
+        if (min(polynomial) | tops) - lowest & tops != tops:
+            return None
+        rest, waiting = dict(polynomial), [-key for key in polynomial]
+        heapify(waiting)
+        quotient: Polynomial = {}
+        while waiting:
+            key = -heappop(waiting)
+            if not (coefficient := rest.get(key)):
+                continue
+            if (key | tops) - lead & tops != tops or coefficient % divisor[lead]:
+                return None
+            shift, scale = key - lead, coefficient // divisor[lead]
+            quotient[shift] = scale
+            self.effort.spend(0.5 * len(divisor))
+            for other, c in divisor.items():
+                place = other + shift
+                if place not in rest:
+                    heappush(waiting, -place)
+                    rest[place] = 0
+                rest[place] -= scale * c
+        return quotient
+
+    def _filtered(self, polynomial: Polynomial, divisor: Polynomial) -> bool:
+        """Whether the values at a point show that the division is not exact."""
+        self.effort.spend(0.3 * (len(polynomial) + len(divisor)) * (1 + len(self.signs)))
+        value = abs(self._value(divisor, 0))
+        return value > 1 and self._value(polynomial, value) != 0
+
+    def _value(self, polynomial: Polynomial, modulus: int) -> int:
+        total = 0
+        for key, term in polynomial.items():
+            for atom in self._inside(key):
+                power, point = key >> _WIDTH * atom & _FIELD, 1009 + 7 * atom + 2 * atom * atom
+                if not modulus and power > LARGEST_POWER:
+                    return 0
+                term *= pow(point, power, modulus) if modulus else point**power  # noqa: PLW2901
+            total += term
+        return total % modulus if modulus else total
+
+    def _inside(self, key: int) -> list[int]:
+        return [i for i in range(len(self.signs)) if key >> _WIDTH * i & _FIELD]
+
+    def is_signed(self) -> bool:
+        """Whether no atom, and so nothing that was divided by, can be negative."""
+        return all(sign in ("positive", "nonnegative") for sign in self.signs)
+
+    def one_sign(self, polynomial: Polynomial) -> int:
+        """Return 1 or −1 where a polynomial is shown to have that sign, and no zero, else 0.
+
+        Its coefficients have one sign, its atoms are not negative, and one of its terms stays positive.
+        """
+        signs = {c > 0 for c in polynomial.values()}
+        kinds = [{self.signs[i] for i in self._inside(key)} for key in polynomial]
+        self.effort.spend(len(polynomial) * (1 + len(self.signs)))
+        good = len(signs) == 1 and all(kind <= {"positive", "nonnegative"} for kind in kinds)
+        return (1 if True in signs else -1) if good and any(kind <= {"positive"} for kind in kinds) else 0
+
+
+def refuse(field: Quotients, polynomial: Polynomial) -> Polynomial:
+    """Admit nothing but what is known."""
+    names = [shown(key[1]) if key[0] == "symbol" else "exp" for key, i in field.atoms.items() if _holds(polynomial, i)]
+    raise Rejected(f"a division by a polynomial in {', '.join(names)} that no listed factor covers")
+
+
+def _holds(polynomial: Polynomial, atom: int) -> bool:
+    return any(key >> _WIDTH * atom & _FIELD for key in polynomial)
+
+
+def admit_all(field: Quotients, polynomial: Polynomial) -> Polynomial:
+    """Admit every divisor: for identities between functions that are known to be defined."""
+    return polynomial
+
+
+def admit_positive(field: Quotients, polynomial: Polynomial) -> Polynomial:
+    """Admit what is shown to have one sign, as a positive factor."""
+    sign = field.one_sign(polynomial)
+    if not sign:
+        raise Rejected("a division by a polynomial that is not shown to have one sign")
+    return {key: sign * c for key, c in polynomial.items()}

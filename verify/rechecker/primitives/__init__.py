@@ -1,0 +1,1 @@
+"""The primitives of the language, each computed anew."""

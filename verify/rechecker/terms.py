@@ -1,0 +1,479 @@
+"""Expressions of a statement as a shared graph: read from data, substituted into, differentiated.
+
+Equal expressions are one node. Sums collect equal terms, products their numerical factors, and
+numbers are folded exactly. What would drop out by this, as x does from x − x, does so only where it
+has a value whatever the symbols' values are; else it stays, times 0. The same holds for what is
+differentiated, and for the point of a substitution. So a node has a value only where all that it was
+written with has one: no divisor is 0, and what is under a logarithm or a root is as it should be.
+Of a Case, what is not chosen counts for nothing. No function here recurses on the depth of a graph,
+which definitions may make deep.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+from verify.rechecker.nodes import Node, order, square_root
+from verify.rechecker.primitives.table import PRIMITIVES, exact_value
+from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, word
+
+RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
+ASSUMPTIONS = (
+    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
+)
+LARGEST_POWER, MOST_NODES = 10_000, 300_000
+_MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_TERMS, _MOST_ORDER = 2**18, 2**14, 1000, 100_000, 20
+_BINDERS = ("Derivative", "Subs", "Limit")
+_ARITIES = (
+    dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
+    | dict.fromkeys(("Pow", "Derivative", *RELATIONS), (2, 2))
+    | dict.fromkeys(("exp", "log"), (1, 1))
+    | {"Subs": (3, 3), "Limit": (4, 4), "Tuple": (1, 2), "Infinity": (0, 0)}
+)
+
+
+Names = Mapping[Any, Node]
+
+
+class Terms:
+    """The graph of one file; `assumptions` says what each symbol's data assume of it.
+
+    `abbreviations` are names that expressions will be put in for, which may have no value; `may_assume`
+    says whether what the data of a name assume may be assumed.
+    """
+
+    def __init__(
+        self, effort: Effort, abbreviations: Iterable[Any], may_assume: Callable[[Any, tuple[str, ...]], bool]
+    ) -> None:
+        self.effort, self.abbreviations, self.may_assume = effort, frozenset(abbreviations), may_assume
+        self.assumptions: dict[Any, tuple[str, ...]] = {}
+        self._nodes: dict[Any, Node] = {}
+        self._masks: dict[Any, int] = {}
+        self._slopes: dict[Any, dict[Node, Node]] = {}
+        self.zero, self.one, self.minus_one = self.number(0), self.number(1), self.number(-1)
+
+    def mask(self, names: Iterable[Any]) -> int:
+        """Return the mask of some symbols."""
+        return sum(self._masks.get(name, 0) for name in set(names))
+
+    def names(self, mask: int) -> list[Any]:
+        """Return the symbols of a mask."""
+        return [name for name, bit in self._masks.items() if bit & mask]
+
+    def number(self, value: Fraction | int) -> Node:
+        """Return a number."""
+        value = Fraction(value)
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+            raise Rejected(f"a number of more than {_MOST_BITS} bits comes up")
+        return self._node("number", (), value)
+
+    def symbol(self, name: Any) -> Node:
+        """Return a symbol."""
+        if name not in self._masks:
+            if len(self._masks) >= _MOST_NAMES:
+                raise Rejected(f"there are more than {_MOST_NAMES} symbols")
+            self._masks[name] = 1 << len(self._masks)
+        return self._node("symbol", (), name)
+
+    def _node(self, head: str, args: tuple[Node, ...], value: Any = None) -> Node:
+        key = (head, args, value)
+        node = self._nodes.get(key)
+        if node is None:
+            self.effort.spend(3 + 0.3 * len(args))
+            if len(self._nodes) >= MOST_NODES:
+                raise Rejected(f"the expressions have more than {MOST_NODES} parts")
+            free = self._masks[value] if head == "symbol" else 0
+            for argument in args:
+                free |= argument.free
+            if head in ("Subs", "Limit"):
+                free = (args[0].free & ~args[1].free) | args[2].free
+            total = self._total(head, args, value)
+            node = self._nodes[key] = Node(head, args, value, free, len(self._nodes), total)
+        return node
+
+    def _total(self, head: str, args: tuple[Node, ...], value: Any) -> bool:
+        if head == "symbol":
+            return value not in self.abbreviations
+        if head not in ("number", "Add", "Mul", "Pow", "exp", "log") or not all(a.total for a in args):
+            return False
+        if head == "Pow" and args[1].head == "number" and args[1].value >= 0 and args[1].value.denominator == 1:
+            return True
+        return head not in ("Pow", "log") or (args[0].head == "number" and args[0].value > 0)
+
+    def add(self, terms: Iterable[Node]) -> Node:
+        """Return a sum, equal terms collected; those that cancel stay, times 0, where they may have no value."""
+        total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
+        if sum(len(t.args) for t in terms) > _MOST_TERMS:
+            raise Rejected(f"a sum has more than {_MOST_TERMS} terms")
+        for term in chain.from_iterable(t.args if t.head == "Add" else (t,) for t in terms):
+            self.effort.spend(1)
+            if term.head == "number":
+                total += term.value
+                continue
+            coefficient, rest = Fraction(1), term
+            if term.head == "Mul" and term.args[0].head == "number":
+                coefficient, rest = term.args[0].value, self._product(term.args[1:])
+            parts[rest] = parts.get(rest, Fraction(0)) + coefficient
+        found = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c or not rest.total]
+        if total or not found:
+            found.append(self.number(total))
+        return found[0] if len(found) == 1 else self._node("Add", tuple(sorted(found, key=_serial)))
+
+    def mul(self, factors: Iterable[Node]) -> Node:
+        """Return a product, numerical factors in front; products inside stay, and times 0 what may have no value."""
+        coefficient, rest = Fraction(1), list[Node]()
+        for factor in factors:
+            self.effort.spend(1)
+            if factor.head == "number":
+                coefficient *= factor.value
+            elif factor.head == "Mul" and factor.args[0].head == "number":
+                coefficient *= factor.args[0].value
+                rest.append(self._product(factor.args[1:]))
+            else:
+                rest.append(factor)
+        if not coefficient:
+            rest = [factor for factor in rest if not factor.total]
+        elif (roots := self._roots_collected(rest)) is not None:
+            return self.mul((self.number(coefficient), roots))
+        if not rest:
+            return self.number(coefficient)
+        return self._product((*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial)))
+
+    def _product(self, factors: tuple[Node, ...]) -> Node:
+        return factors[0] if len(factors) == 1 else self._node("Mul", factors)
+
+    def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
+        """Return a product with equal roots as powers, √u·√u as u + 0·√u; None where there are no two of one kind."""
+        groups: dict[Any, list[Node]] = {}
+        for factor in factors:
+            if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].value.denominator > 1:
+                base, exponent = factor.args
+                groups.setdefault(exponent if base.head == "number" else base, []).append(factor)
+        if not any(len(group) > 1 for group in groups.values()):
+            return None
+        alone = [f for f in factors if not any(f in group for group in groups.values() if len(group) > 1)]
+        lost: list[Node] = []
+        for key, group in groups.items():
+            if len(group) > 1:
+                if key.head == "number" and group[0].args[1] is key:
+                    alone.append(self.power(self.mul(f.args[0] for f in group), key))
+                else:
+                    alone.append(self.power(key, self.add(f.args[1] for f in group)))
+                lost += [f for f in group if not f.total]
+        return self.add((self.mul(alone), *(self.mul((self.zero, f)) for f in dict.fromkeys(lost))))
+
+    def negative(self, node: Node) -> Node:
+        """Return −node."""
+        if node.head == "Add":
+            return self.add(self.mul((self.minus_one, term)) for term in node.args)
+        return self.mul((self.minus_one, node))
+
+    def minus(self, left: Node, right: Node) -> Node:
+        """Return left − right."""
+        return self.add((left, self.negative(right)))
+
+    def power(self, base: Node, exponent: Node | int) -> Node:
+        """Return a power; those of numbers are folded where they are small and rational."""
+        exponent = self.number(exponent) if isinstance(exponent, int) else exponent
+        if exponent.head == "number":
+            power = exponent.value
+            if power == 0:
+                return self.add((self.one, self.mul((self.zero, base))))
+            if power == 1:
+                return base
+            if base.head == "number" and (folded := self._folded(base.value, power)) is not None:
+                return self.number(folded)
+            if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
+                inner = base.args[1].value
+                if inner.denominator > 1:
+                    # √u², which is u where √u has a value.
+                    return self._where(self.power(base.args[0], self.number(inner * power)), base)
+        return self._node("Pow", (base, exponent))
+
+    @staticmethod
+    def _folded(base: Fraction, power: Fraction) -> Fraction | None:
+        if not base:
+            if power < 0:
+                raise Undefined("there is a division by zero")
+            return Fraction(0)
+        if power.denominator == 2 and (root := square_root(base)) is not None:
+            base, power = root, power * 2
+        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+        small = power.denominator == 1 and abs(power) <= LARGEST_POWER and bits * abs(power) <= _FOLDED_BITS
+        return base ** int(power) if small else None
+
+    def exp(self, argument: Node) -> Node:
+        """Return exp; that of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
+        if argument is self.zero:
+            return self.one
+        if argument.head == "log":
+            return self._where(argument.args[0], argument)
+        if argument.head == "Mul" and len(argument.args) == 2 and argument.args[1].head == "log":
+            return self._where(self.power(argument.args[1].args[0], argument.args[0]), argument.args[1])
+        if argument.head == "Mul" and argument.args[0].head == "number":
+            times = argument.args[0].value
+            if times.denominator == 1 and 2 <= abs(times) <= LARGEST_POWER:
+                unit = self.mul((self.number(1 if times > 0 else -1), *argument.args[1:]))
+                return self.power(self._node("exp", (unit,)), int(abs(times)))
+        return self._node("exp", (argument,))
+
+    def log(self, argument: Node) -> Node:
+        """Return the logarithm."""
+        if argument.head == "exp":
+            return self._where(argument.args[0], argument)
+        return self.zero if argument is self.one else self._node("log", (argument,))
+
+    def _where(self, value: Node, part: Node) -> Node:
+        """Return a value that is one only where a part has a value."""
+        return value if part.total else self.add((value, self.mul((self.zero, part))))
+
+    def build(self, head: str, args: Sequence[Node]) -> Node:
+        """Return a node of a head with arguments."""
+        match head:
+            case "Add":
+                return self.add(args)
+            case "Mul":
+                return self.mul(args)
+            case "Pow":
+                return self.power(*args)
+            case "exp":
+                return self.exp(*args)
+            case "log":
+                return self.log(*args)
+        value = PRIMITIVES[head].value if head in PRIMITIVES else None
+        if value and all(argument.head == "number" for argument in args):
+            return self.number(exact_value(self.effort, head, tuple(argument.value for argument in args)))
+        return self._node(head, tuple(args))
+
+    def expression(self, data: Any, where: str) -> Node:
+        """Return the node of an expression's data."""
+        node = self._read(data, where)
+        if node.head in (*RELATIONS, "Tuple", "Infinity"):
+            raise Rejected(f"{where}: {node.head} is no expression")
+        return node
+
+    def relation(self, data: Any, where: str) -> Node:
+        """Return the node of a relation's data."""
+        node = self._read(data, where)
+        if node.head not in RELATIONS:
+            raise Rejected(f"{where}: {shown(node.head)} is no relation")
+        return node
+
+    def _read(self, data: Any, where: str) -> Node:
+        if not (type(data) is list and data and type(data[0]) is str):
+            raise Rejected(f"{where}: {shown(data)} is not an expression")
+        head, *rest = data
+        if head == "Symbol":
+            return self._read_symbol(rest, where)
+        if head in ("Integer", "Rational"):
+            (text,) = items(rest, where, 1)
+            value = rational(text, where)
+            if (value.denominator == 1) != (head == "Integer"):
+                raise Rejected(f"{where}: {shown(text)} is no {head}")
+            return self.number(value)
+        if head == "Primitive":
+            return self._read_primitive(rest, where)
+        least, most = _ARITIES.get(head, (1, 0))
+        if least > most:
+            raise Unknown(f"{where}: {shown(head)} is outside what this program checks")
+        if not least <= len(rest) <= most:
+            raise Rejected(f"{where}: {head} has {len(rest)} arguments")
+        args = [self._read(argument, where) for argument in rest]
+        return self._checked(head, args, where)
+
+    def _read_primitive(self, rest: list[Any], where: str) -> Node:
+        name = known_primitive(rest, where)
+        if len(rest) - 2 != PRIMITIVES[name].arity:
+            raise Rejected(f"{where}: {name} has {len(rest) - 2} arguments")
+        return self.build(name, [self.expression(argument, where) for argument in rest[2:]])
+
+    def _read_symbol(self, rest: list[Any], where: str) -> Node:
+        if not rest or type(rest[0]) is not str or not rest[0]:
+            raise Rejected(f"{where}: a symbol without a name")
+        name, assumed = rest[0], tuple(word(a, where, ASSUMPTIONS) for a in rest[1:])
+        if self.assumptions.setdefault(name, assumed) != assumed:
+            raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
+        if not self.may_assume(name, assumed):
+            raise Rejected(f"{where}: the symbol {shown(name)} assumes more than the parameter's domain says")
+        return self.symbol(name)
+
+    def _checked(self, head: str, args: list[Node], where: str) -> Node:
+        inner = [a.head for a in args]
+        allowed = {"Derivative": (1,), "Subs": (1, 2), "Limit": (2,)}.get(head, ())
+        for place, kind in enumerate(inner):
+            if kind in RELATIONS or (kind in ("Tuple", "Infinity") and place not in allowed):
+                raise Rejected(f"{where}: {kind} does not belong inside {head}")
+        match head:
+            case "Add" | "Mul" | "Pow" | "exp" | "log":
+                return self.build(head, args)
+            case "Derivative":
+                good = inner[1] == "Tuple" and [a.head for a in args[1].args] == ["symbol", "number"]
+                good = good and args[1].args[1].value in range(1, _MOST_ORDER + 1)
+            case "Subs":
+                good = inner[1] == inner[2] == "Tuple" and len(args[1].args) == len(args[2].args) == 1
+                good = good and args[1].args[0].head == "symbol"
+            case "Limit":
+                good = inner[1] == inner[3] == "symbol" and args[3].value in ("+", "-", "+-")
+                good = good and inner[2] != "Tuple" and not args[2].free & args[1].free
+                args = args[:3]
+            case "Case":
+                good = inner[0] == "symbol"
+            case _:
+                good = True
+        if not good:
+            raise Unknown(f"{where}: this {head} is outside what this program checks")
+        return self._node(head, tuple(args))
+
+    def substitute(self, node: Node, values: Names) -> Node:
+        """Return the node with symbols replaced, all at once; refused where a bound name would be touched."""
+        mask = self.mask(values)
+        if not node.free & mask:
+            return node
+        done: dict[Node, Node] = {}
+        parts = order([node], lambda n: not n.free & mask or n.head in ("Subs", "Limit"))
+        self.effort.spend(len(parts))
+        for part in parts:
+            if not part.free & mask:
+                done[part] = part
+            elif part.head == "symbol":
+                done[part] = values[part.value]
+            elif part.head in ("Subs", "Limit"):
+                done[part] = self._substituted_inside(part, values)
+            else:
+                if part.head == "Derivative" and (clash := self.names(part.args[1].free & self._touched(part, values))):
+                    raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
+                done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
+        return done[node]
+
+    def _touched(self, part: Node, values: Names) -> int:
+        """Return the mask of the names that are replaced in a part, and of what is put in."""
+        mask = self.mask(values)
+        for name in self.names(part.free & mask):
+            mask |= values[name].free
+        return mask
+
+    def _substituted_inside(self, part: Node, values: Names) -> Node:
+        """Return what binds a name with others replaced; that name inside it is its own."""
+        inner, bound, point, *rest = part.args
+        others = {name: value for name, value in values.items() if name not in self.names(bound.free)}
+        for name in self.names(inner.free & self.mask(others)):
+            if clash := self.names(others[name].free & bound.free):
+                raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
+        return self.build(part.head, [self.substitute(inner, others), bound, self.substitute(point, values), *rest])
+
+    def exchanged(self, node: Node, old: Node, new: Node) -> Node:
+        """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
+        done: dict[Node, Node] = {old: new}
+        parts = order([node], lambda n: n is old)
+        self.effort.spend(len(parts))
+        for part in parts:
+            if part.args and part is not old:
+                if part.head in _BINDERS:
+                    raise Rejected(f"{part.head} is outside of what is bounded here")
+                done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
+        return done.get(node, node)
+
+    def choose(self, node: Node, chosen: Mapping[Any, int], counts: Mapping[Any, int]) -> Node:
+        """Return the node with every Case decided by the place of its word."""
+        done: dict[Node, Node] = {}
+        for part in order([node]):
+            args = [done[a] for a in part.args]
+            if part.head == "Case":
+                name = part.args[0].value
+                if name not in counts or counts[name] != len(args) - 1:
+                    raise Rejected(f"Case needs one expression for each word of {shown(name)}")
+                done[part] = args[1 + chosen[name]]
+            else:
+                done[part] = self.build(part.head, args) if args != list(part.args) else part
+        return done[node]
+
+    def carried_out(self, node: Node) -> Node:
+        """Return the node with its derivatives and substitutions carried out; limits stay."""
+        done: dict[Node, Node] = {}
+        for part in order([node]):
+            args = [done[a] for a in part.args]
+            if part.head in ("Derivative", "Subs") and any(p.head == "Limit" for p in order(args[:1])):
+                raise Unknown(f"a Limit inside a {part.head} is outside what this program checks")
+            if part.head == "Derivative":
+                symbol, times = args[1].args
+                value = args[0]
+                for _ in range(int(times.value)):
+                    value = self.slope(value, symbol.value)
+                value = self.add((value, self.mul((self.zero, args[0]))))
+            elif part.head == "Subs":
+                point = args[2].args[0]
+                value = self.substitute(args[0], {args[1].args[0].value: point})
+                value = self.add((value, self.mul((self.zero, point))))
+            else:
+                value = self.build(part.head, args) if args != list(part.args) else part
+            done[part] = value
+        return done[node]
+
+    def cancelled(self, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+        """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
+        found: list[Node] = []
+        while True:
+            done: dict[Node, Node] = {}
+            before, parts = len(found), order(nodes, _is_limit)
+            self.effort.spend(len(parts))
+            for part in parts:
+                if part.head == "Mul" and part.args[0] is self.zero:
+                    found.append(part)
+                    done[part] = self.zero
+                else:
+                    args = [done.get(a, a) for a in part.args]
+                    done[part] = self.build(part.head, args) if args != list(part.args) else part
+            nodes = [done[node] for node in nodes]
+            if len(found) == before:
+                return nodes, found
+
+    def slope(self, node: Node, name: Any) -> Node:
+        """Return the derivative in a symbol where there is one, each part of the graph differentiated once."""
+        mask, done = self.mask([name]), self._slopes.setdefault(name, {})
+        for part in order([node], lambda n: n in done or not n.free & mask):
+            if part not in done:
+                done[part] = self._slope(part, done) if part.free & mask else self.zero
+        return done[node]
+
+    def _slope(self, node: Node, done: Mapping[Node, Node]) -> Node:
+        args = node.args
+        match node.head:
+            case "symbol":
+                return self.one
+            case "Add":
+                return self.add(done[a] for a in args)
+            case "Mul":
+                self.effort.spend(len(args) ** 2)
+                moving = [i for i, a in enumerate(args) if done[a] is not self.zero]
+                return self.add(self.mul((*args[:i], done[args[i]], *args[i + 1 :])) for i in moving)
+            case "Pow":
+                base, exponent = args
+                terms = []
+                if done[base] is not self.zero:
+                    lowered = self.power(base, self.minus(exponent, self.one))
+                    terms.append(self.mul((exponent, lowered, done[base])))
+                if done[exponent] is not self.zero:
+                    terms.append(self.mul((node, self.log(base), done[exponent])))
+                return self.add(terms)
+            case "exp":
+                return self.mul((node, done[args[0]]))
+            case "log":
+                return self.mul((done[args[0]], self.power(args[0], -1)))
+        raise Rejected(f"{node.head} cannot be differentiated here")
+
+
+def _serial(node: Node) -> int:
+    return node.serial
+
+
+def known_primitive(rest: list[Any], where: str) -> str:
+    """Return the name and version of a primitive that is known here."""
+    name = "/".join(map(str, rest[:2]))
+    if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
+        raise Unknown(f"{where}: the primitive {shown(name)} is not known to this program")
+    return name
+
+
+def _is_limit(node: Node) -> bool:
+    return node.head == "Limit"

@@ -1,0 +1,1 @@
+"""What people see: the command line, text, plots, the ledger, findings and maps."""

@@ -1,0 +1,218 @@
+"""The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
+
+For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
+`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one clause refuted, or with all
+proved, or with the hypothesis itself as the clause, proved.
+`python -m verify.reports.necessity_map [--seconds S] [ID ...]` writes the map.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.checking.loading import load_theorem
+from verify.checking.registry import package_of, theorem_ids
+from verify.errors import InputError, TheoremError
+from verify.evaluation.instances import parse
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.search.necessity import NecessityResult
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A theorem's part of the map: its rows as in `verify necessity --json`, `why` where there is none."""
+
+    theorem: str
+    hypotheses: tuple[dict[str, Any], ...]
+    seconds: float
+    seed: int
+    why: str = ""
+
+    def counts(self) -> str:
+        """Return how many hypotheses are needed (and which), redundant and undecided."""
+        rows = {status: [row["label"] for row in self.hypotheses if row["status"] == status] for status in _STATUSES}
+        fixed = sum(not row["varied"] for row in self.hypotheses)
+        parts = [
+            f"{len(labels)} {status}" + (f" ({', '.join(labels)})" if labels and status != "undecided" else "")
+            for status, labels in rows.items()
+            if labels
+        ]
+        return ", ".join(parts) + (f", {fixed} of these without a coded variation" if fixed else "")
+
+
+_SHORT = 20
+_STATUSES = ("needed", "redundant", "undecided")
+
+
+def folder(theorem_id: str) -> Path:
+    """Return where the package of a theorem ships its map."""
+    return Path(str(resources.files(package_of(theorem_id)))) / "necessity"
+
+
+def certificate_path(theorem_id: str, label: str) -> Path:
+    """Return where the certificate of a violation lies."""
+    return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
+
+
+def shipped(theorem: "Theorem") -> Mapped:
+    """Return the shipped map of a theorem; `why` says where it is missing or of another statement."""
+    try:
+        path = folder(theorem.id) / f"{theorem.id}.json"
+    except InputError:
+        return Mapped(theorem.id, (), 0, 0, "it is not registered: no package ships a map")
+    if not path.is_file():
+        return Mapped(theorem.id, (), 0, 0, "no map is shipped")
+    body = json.loads(path.read_text(encoding="utf-8"))
+    why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
+    return Mapped(theorem.id, tuple(body["hypotheses"]), body["seconds"], body["seed"], why)
+
+
+def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
+    """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
+
+    The re-checker accepts it, its statement is the theorem's without the hypothesis, and, where that is needed, the
+    clause is refuted at the row's witness, within the other hypotheses and without this one.
+    """
+    from verify.claims.inequality import Inequality
+    from verify.evaluation.instances import evaluate_hypothesis
+    from verify.rechecker import Rejected, Unreadable, recheck_file
+    from verify.search.narrowing import without
+
+    if row["status"] == "undecided":
+        return ""
+
+    path = certificate_path(theorem.id, row["label"])
+    if not path.is_file():
+        return "no certificate is shipped"
+    try:
+        found = recheck_file(path)
+    except (Rejected, Unreadable) as error:
+        return str(error)
+    statement = without(theorem.statement, [row["label"]])
+    hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
+    if row["status"] == "redundant":
+        claims = [statement.clauses]
+        claims += [(Inequality(hypothesis.label, hypothesis.relation),)] if hypothesis.relation is not None else []
+        if found.statement_digest not in {replace(statement, clauses=claim).digest for claim in claims}:
+            return "the certificate is of another statement"
+        proved = all((outcome, evidence) == ("verified", "proved") for _, outcome, evidence, _ in found.clauses)
+        return "" if proved else "the certificate proves less"
+    clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
+    if not clauses or found.statement_digest != replace(statement, clauses=clauses).digest:
+        return "the certificate is of another statement"
+    if not found.in_scope or [outcome for _, outcome, _, _ in found.clauses] != ["refuted"]:
+        return "the certificate is of no violation within the other hypotheses"
+    witness = {name: value for name, value in row["witness"].items() if not name.endswith("_float")}
+    if {name: _typed(value) for name, value in found.instance.items()} != {n: _typed(x) for n, x in witness.items()}:
+        return "the certificate is of another instance"
+    instance = parse(theorem.statement, witness)
+    if evaluate_hypothesis(theorem.statement.decided(hypothesis, instance), instance).holds is not False:
+        return "the hypothesis holds at the witness"
+    return ""
+
+
+def write(theorem: "Theorem", result: "NecessityResult", target: Path) -> None:
+    """Write a theorem's map and its certificates, whole, removing those of before. Raises TheoremError."""
+    from verify.rechecker import Rejected, Unreadable, recheck_text
+
+    texts: dict[str, str] = {}
+    for need in result.hypotheses:
+        if need.certificate is None:
+            continue
+        text = json.dumps(need.certificate, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+        try:
+            recheck_text(text.encode())
+        except (Rejected, Unreadable) as error:
+            raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
+        texts[f"{theorem.id}.{need.label}.certificate.json"] = text
+    texts[f"{theorem.id}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
+    target.mkdir(exist_ok=True)
+    for old in target.glob(f"{theorem.id}.*"):
+        if old.name not in texts and old.name.removeprefix(f"{theorem.id}.").count(".") == 2:
+            old.unlink()
+    for name, text in texts.items():
+        part = target / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(target / name)
+
+
+def map_text(theorems: "Iterable[Theorem]") -> str:
+    """Return the shipped maps of theorems as Markdown, to stand after the findings; "" where there are none."""
+    maps = [mapped for mapped in map(shipped, theorems) if not mapped.why]
+    return "\n" + "\n".join(table(maps)) + "\n" if maps else ""
+
+
+def table(maps: Iterable[Mapped]) -> Iterator[str]:
+    """Yield the map as Markdown; a hypothesis of which no variation is coded is counted, not shown."""
+    yield "## Which hypotheses are needed"
+    yield ""
+    yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
+    yield "found, of the clause that is named: where that is an inequality of a proof, it is the proof that needs the"
+    yield "hypothesis, and what the proof is for may hold without it. *Redundant*: a proof that the clauses hold"
+    yield "without it, whatever it stands for in the text, and that not all of them are steps of a proof; one at a"
+    yield "time, not all together. Both certificates are shipped. Else *undecided*. Written by `make necessity`."
+    yield ""
+    yield "| theorem | hypothesis | | what is known |"
+    yield "|---|---|---|---|"
+    for mapped in maps:
+        rows = [row for row in mapped.hypotheses if row["varied"]]
+        fixed = len(mapped.hypotheses) - len(rows)
+        for row in rows:
+            known = row["why"] if row["status"] != "needed" else "; ".join(_known(row))
+            statement = row["statement"].replace("|", "\\|")
+            yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
+        if fixed:
+            yield f"| `{mapped.theorem}` | {fixed} structural | undecided | no variation is coded |"
+
+
+def _known(row: dict[str, Any]) -> Iterator[str]:
+    at = " ".join(f"{name}={_typed(value)}" for name, value in row["witness"].items() if not name.endswith("_float"))
+    yield f"`{row['clause']}` refuted at {at}"
+    yield from threshold_lines(row)
+
+
+def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
+    """Yield where violations begin, a line for each way in which that was asked."""
+    for threshold in row["thresholds"]:
+        name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
+        clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {_short(threshold, 'clear')}"
+        yield f"for the other values there the hypothesis ends at {name} = {end}{clear}, refuted at {violated}"
+    relaxed = row["relaxed"]
+    if relaxed and relaxed["examples"]:
+        clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
+        effort = f"no violation in {relaxed['examples']} instances past it and up to {clear:.4g} times"
+        yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
+
+
+def _short(row: dict[str, Any], key: str) -> str:
+    """Return a number exactly where that is short, else to seven digits."""
+    exact = _typed(row[key])
+    return exact if len(exact) <= _SHORT else f"{row[f'{key}_float']:.7g}"
+
+
+def _typed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the map of the installed theorems, or of some, into the folders that their packages ship."""
+    from verify.search.necessity import SECONDS, necessity
+
+    seconds = float(arguments[1]) if arguments[:1] == ["--seconds"] else SECONDS
+    names = arguments[2:] if arguments[:1] == ["--seconds"] else arguments
+    for name in names or theorem_ids():
+        theorem = load_theorem(name)
+        result = necessity(theorem, seconds=seconds)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        write(theorem, result, folder(name))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

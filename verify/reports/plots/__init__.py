@@ -1,0 +1,1 @@
+"""Plots of what experiments measured and of what sweeps found."""

@@ -1,0 +1,140 @@
+"""Plots of what an experiment measured: lines with confidence bands, theory drawn over them, heat maps of matrices."""
+
+import io
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from verify.runs.experiments import ExperimentResult
+    from verify.runs.measurements import Curve, HeatMap, Predicted
+
+# Wong, Points of view: Color blindness, Nature Methods 8 (2011): told apart with every kind of colour vision.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_LINES = ("-", "--", "-.", ":")
+_THEORY = "#000000"
+_THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
+# From brown over white to blue-green: no red beside green, and dark at both ends.
+_DIVERGING = "BrBG"
+_COLUMNS = 3
+_LETTERS = 60
+"""Of the settings, on a line above each column."""
+_LETTERS_OF_AXIS = 38
+_WIDTH, _HEIGHT = 4.6, 3.6
+_FEW = 6
+"""Whole numbers that each get a tick."""
+_MARKED = 12
+"""Points of a curve that carry its mark."""
+
+Axis = tuple[str, str]
+
+
+def panels(result: "ExperimentResult") -> "dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]]":
+    """Return the curves, and what theory says of them, by what is on their axes."""
+    found: dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]] = {}
+    for name, curve in result.curves.items():
+        found.setdefault((curve.over, curve.quantity), ({}, {}))[0][name] = curve
+    for name, said in result.theory.items():
+        if (said.over, said.quantity) in found:
+            found[said.over, said.quantity][1][name] = said
+    return found
+
+
+def draw(result: "ExperimentResult") -> "Figure":
+    """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from verify.reports.text import assignments_text
+
+    groups = panels(result)
+    count = len(groups) + len(result.heat_maps)
+    columns = min(_COLUMNS, math.ceil(math.sqrt(count)))
+    rows = math.ceil(count / columns)
+    settings = f"{assignments_text(result.settings)} seed={result.seed}"
+    heading = [_title(result), *textwrap.wrap(settings, _LETTERS * columns)]
+    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    for place, ((over, quantity), (curves, theory)) in enumerate(groups.items(), start=1):
+        label = textwrap.fill(quantity, _LETTERS_OF_AXIS) if "\n" not in quantity else quantity
+        _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=label), curves, theory)
+    for place, (name, found) in enumerate(result.heat_maps.items(), start=len(groups) + 1):
+        _heat(figure.add_subplot(rows, columns, place), name, found)
+    figure.suptitle("\n".join(heading), fontsize="small")
+    return figure
+
+
+def _title(result: "ExperimentResult") -> str:
+    said = ["means and 95 % confidence bands"] if result.curves else []
+    said += ["theory in black"] if any(theory for _, theory in panels(result).values()) else []
+    said += ["heat maps"] if result.heat_maps else []
+    return f"{result.experiment}: {', '.join(said)}"
+
+
+def _lines(axes: "Axes", curves: "dict[str, Curve]", theory: "dict[str, Predicted]") -> None:
+    if any(curve.logarithmic for curve in curves.values()):
+        _logarithmic(axes)
+    for i, (name, curve) in enumerate(curves.items()):
+        body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]
+        axes.plot(
+            body["at"],
+            body["value"],
+            color=colour,
+            linestyle=_LINES[i % len(_LINES)],
+            marker=_MARKS[i % len(_MARKS)],
+            markersize=4,
+            markevery=max(1, len(body["at"]) // _MARKED),
+            label=name.replace("_", " "),
+        )
+        axes.fill_between(body["at"], body["lower"], body["upper"], color=colour, alpha=0.25, linewidth=0)
+    for i, (name, said) in enumerate(theory.items()):
+        middle = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)]
+        line = _THEORY_LINES[i % len(_THEORY_LINES)]
+        axes.plot(said.at, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " "))
+        axes.fill_between(said.at, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
+    points = {point for curve in curves.values() for point in curve.at}
+    if len(points) <= _FEW and all(point == int(point) for point in points):
+        # A few whole numbers, such as sizes: nothing is between them.
+        axes.set_xticks(sorted(points))
+    axes.grid(visible=True, alpha=0.3)
+    if len(curves) + len(theory) > 1:
+        axes.legend(fontsize="small")
+
+
+def _logarithmic(axes: "Axes") -> None:
+    """Make the vertical axis logarithmic, its ticks plain decimals also where it spans less than a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    # What has no logarithm is left out of a band, not clipped to the edge of the axis.
+    axes.set_yscale("log", nonpositive="mask")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _heat(axes: "Axes", name: str, found: "HeatMap") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    most = max(abs(number) for row in found.values for number in row) or 1.0
+    shape = len(found.values), len(found.values[0])
+    # A matrix that is far from square would be a thread.
+    aspect = "equal" if max(shape) <= 2 * min(shape) else "auto"
+    image = axes.imshow(found.values, cmap=_DIVERGING, vmin=-most, vmax=most, aspect=aspect, interpolation="nearest")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
+    axes.set_title(name.replace("_", " "), fontsize="medium")
+    axes.set_xlabel(found.columns)
+    axes.set_ylabel(found.rows)
+    assert axes.figure is not None
+    axes.figure.colorbar(image, ax=axes, label=found.quantity)
+
+
+def plotted(result: "ExperimentResult") -> bytes:
+    """Return the figure as a PNG."""
+    target = io.BytesIO()
+    draw(result).savefig(target, format="png", dpi=120)
+    return target.getvalue()

@@ -1,0 +1,337 @@
+"""The pytest plugin: `--full`, `--device`, the fixture `ledger`, and the ledger at the end of the run.
+
+Kept light: it is loaded by every pytest run where the package is installed, so theorems, SymPy
+and torch are imported only by the tests that use them.
+"""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verify.checking.theorem import Theorem
+    from verify.outcomes import CheckResult, Outcome
+    from verify.reports.findings import Finding, Reproduction
+    from verify.runs.comparisons import Comparison, ComparisonResult
+    from verify.runs.crossings import Crossing
+    from verify.search.mutation import Tried
+    from verify.search.results import ExploreResult
+
+PROPERTY = "lemmascope_ledger"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("lemmascope", "theorem checks")
+    group.addoption("--full", action="store_true", help="run the papers' own settings instead of quick ones")
+    group.addoption(
+        "--device",
+        choices=("auto", "cpu", "cuda"),
+        default="auto",
+        help="where simulations run (auto: drawn trainings on both; others on cuda under --full, if there is one)",
+    )
+    group.addoption("--draws", type=int, metavar="N", help="drawn instances of each test of a crossing")
+    group.addoption("--seed", type=int, metavar="N", help="seed of simulations, and of what Hypothesis draws")
+    group.addoption("--json", metavar="FILE", help="write the ledger to a file as JSON")
+
+
+def load_profile(config: pytest.Config) -> None:
+    """Choose Hypothesis's profile by this run's options: for the `pytest_configure` of a folder with crossings.
+
+    `--hypothesis-profile` and `--hypothesis-seed` have the first word. Profiles are those of
+    `verify.runs.crossings.register_profiles`. Raises UsageError for a number of draws below 1.
+    """
+    import hypothesis
+    from hypothesis import settings
+
+    draws, seed = config.getoption("--draws"), config.getoption("--seed")
+    if not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("full" if config.getoption("--full") else "quick")
+    if draws is not None:
+        if draws < 1:
+            raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
+        name = settings.get_current_profile_name()
+        settings.register_profile(name, settings.get_profile(name), max_examples=draws)
+        settings.load_profile(name)
+    if seed is not None and config.getoption("--hypothesis-seed", None) is None:
+        hypothesis.core.global_force_seed = seed
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether the papers' own settings were asked for."""
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> str:
+    """`cpu` or `cuda`, where simulations run; `cuda` without a card is a usage error.
+
+    A test of a crossing runs on each of the two, or on the one that was asked for; it is skipped where there is none.
+    """
+    from verify.errors import InputError
+    from verify.runs.devices import device_named
+
+    asked = str(request.config.getoption("--device"))
+    # What is quick is quicker without a card, whose context each worker would have to make.
+    quick = "cpu" if asked == "auto" and not request.config.getoption("--full") else asked
+    named = getattr(request, "param", quick)
+    try:
+        return device_named(named)
+    except InputError as error:
+        if named != asked:
+            pytest.skip(error.requirement)
+        raise pytest.UsageError(f"--device {error.value}: {error.requirement}") from error
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test of a crossing on both devices, or on the one that was asked for."""
+    if "crossing" in metafunc.fixturenames:
+        asked = str(metafunc.config.getoption("--device"))
+        # One worker has the card.
+        both = ("cpu", pytest.param("cuda", marks=pytest.mark.xdist_group("cuda")))
+        metafunc.parametrize("device", both if asked == "auto" else (asked,), indirect=True)
+
+
+class Ledger:
+    """What a test writes into the ledger: checks of theorems, comparisons with simulations, findings."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._request = request
+
+    def check(
+        self, theorem: "Theorem", *, expect: "Outcome | None" = None, seconds: float = 60, **instance: Any
+    ) -> "CheckResult":
+        """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
+
+        An expected refutation is a finding, and is entered as one. What is proved or certified is written
+        down as a certificate, and the test fails where the re-checker does not accept it.
+        """
+        from verify.outcomes import Outcome
+        from verify.reports import verbs
+        from verify.reports.necessity_map import shipped
+
+        result = verbs.check(theorem, instance, seconds=seconds)
+        wanted = expect or Outcome.VERIFIED
+        paper = theorem.source.paper
+        self._enter(
+            kind="theorem",
+            id=theorem.id,
+            outcome=result.outcome.value,
+            evidence=str(result.evidence or ""),
+            seconds=result.seconds,
+            expected=wanted.value,
+            paper=paper.key if paper else "",
+            number=theorem.source.number,
+            numbered=(paper.numbered_statements or 0) if paper else 0,
+            disclosed=list(paper.disclosed) if paper else [],
+            hypotheses="" if (mapped := shipped(theorem)).why else mapped.counts(),
+            rechecked=not (rejected := self._rejected(theorem, result)),
+        )
+        if result.outcome is not wanted:
+            pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
+        if rejected and result.evidence is not None:
+            pytest.fail(f"{theorem.id} at {dict(instance)}: the certificate is not accepted: {rejected}")
+        return result
+
+    @staticmethod
+    def _rejected(theorem: "Theorem", result: "CheckResult") -> str:
+        """Return why the check's certificate is not accepted, or nothing."""
+        from verify.checking.certificates import certificate_text
+        from verify.errors import InputError
+        from verify.rechecker import Rejected, Unreadable, recheck_text
+
+        try:
+            recheck_text(certificate_text(theorem, result).encode())
+        except (InputError, Rejected, Unreadable) as error:
+            return str(error)
+        return ""
+
+    def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
+        """Search each canary of a theorem and enter it; the test fails unless all are refuted, at the clause they name.
+
+        `effort` is that of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
+        """
+        from verify.reports import verbs
+
+        results, survived = [], []
+        for canary in theorem.canaries:
+            result = verbs.explore(theorem.variant(canary.statement), **effort)
+            killed = result.clause is not None and result.clause.label == canary.clause
+            entry = {"id": theorem.id, "label": canary.label, "killed": killed, "needed": result.needed or 0}
+            self._enter(kind="canary", **entry)
+            results.append(result)
+            survived += [] if killed else [canary.label]
+        if survived or not results:
+            pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
+        return results
+
+    def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, seconds: float = 6) -> "list[Tried]":
+        """Try at most so many mutants of a theorem's statement, and enter what became of them: nothing fails."""
+        from verify.search.mutation import fate, sample
+
+        tried = [fate(theorem, mutant, seconds=seconds, seed=seed) for mutant in sample(theorem.statement, most, seed)]
+        counts = {name: sum(found.fate == name for found in tried) for name in ("killed", "equivalent")}
+        survived = [[found.mutant.label, found.why] for found in tried if found.fate == "survived"]
+        self._enter(kind="mutants", id=theorem.id, survived=survived, **counts)
+        return tried
+
+    def compare(
+        self, comparison: "Comparison", *, expect: "Outcome | Sequence[Outcome] | None" = None, seed: int | None = None
+    ) -> "ComparisonResult":
+        """Run a comparison where and as fully as this run asks, and enter it; the seed is `--seed`'s, or 0.
+
+        The test fails unless the outcome is `expect` (verified), or one of several: what a paper says and a check does
+        not confirm is expected otherwise, and what nobody has run yet may end either way.
+        """
+        from verify.outcomes import Outcome
+
+        where, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
+        seed = seed if seed is not None else self._request.config.getoption("--seed") or 0
+        result = comparison.run(device=where, full=full, seed=seed)
+        wanted = (expect or Outcome.VERIFIED,) if isinstance(expect, Outcome | None) else tuple(expect)
+        either = " or ".join(wanted)
+        self._enter(
+            kind="comparison",
+            id=result.id,
+            outcome=result.outcome.value,
+            evidence=result.evidence.value,
+            expected=either,
+            detail=result.detail,
+            device=result.device,
+            instances=result.instances,
+        )
+        if result.outcome not in wanted:
+            expected = "" if expect is None else f", expected {either}"
+            pytest.fail(f"{result.id}: {result.outcome}{expected}: {result.detail} (seed {seed}, {result.device})")
+        return result
+
+    def reproduce(self, finding: "Finding") -> "Reproduction":
+        """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
+        found = finding.reproduce()
+        self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(found.failures))
+        if not found.holds:
+            pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(found.failures)}")
+        return found
+
+    def _enter(self, **entry: Any) -> None:
+        self._request.node.user_properties.append((PROPERTY, entry))
+
+
+@pytest.fixture
+def ledger(request: pytest.FixtureRequest) -> Ledger:
+    """The ledger of this run; works under pytest-xdist."""
+    return Ledger(request)
+
+
+class Crossed:
+    """What a test does with a crossing, each of it entered into the ledger."""
+
+    def __init__(self, request: pytest.FixtureRequest, device: str) -> None:
+        self._request, self._device = request, device
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._seen: set[str] = set()
+
+    def holds(self, crossing: "Crossing", instance: Any) -> None:
+        """Simulate at a drawn instance; the test fails unless theory is verified there."""
+        from verify.outcomes import Outcome
+
+        self._held(crossing, instance, "holds", Outcome.VERIFIED)
+
+    def fails(self, crossing: "Crossing", instance: Any) -> None:
+        """Simulate at an instance out of scope, where theory says that it does not hold: it has to be refuted."""
+        from verify.outcomes import Outcome
+
+        self._held(crossing, instance, "fails", Outcome.REFUTED)
+
+    def _held(self, crossing: "Crossing", instance: Any, what: str, wanted: "Outcome") -> None:
+        entry = self._entry(crossing, what)
+        failed, entry["outcome"] = entry["outcome"] == "failed", "failed"
+        verdict = crossing.held(crossing.theory, instance, self._device)
+        if verdict.outcome is not wanted:
+            said = "" if what == "holds" else ", expected refuted"
+            pytest.fail(f"{crossing.id} at {instance}: {verdict.outcome}{said}: {verdict.detail} ({self._device})")
+        if failed:
+            # What Hypothesis tries to simplify a failure is no draw.
+            return
+        entry["outcome"] = "as_expected"
+        self._seen.add(str(instance))
+        entry["draws"] += 1
+        entry["instances"] = len(self._seen)
+        entry["trainings"] += verdict.trainings
+        if verdict.ratio is not None and what == "holds":
+            entry["worst"] = max(entry["worst"] or 0.0, verdict.ratio)
+        for name in crossing.sizes:
+            size = getattr(instance, name)
+            low, high = entry["sizes"].get(name, (size, size))
+            entry["sizes"][name] = (min(low, size), max(high, size))
+
+    def _entry(self, crossing: "Crossing", what: str) -> dict[str, Any]:
+        if what not in self._entries:
+            counts: dict[str, Any] = {"draws": 0, "instances": 0, "trainings": 0, "worst": None, "sizes": {}}
+            self._entries[what] = self._entered(crossing, what, outcome="as_expected", **counts)
+        return self._entries[what]
+
+    def catches(self, crossing: "Crossing", label: str) -> None:
+        """Hold a planted error against drawn instances; the test fails unless one of them refutes it."""
+        from verify.outcomes import Outcome
+        from verify.runs.crossings import LOOKED_THROUGH
+
+        options = self._request.config.getoption
+        # Fewer draws of a run are no fewer here: an instance that shows the error has to be met.
+        examples = max(LOOKED_THROUGH, options("--draws") or 0)
+        verdict = crossing.caught(label, self._device, examples=examples, seed=options("--seed") or 0)
+        caught = verdict.outcome is Outcome.REFUTED
+        self._entered(crossing, "planted", label=label, caught=caught)
+        if not caught:
+            pytest.fail(f"{crossing.id}: {label}: {verdict.outcome}: {verdict.detail} ({self._device})")
+
+    def _entered(self, crossing: "Crossing", what: str, **found: Any) -> dict[str, Any]:
+        about = {"id": crossing.id, "of": crossing.of, "theorem": crossing.theorem, "exact": crossing.exact}
+        test = self._request.node.nodeid.split("[")[0]
+        entry = {"kind": "crossing", "what": what, **about, "device": self._device, "test": test, **found}
+        self._request.node.user_properties.append((PROPERTY, entry))
+        return entry
+
+
+@pytest.fixture
+def crossing(request: pytest.FixtureRequest, device: str) -> Crossed:
+    """What a test of a crossing holds theory against drawn instances with."""
+    return Crossed(request, device)
+
+
+_STARTED = pytest.StashKey[float]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Remember when the run began; the mark is pytest-xdist's, which may not be there."""
+    config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
+    config.addinivalue_line("markers", "crossing(id): the crossing that a test is of, which -k selects it by")
+    config.stash[_STARTED] = time.monotonic()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` select the test of a crossing by the crossing's id: `@pytest.mark.crossing(crossing.id)`."""
+    for mark in item.iter_markers("crossing"):
+        item.extra_keyword_matches.update(map(str, mark.args))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the ledger, when a test has written into it."""
+    found = [report for reports in terminalreporter.stats.values() for report in reports]
+    calls = [report for report in found if isinstance(report, pytest.TestReport) and report.when == "call"]
+    entries = [value for report in calls for name, value in report.user_properties if name == PROPERTY]
+    if not entries:
+        return
+    from verify.reports.ledger import ledger_json, ledger_lines
+
+    spent = time.monotonic() - config.stash[_STARTED]
+    terminalreporter.section("ledger")
+    for line in ledger_lines(entries, spent):
+        terminalreporter.write_line(line)
+    if path := config.getoption("--json"):
+        Path(path).write_text(ledger_json(entries, spent), encoding="utf-8")

@@ -1,0 +1,109 @@
+"""What `verify simulate` does: one run or several along a setting, from a store where it is there, with theory."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from verify.errors import InputError
+from verify.outcomes import SCHEMA
+from verify.runs.experiments import Experiment, ExperimentResult
+from verify.runs.store import Store, default_store
+
+_UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def simulate(experiment: Experiment, given: Mapping[str, str], options: Mapping[str, Any]) -> ExperimentResult:
+    """Run an experiment, along the setting that has several values where one has; `options` are those of `run`."""
+    given = dict(given)
+    if varied := experiment.varied(given):
+        return experiment.along(varied, given.pop(varied).split(","), **options, **given)
+    return with_theory(experiment.run(**options, **given))
+
+
+def with_theory(result: ExperimentResult) -> ExperimentResult:
+    """Return a result with what theory says of its curves, where something is registered that does."""
+    from verify.checking.registry import prediction_ids
+    from verify.runs.comparisons import load_prediction
+
+    if result.experiment not in prediction_ids():
+        return result
+    return replace(result, theory=dict(load_prediction(result.experiment).predict(result)))
+
+
+def usable_store(path: Path | None) -> Store | None:
+    """Return the store of a file; without one the default store, or None where nothing can be written there."""
+    if path is not None:
+        return Store(path)
+    default = default_store()
+    try:
+        default.parent.mkdir(exist_ok=True)
+        with (default.parent / ".writable").open("wb"):
+            pass
+        (default.parent / ".writable").unlink(missing_ok=True)
+    except OSError:
+        return None
+    return Store(default)
+
+
+def announced(experiment: Experiment, store: Store | None) -> Callable[[float], None]:
+    """Return what says on standard error, before a run begins, how long it is expected to take."""
+    resumed = experiment.resumable and store is not None
+
+    def announce(seconds: float) -> None:
+        how = "; interrupted, it goes on from its last checkpoint when it is asked for again" if resumed else ""
+        sys.stderr.write(f"{experiment.id}: about {duration_text(seconds)} from the start, on this machine{how}\n")
+        sys.stderr.flush()
+
+    return announce
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration to two digits, in the largest unit of which it has one."""
+    if not seconds >= 0:
+        raise InputError("seconds", seconds, "must be a number >= 0")
+    size, unit = next((pair for pair in _UNITS if seconds >= pair[0]), _UNITS[-1])
+    return f"{float(f'{seconds / size:.2g}'):g} {unit}"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to write to, before the run. Raises InputError where nothing can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
+    """Write a run to EXPERIMENT.json in a folder, and what can be drawn to EXPERIMENT.png; each whole or not at all.
+
+    Raises InputError where they cannot be written.
+    """
+    from verify.version import version
+
+    body = {"schema": SCHEMA, "version": version(), **result.to_json()}
+    files = {".json": (json.dumps(body, indent=2, allow_nan=False) + "\n").encode()}
+    if result.curves or result.heat_maps:
+        from verify.reports.plots.experiment_plots import plotted
+
+        files[".png"] = plotted(result)
+    paths = []
+    try:
+        for suffix, content in files.items():
+            path = folder / f"{result.experiment}{suffix}"
+            part = path.with_name(path.name + ".part")
+            part.write_bytes(content)
+            part.replace(path)
+            paths.append(path)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+    return paths
+
+
+def _unwritten(folder: Path, error: OSError) -> InputError:
+    return InputError("--out", folder, f"cannot be written: {error.strerror}")

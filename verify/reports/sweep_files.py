@@ -1,0 +1,110 @@
+"""What `verify sweep --out` writes: the rows as CSV and Parquet, the plot, and the summary; streamed from the store."""
+
+import csv
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError
+from verify.outcomes import SCHEMA
+
+if TYPE_CHECKING:
+    from verify.runs.sweeps.sweep import SweepResult
+
+_GROUP = 10_000
+"""Rows of one group of a Parquet file, the most that are held at a time."""
+TRUTH, NUMBER, TEXT = "bool", "float64", "string"
+WITHOUT_PARQUET = "no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'"
+
+
+def columns(result: "SweepResult") -> dict[str, str]:
+    """Return the columns of a sweep's table, and what is in each: exact numbers are text, beside them their floats."""
+    statement = result.theorem.statement
+    found: dict[str, str] = {}
+    for parameter in statement.parameters:
+        found[parameter.name] = TEXT
+        if parameter.kind in ("integer", "rational"):
+            found[f"{parameter.name}_float"] = NUMBER
+    found |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT}
+    for clause in statement.clauses:
+        found |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT}
+        found |= {f"{clause.label}.margin": NUMBER, f"{clause.label}.error": NUMBER}
+    for name in result.theorem.values:
+        found |= {f"value.{name}": TEXT, f"value.{name}_float": NUMBER}
+    return {**found, "detail": TEXT, "error": TEXT, "seconds": NUMBER}
+
+
+def table(result: "SweepResult") -> Iterator[dict[str, Any]]:
+    """Yield the rows of a sweep's table, None where there is nothing."""
+    names = columns(result)
+    for _, row in result.rows():
+        flat: dict[str, Any] = dict.fromkeys(names)
+        for name, value in row["instance"].items():
+            # A list, such as of eigenvalues, has no column of floats.
+            flat |= {name: value if name.endswith("_float") else _text(value)} if name in names else {}
+        flat |= {name: row[name] for name in ("in_scope", "outcome", "claim", "evidence", "detail", "error", "seconds")}
+        for clause in row["clauses"]:
+            label = clause["label"]
+            flat |= {f"{label}.{part}": clause[part] for part in ("holds", "evidence")}
+            flat |= {f"{label}.{part}": clause.get(f"{part}_float") for part in ("margin", "error")}
+        for name in result.theorem.values:
+            flat[f"value.{name}"] = _text(row["values"].get(name))
+            number = row["values"].get(f"{name}_float")
+            flat[f"value.{name}_float"] = number if isinstance(number, float | int) else None
+        yield flat
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
+    """Write THEOREM.sweep.csv, .json, .png (over one or two parameters) and .parquet (with pyarrow) to a folder.
+
+    Each is there whole or not at all. Raises InputError where they cannot be written.
+    """
+    from verify.reports.plots.sweep_plots import plotted, why_no_plot
+    from verify.version import version
+
+    def write_json(path: Path) -> None:
+        body = {"schema": SCHEMA, "version": version(), **result.to_json()}
+        path.write_text(json.dumps(body, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+    writers = {".csv": lambda path: _write_csv(result, path), ".json": write_json}
+    if find_spec("pyarrow"):
+        writers[".parquet"] = lambda path: _write_parquet(result, path)
+    if not why_no_plot(result):
+        writers[".png"] = lambda path: path.write_bytes(plotted(result))
+    paths = []
+    for suffix, write in writers.items():
+        path = folder / f"{result.theorem.id}.sweep{suffix}"
+        part = path.with_name(path.name + ".part")
+        try:
+            write(part)
+            part.replace(path)
+        except OSError as error:
+            raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
+        paths.append(path)
+    return paths
+
+
+def _write_csv(result: "SweepResult", path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as target:
+        writer = csv.DictWriter(target, list(columns(result)))
+        writer.writeheader()
+        writer.writerows(table(result))
+
+
+def _write_parquet(result: "SweepResult", path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = {TRUTH: pa.bool_(), NUMBER: pa.float64(), TEXT: pa.string()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns(result).items()])
+    rows = table(result)
+    with parquet.ParquetWriter(path, schema) as writer:
+        while group := list(islice(rows, _GROUP)):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))

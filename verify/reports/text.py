@@ -1,0 +1,241 @@
+"""Results as text for people."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.checking.theorem import Theorem
+from verify.outcomes import CheckResult, Evidence, HypothesisResult, number_text
+
+if TYPE_CHECKING:
+    from verify.evaluation.instances import ConditionsResult
+    from verify.runs.experiments import ExperimentResult
+    from verify.runs.measurements import Measurement
+    from verify.runs.sweeps.grids import Axis
+    from verify.runs.sweeps.sweep import SweepResult
+    from verify.search.necessity import NecessityResult
+    from verify.search.results import ExploreResult
+    from verify.search.sharpness import Sharpness
+
+_SHORT = 10
+_ONE = "the one instance of a statement without parameters"
+
+
+def _hypothesis(result: HypothesisResult) -> str:
+    slack = "" if result.slack is None else f"   slack {number_text(result.slack, _SHORT)}"
+    needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
+    detail = f"   {result.detail}" if result.detail else ""
+    return f"  {result.status:5}  {result.label}: {result.statement}{slack}{needs}{detail}"
+
+
+def assignments_text(values: Any) -> str:
+    """Return names and values as they are typed."""
+    return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
+
+
+def conditions_text(result: "ConditionsResult") -> str:
+    """Return the conditions at a partial instance."""
+    scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
+    lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
+    if result.ranges:
+        lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
+    return "\n".join([*lines, scope])
+
+
+def _measured(m: "Measurement") -> str:
+    spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
+    spread = " (one sample)" if m.standard_error is None else spread
+    return f"{m.value:.{_SHORT}g}{spread}"
+
+
+def _row(numbers: Iterable[float]) -> str:
+    return ", ".join(f"{number:.4g}" for number in numbers)
+
+
+def experiment_text(result: "ExperimentResult") -> str:
+    """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
+    lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
+    lines += ["measurements"] if result.measurements else []
+    lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
+    over = None
+    for name, curve in result.curves.items():
+        if over != (over := (curve.over, curve.at)):
+            lines += [f"over {curve.over}: {_row(curve.at)}"]
+        lines += [f"  {name} = {_row(m.value for m in curve.measured)}"]
+    for name, said in result.theory.items():
+        first, *_, last = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)] * 2
+        lines += [f"  theory: {name} = {first:.4g}" + (f" to {last:.4g}" if last != first else "")]
+    for name, found in result.heat_maps.items():
+        numbers = [number for row in found.values for number in row]
+        shape = f"{len(found.values)} x {len(found.values[0])}"
+        lines += [f"  {name}: {shape} numbers from {min(numbers):.4g} to {max(numbers):.4g}"]
+    stored = ", from the store" if result.from_store else ""
+    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"])
+
+
+def check_text(result: CheckResult) -> str:
+    """Return a check, its headline last."""
+    lines = [
+        f"{result.theorem}  {assignments_text(result.instance)}",
+        "hypotheses",
+        *map(_hypothesis, result.hypotheses),
+    ]
+    lines.append("claim")
+    for clause in result.clauses:
+        evidence = f" ({clause.evidence})" if clause.evidence else ""
+        margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
+        lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
+        lines += [f"      {clause.detail}"] if clause.detail else []
+        lines += [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
+        lines += [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
+    for name, known in result.rests_on.items():
+        lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
+    if result.values:
+        lines += [
+            "values",
+            *(f"  {name} = {_value(result, name)}" for name in result.values),
+        ]
+    if unchecked := [name for name, found in result.rechecked.items() if not found]:
+        lines.append(f"not re-checked: {', '.join(unchecked)}")
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    headline = result.outcome.value.replace("_", " ")
+    if not result.in_scope:
+        headline += f"; the claim there: {result.claim_outcome}"
+    bits = f", {result.bits} bits" if result.bits else ""
+    return "\n".join([*lines, f"{headline}{evidence}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+
+
+def _value(result: CheckResult, name: str) -> str:
+    why = f": {result.without[name]}" if name in result.without else ""
+    return f"{number_text(result.values[name], result.digits)}{why}"
+
+
+def explore_text(result: "ExploreResult") -> str:
+    """Return what a search found, with its effort."""
+    dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
+    lines = [f"{result.theorem}{dropped}"]
+    if result.counterexample is not None and result.clause is not None:
+        lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
+        lines.append(f"  {result.clause.label}: {result.clause.claim}")
+        lines.append(
+            f"  refuted ({result.clause.evidence}): {result.clause.detail or assignments_text(result.clause.witness)}"
+        )
+    else:
+        lines.append("no counterexample found")
+        if result.smallest_margin is not None:
+            lines.append(
+                f"smallest margin {result.smallest_margin:.3g} at {assignments_text(result.nearest or {}) or _ONE}"
+            )
+        lines += [line for bound in result.sharpness for line in _sharpness(bound)]
+    if result.undecided:
+        lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
+    stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
+    stopped += ", replayed" if result.replayed else ""
+    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+
+
+def sweep_text(result: "SweepResult") -> str:
+    """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
+    from verify.runs.sweeps.sweep import OUTCOMES
+
+    lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
+    scopes = {True: "in scope", False: "out of scope", None: "neither"}
+    seen = [scope for scope in scopes if any(scope is found for found, _ in result.claims)]
+    if seen:
+        lines.append(f"{'claim':14}" + "".join(f"{scopes[scope]:>14}" for scope in seen))
+    for name in (name for name in OUTCOMES if any(name == found for _, found in result.claims)):
+        counts = (result.claims.get((scope, name), 0) for scope in seen)
+        lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
+    evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
+    lines += [f"evidence: {', '.join(evidence)}"] if evidence else []
+    lines += [f"an error of ours, please report it, at {failure}" for failure in result.failures]
+    if result.replaced:
+        lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")
+    if result.rechecked is not None:
+        again = result.rechecked
+        lines.append(f"computed again, of what the store served: {again.rows}, of which {again.differing} differ")
+        lines += [line for difference in again.differences for line in _difference(difference)]
+    done = f"{result.done} of {len(result.grid)} instances"
+    done += f", {result.served} from the store" if result.served else ""
+    stopped = f", {result.stopped}" if result.stopped else ""
+    return "\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"])
+
+
+def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
+    at = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
+    for part in difference["differs"]:
+        yield f"  at {at}: {part['what']} was kept as {part['kept']}, and is {part['found']}"
+
+
+def _axis(axis: "Axis") -> str:
+    if axis.spacing == "listed":
+        more = ",…" if len(axis.values) > _SHORT else ""
+        return f"over {axis.name}: {','.join(number_text(value) for value in axis.values[:_SHORT])}{more}"
+    ends = f"from {number_text(axis.values[0])} to {number_text(axis.values[-1])}"
+    return f"over {axis.name}: {len(axis.values)} {'' if axis.spacing == 'linear' else 'log-spaced '}values {ends}"
+
+
+def _sharpness(bound: "Sharpness") -> Iterator[str]:
+    yield f"sharpness of {bound.clause} at {assignments_text(bound.instance)}"
+    yield f"  found {number_text(bound.found, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
+    yield f"  ratio {number_text(bound.ratio, _SHORT)}"
+    if bound.best_proved is not None:
+        yield f"  best proved {number_text(bound.best_proved, _SHORT)}"
+    if bound.free is not None:
+        vacuous = "; the claimed bound says no more than that here" if bound.vacuous else ""
+        yield f"  free {number_text(bound.free, _SHORT)}{vacuous}"
+    if bound.bites is not None:
+        yield f"  bites where {bound.bites}"
+
+
+def necessity_text(result: "NecessityResult") -> str:
+    """Return what was found about each hypothesis, with the violation or the effort."""
+    from verify.reports.necessity_map import threshold_lines
+
+    lines = [result.theorem]
+    for need in result.hypotheses:
+        lines.append(f"  {need.status:9}  {need.label}: {need.statement}")
+        lines.append(f"             {need.why}")
+        if need.witness is not None:
+            lines.append(f"             at {assignments_text(need.witness)}")
+            lines += [f"             {line}" for line in threshold_lines(need.to_json())]
+    interrupted = ", interrupted" if result.interrupted else ""
+    return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
+
+
+def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
+    """Yield the derivation line by line, each step after its check."""
+    derivation = theorem.made_derivation()
+    notation = derivation.notation()
+    if form == "text":
+        yield f"{theorem.id}: {theorem.title}"
+        yield f"{theorem.source}"
+        for name, value in notation:
+            yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
+        for step in derivation.checked_steps():
+            yield step.text()
+        return
+    yield f"% {theorem.id}: {theorem.title}"
+    yield "\\begin{align*}"
+    yield " \\\\\n".join(f"  {sp.latex(name)} &= {sp.latex(value)}" for name, value in notation)
+    yield "\\end{align*}"
+    yield "\\begin{enumerate}"
+    for step in derivation.checked_steps():
+        yield step.latex()
+    yield "\\end{enumerate}"
+
+
+def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:
+    """Return the derivation as an object, every step checked."""
+    derivation = theorem.made_derivation()
+    write = sp.sstr if form == "text" else sp.latex
+    return {
+        "theorem": theorem.id,
+        "format": form,
+        "notation": {write(name): write(value) for name, value in derivation.notation()},
+        "steps": [
+            {"number": step.number, "why": step.why, "left": write(step.left), "right": write(step.right)}
+            for step in derivation.checked_steps()
+        ],
+    }

@@ -1,0 +1,191 @@
+"""The verbs, in Python as on the command line, which calls these and nothing else.
+
+A theorem is an id, `file.py:name` or a Theorem. Values are given by keyword or, where a name is that of an option, in a
+mapping; what is given both ways is an error. What a verb needs is imported when it is called, as much of it is heavy:
+SymPy, FLINT, Hypothesis, PyTorch.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from hypothesis.database import ExampleDatabase
+
+    from verify.checking.theorem import Theorem
+    from verify.evaluation.instances import ConditionsResult
+    from verify.outcomes import CheckResult
+    from verify.rechecker import Accepted
+    from verify.runs.experiments import Experiment, ExperimentResult
+    from verify.runs.store import Store
+    from verify.runs.sweeps.sweep import SweepResult
+    from verify.search.necessity import NecessityResult
+    from verify.search.results import ExploreResult
+
+    Progress = Callable[[int], None]
+
+
+def _loaded(theorem: "Theorem | str") -> "Theorem":
+    from verify.checking.loading import load_theorem
+
+    return load_theorem(theorem) if isinstance(theorem, str) else theorem
+
+
+def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are given in either way. Raises InputError for a name that is given in both."""
+    if twice := sorted(set(mapping or {}) & set(keywords)):
+        raise InputError(twice[0], keywords[twice[0]], "is given twice, in the mapping and by keyword")
+    return {**(mapping or {}), **keywords}
+
+
+def list_theorems(paper: str | None = None) -> list[dict[str, Any]]:
+    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError."""
+    from verify.reports.listing import list_rows
+
+    return list_rows(paper)
+
+
+def conditions(
+    theorem: "Theorem | str", given: Mapping[str, Any] | None = None, /, **values: Any
+) -> "ConditionsResult":
+    """Say which hypotheses hold, fail or need a parameter; a partial instance will do. Raises InputError."""
+    from verify.evaluation import instances
+
+    return instances.conditions(_loaded(theorem), _values(given, values))
+
+
+def check(
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seconds: float = 60,
+    digits: int = 17,
+    seed: int = 0,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "CheckResult":
+    """Check hypotheses and claim at an instance, within about `seconds`, shown to some digits. Raises InputError."""
+    from verify.checking import check as checking
+
+    effort = {"seconds": seconds, "digits": digits, "seed": seed, "progress": progress}
+    return checking.check(_loaded(theorem), _values(given, values), **effort)
+
+
+def derive(theorem: "Theorem | str") -> Iterator[Any]:
+    """Yield the derivation's steps, each checked as it is yielded. Raises TheoremError at a step that fails."""
+    return _loaded(theorem).made_derivation().checked_steps()
+
+
+def explore(
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    drop: Sequence[str] = (),
+    max_examples: int = 1000,
+    seconds: float = 30,
+    seed: int = 0,
+    database: "ExampleDatabase | None" = None,
+    guided: bool = True,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "ExploreResult":
+    """Search for a counterexample among instances with some values fixed. Raises InputError.
+
+    Parameters
+    ----------
+    drop
+        Labels of hypotheses that are left out.
+    max_examples, seconds
+        The effort: instances, and wall-clock time.
+    database
+        Where Hypothesis keeps what failed; nowhere by default.
+    guided
+        Whether near misses are followed.
+    """
+    from verify.search import explore as search
+
+    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "guided": guided}
+    found = {"database": database, "progress": progress}
+    return search.explore(_loaded(theorem), _values(given, values), drop=drop, **effort, **found)
+
+
+def necessity(
+    theorem: "Theorem | str", *, seconds: float = 60, seed: int = 0, progress: "Progress | None" = None
+) -> "NecessityResult":
+    """Decide which hypotheses are needed, with `seconds` for each. Raises InputError."""
+    from verify.search import necessity as search
+
+    return search.necessity(_loaded(theorem), seconds=seconds, seed=seed, progress=progress)
+
+
+def sweep(
+    theorem: "Theorem | str",
+    over: Mapping[str, Any],
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    store: "Store | Path | str | None" = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    seconds: float = 10,
+    seed: int = 0,
+    certify: bool = False,
+    recheck: float | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    **values: Any,
+) -> "SweepResult":
+    """Check at each instance of a grid, kept in a `store`. Raises InputError.
+
+    Parameters
+    ----------
+    over
+        By a parameter's name its values: `start:stop:count`, `…:log`, `v1,v2,…`, or a sequence.
+    jobs, scheduler
+        Processes of this machine, or the address of a Dask cluster.
+    certify
+        Whether no instance is decided by float64 alone.
+    recheck
+        Share, in (0, 1], of the rows that the store serves to compute again.
+    """
+    from verify.runs.sweeps import sweep as runs
+
+    workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
+    effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
+    return runs.sweep(_loaded(theorem), over, _values(given, values), **workers, **effort)
+
+
+def simulate(
+    experiment: "Experiment | str",
+    settings: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seed: int = 0,
+    device: str = "auto",
+    full: bool = False,
+    store: "Store | None" = None,
+    tell: Callable[[int, int], None] | None = None,
+    announce: Callable[[float], None] | None = None,
+    **more: Any,
+) -> "ExperimentResult":
+    """Run an experiment, with what theory says of its curves; options as in `Experiment.run`. Raises InputError.
+
+    A setting that is given several values, `v1,v2,…`, is gone along.
+    """
+    from verify.reports import simulate as reports
+    from verify.runs.experiments import load_experiment
+
+    loaded = load_experiment(experiment) if isinstance(experiment, str) else experiment
+    options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
+    return reports.simulate(loaded, _values(settings, more), options)
+
+
+def recheck(path: Path | str) -> "Accepted":
+    """Return what a certificate in a file shows. Raises `rechecker.Rejected` or `rechecker.Unreadable`."""
+    from verify.checking.standing import pins
+    from verify.rechecker import recheck_file
+
+    return recheck_file(path, pins())

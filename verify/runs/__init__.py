@@ -1,0 +1,1 @@
+"""What takes long, is stored and resumes: experiments, comparisons and sweeps."""

@@ -1,0 +1,88 @@
+"""Crossings: a closed form that a theorem gives, held against whole trainings at instances that Hypothesis draws.
+
+A test of a crossing is an ordinary `@given` test with the fixture `crossing`:
+
+    @given(instance=dynamics.instances)
+    def test_dynamics_against_training(crossing, instance):
+        crossing.holds(dynamics, instance)
+
+Hypothesis draws, shrinks and remembers what failed; the fixture enters draws, trainings and the largest deviation into
+the ledger.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from verify.runs.comparisons import Verdict, over_drawn
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+QUICK, FULL = 10, 200
+"""Instances that a crossing's test draws in a quick run, and under `--full`."""
+LOOKED_THROUGH = 4 * QUICK
+"""Instances that are drawn for one that shows a planted error."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What theory says of an object of a paper, against simulation from the definitions at drawn instances.
+
+    Parameters
+    ----------
+    id, title
+        `paper.name`, and one line that says what agrees.
+    of
+        What of the paper it is about, as its row in the table is called.
+    theorem
+        Id of the theorem that the closed form is part of, and in whose file it is derived.
+    exact
+        Id of the test or comparison that checks the closed form without training.
+    instances
+        Strategy of instances: named tuples, whose integers named in `sizes` are shown as ranges.
+    held
+        `held(theory, instance, device)` simulates, on `cpu` or `cuda`, and returns a `Verdict` with its `ratio`.
+    theory
+        The closed form, as `held` takes it.
+    planted
+        Wrong closed forms by label, each of which some instance that is drawn has to refute.
+    """
+
+    id: str
+    title: str
+    of: str
+    theorem: str
+    exact: str
+    instances: "SearchStrategy[Any]"
+    held: Callable[[Any, Any, str], Verdict]
+    theory: Any
+    planted: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    sizes: tuple[str, ...] = ()
+
+    def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:
+        """Return the verdict on a planted error, refuted by the first drawn instance that shows it."""
+        wrong = self.planted[label]
+        return over_drawn(
+            self.instances, lambda drawn: self.held(wrong, drawn, device), examples=examples, seed=seed, shrink=False
+        )
+
+
+def register_profiles() -> None:
+    """Register Hypothesis's profiles of drawn trainings: `quick`, `full`, and `ci`, which draws the same every time."""
+    from hypothesis import HealthCheck, settings
+
+    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
+    checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
+    for name, examples, same in (("quick", QUICK, False), ("full", FULL, False), ("ci", QUICK, True)):
+        settings.register_profile(
+            name, max_examples=examples, derandomize=same, deadline=None, print_blob=True, suppress_health_check=checks
+        )
+
+
+def in_full() -> bool:
+    """Whether the profile in force is `full`: strategies draw the papers' own sizes then."""
+    from hypothesis import settings
+
+    return settings.get_current_profile_name() == "full"

@@ -1,0 +1,303 @@
+"""Experiments: simulations from the definitions, from settings to measurements and curves with standard errors."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from verify.checking.registry import load
+from verify.errors import InputError, TheoremError
+from verify.language.parameters import Instance, Parameter, Value
+from verify.outcomes import json_numbers
+from verify.runs.checkpoints import Running, alone
+from verify.runs.devices import device_named, machine_of
+from verify.runs.measurements import Curve, HeatMap, Measurement, Predicted
+
+if TYPE_CHECKING:
+    from verify.checking.sources import Source
+    from verify.runs.store import Key, Store
+
+_FEWEST, _LARGEST = 2, sys.float_info.max
+"""Values of a setting that is varied."""
+_TAKEN = ("seed", "device", "full")
+_OF_RUN = ("store", "tell", "announce")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an experiment: its domain, its value in a quick run, and the paper's own under `full`."""
+
+    parameter: Parameter
+    quick: Value
+    full: Value
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """What an experiment measured, and all that is needed to measure it again; and what theory says, where it does."""
+
+    experiment: str
+    settings: Instance
+    seed: int
+    device: str
+    measurements: Mapping[str, Measurement]
+    seconds: float
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    heat_maps: Mapping[str, HeatMap] = field(default_factory=dict)
+    theory: Mapping[str, Predicted] = field(default_factory=dict)
+    from_store: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify simulate --json`, without `schema` and `version`."""
+        return {
+            "experiment": self.experiment,
+            "settings": json_numbers(self.settings),
+            "seed": self.seed,
+            "device": self.device,
+            "measurements": {name: asdict(measured) for name, measured in self.measurements.items()},
+            "curves": {name: curve.to_json() for name, curve in self.curves.items()},
+            "heat_maps": {name: found.to_json() for name, found in self.heat_maps.items()},
+            "theory": {name: said.to_json() for name, said in self.theory.items()},
+            "from_store": self.from_store,
+            "seconds": round(self.seconds, 3),
+        }
+
+    @staticmethod
+    def from_json(body: Mapping[str, Any], settings: Instance) -> "ExperimentResult":
+        """Return the result that `to_json` has written down, of settings that are known; without what theory says."""
+        return ExperimentResult(
+            *(body["experiment"], settings, body["seed"], body["device"]),
+            {name: Measurement(**measured) for name, measured in body["measurements"].items()},
+            body["seconds"],
+            {name: Curve.from_json(curve) for name, curve in body["curves"].items()},
+            {name: HeatMap.from_json(found) for name, found in body["heat_maps"].items()},
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A simulation written from the definitions.
+
+    Parameters
+    ----------
+    id, title, source
+        `paper.name`, one line, and what it simulates.
+    settings
+        What may be set; what is not given takes its quick or full value.
+    measure
+        `measure(settings, seed=…, device=…)` with exact values of all settings and the device `cpu` or
+        `cuda`; returns named measurements, curves and heat maps, and raises InputError for settings that do not fit
+        together. The ends of a curve are measurements too: NAME_start and NAME_end.
+    resumable
+        Whether `measure` also takes `running=…`, a `Running` for its progress and its checkpoints.
+    expect
+        `expect(settings, device=…)`, about how many seconds a run takes on this machine.
+    """
+
+    id: str
+    title: str
+    source: "Source"
+    settings: tuple[Setting, ...]
+    measure: Callable[..., Mapping[str, Measurement | Curve | HeatMap]]
+    resumable: bool = False
+    expect: Callable[..., float] | None = None
+    _code: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        from verify.runs.store import code_version
+
+        # Read when a module is loaded, so that what a result is kept under is what ran.
+        object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
+        names = [setting.parameter.name for setting in self.settings]
+        for name in names:
+            if name in (*_TAKEN, *_OF_RUN) or names.count(name) > 1:
+                raise TheoremError(f"experiment {self.id}: the setting's name {name} is taken")
+        for setting in self.settings:
+            for value in (setting.quick, setting.full):
+                setting.parameter.parse(value)
+
+    def refuse_options(self, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a seed, a device or `full` among the settings."""
+        for name in _TAKEN:
+            if name in given:
+                raise InputError(name, given[name], f"is no setting of {self.id}, but the option --{name}")
+
+    def varied(self, given: Mapping[str, str]) -> str | None:
+        """Return the setting that is given several values, separated by commas; InputError for two of them."""
+        lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
+        first, *more = [name for name, text in given.items() if "," in text and name not in lists] or [None]
+        for name in more:
+            raise InputError(name, given[name], f"must be one value, where {first} has several")
+        return first
+
+    def run(
+        self,
+        /,
+        *,
+        seed: int = 0,
+        device: str = "auto",
+        full: bool = False,
+        store: "Store | None" = None,
+        tell: Callable[[int, int], None] | None = None,
+        announce: Callable[[float], None] | None = None,
+        **settings: object,
+    ) -> ExperimentResult:
+        """Measure, or return what a store has kept of the same run; what is measured is kept in it.
+
+        With a store a long run goes on where it was left. `tell(done, total)` hears of its progress, and `announce`,
+        before it begins, about how many seconds it takes. Raises InputError for an unknown setting, a bad value, a long
+        run that another process is at, or a run that diverges: nothing is kept of it.
+        """
+        chosen = self._chosen(settings, full=full)
+        where = device_named(device)
+        key = self._key(chosen, seed, where) if store else None
+        if store and key and (kept := store.read(key)) is not None:
+            return self._served(store, kept, chosen, seed, where)
+        checkpoint = store.checkpoint(key) if store and key and self.resumable else None
+        with alone(checkpoint):
+            running = Running(checkpoint, tell)
+            if announce and self.expect:
+                announce(self.expect(chosen, device=where))
+            started = time.monotonic()
+            resuming = {"running": running} if self.resumable else {}
+            found = self.measure(chosen, seed=seed, device=where, **resuming)
+            result = self._result(found, chosen, seed, where, time.monotonic() - started + running.seconds_before)
+            if store and key:
+                store.write(key, self.id, result.to_json())
+                running.forget()
+        return result
+
+    def _served(
+        self, store: "Store", kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
+    ) -> ExperimentResult:
+        """Return what a store has kept, where it is what this run would have written."""
+        why = f"holds a result of {self.id} that cannot be read"
+        try:
+            found = ExperimentResult.from_json(kept, chosen)
+            measured = {**found.measurements, **found.curves, **found.heat_maps}
+            again = self._result(measured, chosen, seed, device, found.seconds)
+            as_written = json.loads(json.dumps(again.to_json(), allow_nan=False))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            raise InputError("--store", store.path, why) from error
+        # Also a result of other settings, or of a curve whose ends are not its measurements.
+        same = ("experiment", "settings", "seed", "device", "measurements", "heat_maps", "seconds")
+        if set(as_written) != set(kept) or any(as_written[name] != kept[name] for name in same):
+            raise InputError("--store", store.path, why)
+        return replace(found, from_store=True)
+
+    def _result(
+        self,
+        found: Mapping[str, Measurement | Curve | HeatMap],
+        chosen: Instance,
+        seed: int,
+        device: str,
+        seconds: float,
+    ) -> ExperimentResult:
+        measurements: dict[str, Measurement] = {}
+        curves: dict[str, Curve] = {}
+        maps: dict[str, HeatMap] = {}
+        for name, value in found.items():
+            if isinstance(value, HeatMap):
+                maps[name] = value
+                numbers = [number for row in value.values for number in row]
+            else:
+                measured = value.measured if isinstance(value, Curve) else (value,)
+                numbers = [number for one in measured for number in (one.value, one.standard_error or 0.0)]
+            wild = next((number for number in numbers if not math.isfinite(number)), None)
+            if wild is not None:
+                raise InputError(name, wild, f"is not finite: {self.id} diverges at these settings")
+            if isinstance(value, Curve):
+                curves[name] = value
+                measurements |= {f"{name}_start": value.measured[0], f"{name}_end": value.measured[-1]}
+            elif isinstance(value, Measurement):
+                measurements[name] = value
+        return ExperimentResult(self.id, chosen, seed, device, measurements, seconds, curves, maps)
+
+    def _key(self, chosen: Instance, seed: int, device: str) -> "Key | None":
+        """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
+        from verify.runs.store import Key, read_code_version, settings_digest
+
+        if not self._code or read_code_version(_module_of(self.measure)) != self._code:
+            return None
+        return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
+
+    def along(
+        self,
+        name: str,
+        values: Sequence[object],
+        /,
+        *,
+        seed: int = 0,
+        device: str = "auto",
+        full: bool = False,
+        store: "Store | None" = None,
+        tell: Callable[[int, int], None] | None = None,
+        announce: Callable[[float], None] | None = None,
+        **settings: object,
+    ) -> ExperimentResult:
+        """Measure at several values of a setting, each with the same seed: curves over the setting.
+
+        A curve of a run gives its last point, and each measurement becomes a curve of its own. Raises InputError.
+        """
+        parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
+        if parameter is None or parameter.kind not in ("integer", "rational"):
+            raise InputError(name, values, "must be a setting that is one number, to be varied")
+        at = [parameter.parse(value) for value in values]
+        if len(at) < _FEWEST or len(set(at)) < len(at):
+            raise InputError(name, ",".join(map(str, values)), "must have two values or more, all different")
+        # All are read before the first runs.
+        for value in at:
+            self._chosen({**settings, name: value}, full=full)
+        options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
+        runs = [self.run(**options, **{**settings, name: value}) for value in at]
+        points = [
+            {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
+            | {
+                key: (key.replace("_", " "), measured)
+                for key, measured in run.measurements.items()
+                if key.removesuffix("_start").removesuffix("_end") not in run.curves
+            }
+            for run in runs
+        ]
+        where = tuple(float(Fraction(value)) for value in at)
+        over = f"{name}: {parameter.meaning}"
+        curves = {
+            key: Curve(over, quantity, where, tuple(point[key][1] for point in points))
+            for key, (quantity, _) in points[0].items()
+        }
+        chosen = {**runs[0].settings, name: tuple(at)}
+        seconds = sum(run.seconds for run in runs)
+        kept = all(run.from_store for run in runs)
+        return ExperimentResult(self.id, chosen, seed, runs[0].device, {}, seconds, curves, from_store=kept)
+
+    def _chosen(self, given: Mapping[str, Any], *, full: bool) -> dict[str, Value]:
+        known = [setting.parameter.name for setting in self.settings]
+        for name, value in given.items():
+            if name not in known:
+                raise InputError(name, value, f"is no setting of {self.id}; its settings are {', '.join(known)}")
+        chosen = {
+            s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
+            for s in self.settings
+        }
+        for name, value in chosen.items():
+            for number in value if isinstance(value, tuple) else (value,):
+                if not isinstance(number, str) and abs(number) > _LARGEST:
+                    raise InputError(name, given.get(name, ""), "must be a number of float64's range")
+        return chosen
+
+
+def _module_of(measure: Any) -> str:
+    """Return the module that a callable is from: of a partial one, that of the function; "" where there is none."""
+    while isinstance(measure, partial):
+        measure = measure.func
+    return getattr(measure, "__module__", None) or ""
+
+
+def load_experiment(reference: str) -> Experiment:
+    """Return the experiment of an id. Raises InputError where there is none."""
+    return load("experiment", Experiment, reference)

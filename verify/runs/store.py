@@ -1,0 +1,252 @@
+"""Results that are kept: one SQLite file, a row for each result, be it an experiment's or one instance's of a sweep.
+
+A row's key is what was asked for (a digest of an id and its settings), the code that measured it, the seed and the
+device. Only results that were finished are written. Checkpoints of unfinished runs lie beside the file.
+"""
+
+import hashlib
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verify.errors import InputError
+from verify.language.parameters import Value
+from verify.version import version
+
+_APPLICATION = int.from_bytes(b"lmsc")
+_FORMAT = 1
+_PATIENCE = 60.0
+"""Seconds for which a writer waits for another one."""
+_TABLE = """CREATE TABLE results (
+    digest TEXT NOT NULL, code TEXT NOT NULL, seed TEXT NOT NULL, device TEXT NOT NULL,
+    name TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (digest, code, seed, device)
+) WITHOUT ROWID"""
+_INTO = "INTO results (digest, code, seed, device, name, body) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT, _REPLACE = f"INSERT OR IGNORE {_INTO}", f"INSERT OR REPLACE {_INTO}"
+_AT_ONCE = 500
+"""Results that are asked for in one query: SQLite takes 999 marks on every platform."""
+_NUMERICAL = ("torch", "numpy", "numba", "python-flint", "sympy")
+"""Distributions whose version may show in the last digit of a result, or in whether it is decided."""
+
+
+class Key(NamedTuple):
+    """What identifies a result."""
+
+    digest: str
+    code: str
+    seed: int
+    device: str
+
+    @property
+    def name(self) -> str:
+        """A name for files that belong to the result."""
+        return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:32]
+
+
+def default_store() -> Path:
+    """Return where the command line keeps results: `.lemmascope` in the working directory."""
+    return Path(".lemmascope") / "results.sqlite"
+
+
+def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
+    """Return a digest of an id and of its settings' exact values, whatever their order."""
+    exact = {key: [type(value).__name__, str(value)] for key, value in sorted(settings.items())}
+    return hashlib.sha256(json.dumps([name, exact]).encode()).hexdigest()
+
+
+@cache
+def code_version(module: str) -> str:
+    """Return `read_code_version` as it was when it was first asked for in this process."""
+    return read_code_version(module)
+
+
+def read_code_version(module: str) -> str:
+    """Return our version, those of what computes, and a digest of the sources of a module's top package and of ours.
+
+    So that edited code is never served an old result. "" where the sources are not to be found: nothing is kept then.
+    """
+    from importlib import metadata
+
+    if not module:
+        return ""
+    digest = hashlib.sha256()
+    for package in sorted({module.partition(".")[0], "verify"}):
+        files = list(_sources(package))
+        if not files:
+            return ""
+        for name, path in files:
+            content = path.read_bytes()
+            digest.update(f"{package}/{name} {len(content)}\n".encode() + content)
+    installed = []
+    for name in _NUMERICAL:
+        try:
+            installed.append(f"{name}-{metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return " ".join([version(), digest.hexdigest(), *installed])
+
+
+def _sources(package: str) -> Iterator[tuple[str, Path]]:
+    """Yield the Python files of a top-level package, or of a module, by their path in it."""
+    loaded = sys.modules.get(package)
+    spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
+    if spec is None:
+        file = getattr(loaded, "__file__", None)
+        if file and Path(file).is_file():
+            yield Path(file).name, Path(file)
+        return
+    # A folder that is on the path twice is a namespace package's twice.
+    folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()})
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            yield path.relative_to(folder).as_posix(), path
+    if not folders and spec.origin and Path(spec.origin).is_file():
+        yield Path(spec.origin).name, Path(spec.origin)
+
+
+class Store:
+    """A file of results, made where it is missing, in a folder that is there. Raises InputError where it is no use."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # A folder that is mistyped is not made: rows would lie where nobody looks for them.
+        if not path.parent.is_dir():
+            raise InputError("--store", path, f"cannot be written: there is no folder {path.parent}")
+        if path.is_dir():
+            raise InputError("--store", path, "must name a file: it is a folder")
+        with self._opened() as connection:
+            self._prepare(connection)
+
+    def read(self, key: Key) -> dict[str, Any] | None:
+        """Return the result of a key, None where there is none."""
+        with self._opened() as connection:
+            row = connection.execute(
+                "SELECT body FROM results WHERE digest = ? AND code = ? AND seed = ? AND device = ?", _columns(key)
+            ).fetchone()
+        return None if row is None else self._body(row[0])
+
+    def _body(self, text: Any) -> dict[str, Any]:
+        try:
+            body = json.loads(text)
+        except (TypeError, ValueError) as error:
+            raise self._unreadable("holds a result that is not JSON") from error
+        if not isinstance(body, dict):
+            raise self._unreadable("holds a result that is no JSON object")
+        return body
+
+    def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
+        """Keep a result, whole or not at all; of two for one key, the first."""
+        row = (*_columns(key), name, json.dumps(body, allow_nan=False))
+        with self._opened() as connection:
+            connection.execute(_INSERT, row)
+
+    def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
+        """Return the results of some keys, of one code, seed and device, that have one.
+
+        One that is no JSON object is refused, or, where `damaged` are asked for too, an empty one.
+        """
+        found: dict[Key, dict[str, Any]] = {}
+        for key, text in self._selected("digest, body", keys):
+            try:
+                found[key] = self._body(text)
+            except InputError:
+                if not damaged:
+                    raise
+                found[key] = {}
+        return found
+
+    def known(self, keys: Sequence[Key]) -> set[Key]:
+        """Return those of some keys, of one code, seed and device, that have a result."""
+        return {key for key, *_ in self._selected("digest", keys)}
+
+    def _selected(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
+        """Yield a key and, beside the digest, the columns of each that is there."""
+        by_digest = {key.digest: key for key in keys}
+        assert len({key[1:] for key in keys}) <= 1, "keys of one code, seed and device"
+        with self._opened() as connection:
+            for start in range(0, len(keys), _AT_ONCE):
+                part = keys[start : start + _AT_ONCE]
+                # Nothing but our own names and question marks is put together here.
+                where = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
+                asked = f"SELECT {columns} FROM results WHERE {where}"  # noqa: S608
+                for digest, *rest in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
+                    yield (by_digest[digest], *rest)
+
+    def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
+        """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`."""
+        written = [(*_columns(key), name, json.dumps(body, allow_nan=False)) for key, body in rows]
+        with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(_REPLACE if replace else _INSERT, written)
+            connection.execute("COMMIT")
+
+    def checkpoint(self, key: Key) -> Path:
+        """Return where an unfinished run of a key keeps its state."""
+        return self.path.with_name(self.path.name + ".unfinished") / f"{key.name}.pt"
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        application, _ = self._identity(connection)
+        if application != _APPLICATION:
+            # Of several that come to an empty file, one makes the table: the others wait here, and look again.
+            connection.execute("BEGIN IMMEDIATE")
+            application, tables = self._identity(connection)
+            if not application and not tables:
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_FORMAT}")
+                connection.execute(_TABLE)
+                application = _APPLICATION
+            connection.execute("COMMIT")
+        if application != _APPLICATION:
+            raise self._unreadable("is a database of something else")
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found != _FORMAT:
+            raise self._unreadable(f"has the format {found}, where this version reads {_FORMAT}")
+        self._write_ahead(connection)
+        # What cannot be written is refused now, not after hours.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+
+    @staticmethod
+    def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
+        """Return the application's number, and how many tables there are."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return application, made
+
+    @staticmethod
+    def _write_ahead(connection: sqlite3.Connection) -> None:
+        """Let readers not wait for a writer. SQLite does not wait for this mode, where others are at the file."""
+        for _ in range(100):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                time.sleep(_PATIENCE / 1000)
+            else:
+                return
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as connection:
+                yield connection
+        except sqlite3.OperationalError as error:
+            raise InputError("--store", self.path, f"cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise self._unreadable(f"is no store of results: {error}") from error
+
+    def _unreadable(self, why: str) -> InputError:
+        return InputError("--store", self.path, f"{why}; name another file, or move this one away")
+
+
+def _columns(key: Key) -> tuple[str, str, str, str]:
+    return key.digest, key.code, str(key.seed), key.device

@@ -1,0 +1,1 @@
+"""A theorem checked over a grid of instances."""

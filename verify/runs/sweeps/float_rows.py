@@ -1,0 +1,250 @@
+"""Many instances at once in float64 with error estimates: rows with the evidence `computed`, where it decides them.
+
+A statement is scanned where each clause is an inequality between expressions of the parameters, or proved for all of
+them, and its reported values are expressions. Domain and hypotheses are decided exactly, all clauses and values by
+estimates. What these leave open, and all that they would refute, is left to the exact check.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from sympy.core.relational import Relational
+
+from verify.checking.check import check
+from verify.checking.reported_values import ValueLargest, ValueWhere
+from verify.claims.inequality import Inequality
+from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.arithmetic import Exact, exact_fraction
+from verify.evaluation.instances import parse
+from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.running_errors import SAFETY, Estimate, Estimates
+from verify.evaluation.values import holds, symbols_by_name
+from verify.language.expressions import enclosed_applications
+from verify.language.statement import Hypothesis
+from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
+from verify.runs.sweeps.rows import Effort, Point, Row
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Statement
+
+_NEAR = 1e-9
+"""Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
+
+
+@dataclass
+class Scan:
+    """A theorem at some words, compiled: `rows` of many instances.
+
+    `checked` has, by whether it is in scope, one instance's exact check: what is proved there is proved for all.
+    """
+
+    theorem: "Theorem"
+    statement: "Statement"
+    names: tuple[str, ...]
+    relations: Callable[..., Any]
+    clauses: tuple[Inequality, ...]
+    values: Mapping[str, Any]
+    sides: Callable[..., Any]
+    checked: dict[bool, CheckResult] = field(default_factory=dict)
+
+    def rows(self, points: Sequence[Point], effort: Effort) -> list[Row | None]:
+        """Return a row for each instance that is decided here, None for the others."""
+        started = time.monotonic()
+        scopes = [self._scope(point) for point in points]
+        found: list[Row | None] = [None] * len(points)
+        for in_scope in (True, False):
+            places = [i for i, scope in enumerate(scopes) if scope is in_scope]
+            if places:
+                chosen = [points[i] for i in places]
+                for i, row in zip(places, self._at(chosen, effort, in_scope=in_scope), strict=True):
+                    found[i] = row
+        share = (time.monotonic() - started) / max(1, sum(row is not None for row in found))
+        return [row and {**row, "seconds": round(share, 6)} for row in found]
+
+    def _scope(self, point: Point) -> bool | None:
+        """Return whether an instance is in scope, exactly; None for what is none, and for what is not rational."""
+        exact = Exact()
+        try:
+            slacks = self.relations(*(exact.number(point[name]) for name in self.names))
+        except (NotExactError, UndefinedError, UndecidedError, ZeroDivisionError):
+            return None
+        domain = len(self.statement.domain)
+        asked = [*self.statement.domain, *(h.relation for h in self.statement.hypotheses if h.relation is not None)]
+        kept = [holds(r, exact_fraction(exact.checked(s))) for r, s in zip(asked, slacks, strict=True)]
+        words = (h.varies for h in self.statement.hypotheses if h.varies)
+        papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
+        return papers and all(kept[domain:]) if all(kept[:domain]) else None
+
+    def _at(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> Iterator[Row | None]:
+        if in_scope not in self.checked:
+            self.checked[in_scope] = check(self.theorem, points[0], seconds=effort.seconds, seed=effort.seed)
+        one = self.checked[in_scope]
+        if one.interrupted:
+            del self.checked[in_scope]
+            raise KeyboardInterrupt
+        proved = {clause.label: clause for clause in one.clauses if clause.evidence is Evidence.PROVED}
+        scanned = {clause.label for clause in self.clauses}
+        if None in one.rests_on.values() or any(c.label not in proved and c.label not in scanned for c in one.clauses):
+            yield from (None for _ in points)
+            return
+        arithmetic = Estimates()
+        with np.errstate(all="ignore"):
+            try:
+                inputs = [arithmetic.numbers([point[name] for point in points]) for name in self.names]
+                found = [_spread(part, len(points)) for part in self.sides(*inputs)]
+            except (UndefinedError, OverflowError, ZeroDivisionError):
+                yield from (None for _ in points)
+                return
+            margins = {}
+            for clause, low, high in zip(self.clauses, found[::2], found[1::2], strict=False):
+                margins[clause.label] = high - low
+            good = np.ones(len(points), dtype=bool)
+            for label, margin in margins.items():
+                # Of a proved clause too: JSON has no infinity.
+                good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
+                good &= True if label in proved else margin.sign()[0]
+            values, known = self._values(found[2 * len(self.clauses) :], len(points))
+        good = good & known
+        evidence = Evidence.weakest([*(e for e in one.rests_on.values() if e), *(
+            Evidence.PROVED if clause.label in proved else Evidence.COMPUTED for clause in one.clauses
+        )])  # fmt: skip
+        outcome = Outcome.VERIFIED if in_scope else Outcome.OUT_OF_SCOPE
+        shared = {"in_scope": in_scope, "outcome": outcome, "claim": Outcome.VERIFIED, "evidence": evidence}
+        for i, point in enumerate(points):
+            if not good[i]:
+                yield None
+                continue
+            clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in one.clauses]
+            shown = {name: value for named in values for name, value in named(i).items()}
+            instance = {"instance": json_numbers({p.name: point[p.name] for p in self.statement.parameters})}
+            yield {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
+
+    def _values(
+        self, found: Sequence[Estimate], count: int
+    ) -> tuple[list[Callable[[int], dict[str, Any]]], np.ndarray]:
+        """Return what reads each value's float at a place, and where all of them are known."""
+        parts, good = iter(found), np.ones(count, dtype=bool)
+        readers = []
+        for name, value in self.values.items():
+            if isinstance(value, Relational):
+                held, known = _held(value, next(parts), next(parts))
+                readers.append(lambda i, name=name, held=held: {name: bool(held[i])})
+            elif isinstance(value, ValueLargest):
+                many = [next(parts) for _ in value.expressions]
+                numbers = np.max([one.value for one in many], axis=0)
+                # The largest is known where none of them could be it and is known less well.
+                known = Estimate(numbers, np.max([one.error for one in many], axis=0)).known(_NEAR)
+                readers.append(lambda i, name=name, x=numbers: {name: None, f"{name}_float": float(x[i])})
+            else:
+                numbers, known = np.full(count, np.nan), np.ones(count, dtype=bool)
+                taken = np.zeros(count, dtype=bool)
+                for relations in [case.relations for case in _cases(value)]:
+                    applies = ~taken
+                    for relation in relations:
+                        held, sure = _held(relation, next(parts), next(parts))
+                        known &= sure | taken
+                        applies &= held
+                    expression = next(parts)
+                    numbers = np.where(applies, expression.value, numbers)
+                    known &= ~applies | expression.known(_NEAR)
+                    taken |= applies
+                readers.append(
+                    lambda i, name=name, x=numbers, t=taken: (
+                        {name: None, f"{name}_float": float(x[i])} if t[i] else {name: None}
+                    )
+                )
+            good &= known
+        return readers, good
+
+
+def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dict[str, Any]:
+    evidence = Evidence.PROVED if proved else Evidence.COMPUTED
+    body: dict[str, Any] = {"label": label, "holds": True, "evidence": evidence, "margin": None, "error": None}
+    if margin is None:
+        body |= {"margin": 0, "margin_float": 0.0, "error": 0, "error_float": 0.0}
+    else:
+        body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}
+    unchecked = "" if proved else "decided in float64"
+    return {**body, "rechecked": proved, "unchecked": unchecked, "detail": "", "witness": {}}
+
+
+def _held(relation: Relational, left: Estimate, right: Estimate) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a relation holds and where that is sure; an equality never surely holds."""
+    upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
+    above, below = (left - right if upward else right - left).sign()
+    return (np.zeros_like(above), above | below) if isinstance(relation, sp.Eq) else (above, above | below)
+
+
+def _spread(part: Estimate, count: int) -> Estimate:
+    return Estimate(np.broadcast_to(part.value, count), np.broadcast_to(part.error, count))
+
+
+def _cases(value: Any) -> tuple[ValueWhere, ...]:
+    return value if isinstance(value, tuple) else (value if isinstance(value, ValueWhere) else ValueWhere(value, ()),)
+
+
+def _value_parts(value: Any) -> list[sp.Basic]:
+    """Return a value's expressions in the order in which they are read. Raises TheoremError for one of another kind."""
+    if isinstance(value, Relational):
+        return list(value.args)
+    if isinstance(value, ValueLargest):
+        return list(value.expressions)
+    if isinstance(value, sp.Expr | ValueWhere | tuple):
+        return [
+            part for case in _cases(value) for part in (*(s for r in case.relations for s in r.args), case.expression)
+        ]
+    raise TheoremError(f"{type(value).__name__}: not a value that is scanned")
+
+
+def scan_of(theorem: "Theorem", point: Point) -> Scan | None:
+    """Return the scan of a theorem at the words of an instance, None where it cannot be scanned."""
+    try:
+        instance = parse(theorem.statement, point)
+    except InputError:
+        return None
+    if any(parameter.name not in point for parameter in theorem.statement.parameters if not parameter.words):
+        # A default is worked out for each instance.
+        return None
+    statement = theorem.statement.at(instance)
+    numbers = {name for name, value in instance.items() if isinstance(value, int | Fraction)}
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+    slacks = [statement.expand(Hypothesis("slack", relation).slack) for relation in relations]
+    values = {name: statement.decided(value, instance) for name, value in theorem.values.items()}
+    try:
+        clauses = tuple(clause for clause in statement.clauses if _scannable(clause, statement, numbers))
+        sides = [statement.expand(part) for clause in clauses for part in _upward(clause)]
+        sides += [statement.expand(sp.sympify(part)) for value in values.values() for part in _value_parts(value)]
+        names = symbols_by_name(sp.Tuple(*slacks, *sides))
+        if not set(names) <= numbers or any(enclosed_applications(part) for part in (*slacks, *sides)):
+            return None
+        program = _compiled(sides, names)
+        if program.primitives:
+            return None
+        relations_at, sides_at = _compiled(slacks, names).bind(Exact()), program.bind(Estimates())
+    except (TheoremError, ArithmeticError):
+        # Constants are evaluated here: one beyond float64, or one that is not defined.
+        return None
+    return Scan(theorem, statement, tuple(names), relations_at, clauses, values, sides_at)
+
+
+def _compiled(expressions: Sequence[sp.Basic], names: Mapping[str, sp.Symbol]) -> Program:
+    return compile_program(expressions, tuple(names.values()))
+
+
+def _scannable(clause: Any, statement: "Statement", numbers: set[str]) -> bool:
+    if not isinstance(clause, Inequality) or isinstance(clause.relation, sp.Eq):
+        return False
+    sides = sp.Tuple(*(statement.expand(side) for side in clause.relation.args))
+    return set(symbols_by_name(sides)) <= numbers
+
+
+def _upward(clause: Inequality) -> tuple[sp.Basic, sp.Basic]:
+    """Return a clause's sides, the one that is to be the smaller first."""
+    left, right = clause.relation.args
+    return (right, left) if isinstance(clause.relation, sp.StrictGreaterThan | sp.GreaterThan) else (left, right)  # type: ignore[return-value]

@@ -1,0 +1,79 @@
+"""Rows of a sweep: what is kept of one instance, as a JSON object, and under which key.
+
+A row has the instance (exact), `in_scope`, the headline `outcome` and its `evidence`, `claim` (what the clauses say,
+in scope or not), the clauses, the reported values, `detail` and `seconds`. Where the point is no instance of the
+statement, `outcome` and `claim` are null and `error` says why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError
+from verify.language.parameters import Value
+from verify.outcomes import CheckResult, json_numbers
+from verify.runs.store import Key, settings_digest
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+
+DEVICE = "cpu"
+Row = dict[str, Any]
+Point = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How each instance of a sweep is checked: as in `verify.check`, and `certify`: none of them in float64."""
+
+    seconds: float
+    seed: int
+    certify: bool = False
+
+
+def key_of(theorem: "Theorem", instance: Point, effort: Effort, code: str) -> Key:
+    """Return what a store knows a row by: statement, instance, effort, code, seed."""
+    asked = {
+        "statement": theorem.statement.digest,
+        "seconds": repr(float(effort.seconds)),
+        "certify": str(effort.certify),
+    }
+    settings = {**{f"{name}=": value for name, value in instance.items()}, **asked}
+    return Key(settings_digest(f"sweep {theorem.id}", settings), code, effort.seed, DEVICE)
+
+
+def checked_row(theorem: "Theorem", instance: Point, effort: Effort) -> Row:
+    """Return the row of an instance by the exact check. Raises KeyboardInterrupt where Ctrl-C ended that."""
+    from verify.checking.check import check
+
+    try:
+        result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
+    except InputError as error:
+        return no_instance(instance, error)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return row_of(result)
+
+
+def no_instance(point: Point, error: InputError) -> Row:
+    """Return the row of a point that breaks the statement's domain, or has no default."""
+    row = {"instance": json_numbers(point), "in_scope": None, "outcome": None, "claim": None, "evidence": None}
+    return {**row, "clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
+
+
+def row_of(result: CheckResult) -> Row:
+    """Return the row of a check."""
+    body = result.to_json()
+    clauses = [{name: part for name, part in clause.items() if name != "claim"} for clause in body["clauses"]]
+    return {
+        "instance": body["instance"],
+        "in_scope": result.in_scope,
+        "outcome": result.outcome,
+        "claim": result.claim_outcome,
+        "evidence": result.evidence,
+        "clauses": clauses,
+        "values": body["values"],
+        "detail": result.detail,
+        "error": "",
+        "seconds": body["seconds"],
+    }

@@ -1,0 +1,410 @@
+"""Sweeps: a theorem checked over a grid of instances, a row each in a store, resumed where it was left."""
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.checking.loading import reference_of
+from verify.errors import InputError
+from verify.language.parameters import Value, parse_instance
+from verify.outcomes import json_numbers
+from verify.runs.store import Key, Store
+from verify.runs.sweeps.grids import Grid, grid
+from verify.runs.sweeps.kept_rows import differences, misfit
+from verify.runs.sweeps.rows import Effort, Point, Row, key_of
+from verify.runs.sweeps.workers import (
+    Chunks,
+    Computed,
+    Failure,
+    LostError,
+    Task,
+    cluster,
+    code_of,
+    elsewhere,
+    here,
+    needs,
+)
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+
+SECONDS = 10.0
+"""Time budget of one instance."""
+_BLOCK = 500
+_SHOWN = 3
+"""Errors of ours, and differences, that are shown; all are counted."""
+_DEATHS = 3
+"""How often processes of ours may die, with nothing done in between, before a sweep gives up."""
+NO_INSTANCE = "no_instance"
+OUTCOMES = ("verified", "refuted", "inconclusive", NO_INSTANCE)
+
+
+@dataclass(frozen=True)
+class Rechecked:
+    """Served rows that were computed again: the share asked for, how many, and how many came out otherwise.
+
+    `differences` has the first of these, with the instance, and what differs by name, as it was kept and found.
+    """
+
+    share: float
+    rows: int
+    differing: int
+    differences: tuple[dict[str, Any], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that is `rechecked` in `verify sweep --json`."""
+        return {**asdict(self), "differences": list(self.differences)}
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """A sweep: what was asked for, where its rows are, and how many of each kind there are.
+
+    `replaced` counts the rows of the store that were none of this sweep's, and were computed anew.
+    `claims` counts, by (`in_scope`, outcome of the clauses), `counts` by the headline, `evidence` by its evidence; a
+    point that is no instance counts as `no_instance`. `rows` yields the rows in the grid's order from the store.
+    """
+
+    theorem: "Theorem"
+    grid: Grid
+    given: Mapping[str, Value]
+    effort: Effort
+    store: Store
+    code: str
+    served: int
+    failures: tuple[str, ...]
+    failed: int
+    stopped: str
+    seconds: float
+    counts: Mapping[str, int] = field(default_factory=dict)
+    claims: Mapping[tuple[bool | None, str], int] = field(default_factory=dict)
+    evidence: Mapping[str, int] = field(default_factory=dict)
+    temporary: bool = False
+    replaced: int = 0
+    rechecked: Rechecked | None = None
+
+    @property
+    def done(self) -> int:
+        """How many instances have a row."""
+        return sum(self.counts.values())
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.stopped == "interrupted"
+
+    def rows(self) -> Iterator[tuple[Point, Row]]:
+        """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
+        for block in _blocks(self.grid.points(), _BLOCK):
+            keys = [_key(self.theorem, self.given, point, self.effort, self.code) for point in block]
+            kept = self.store.read_many(keys, damaged=True)
+            for point, key in zip(block, keys, strict=True):
+                if key in kept and not misfit(self.theorem, {**self.given, **point}, kept[key]):
+                    yield point, kept[key]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify sweep --json`, without `schema`, `version` and `files`."""
+        scopes = {True: "in_scope", False: "out_of_scope", None: "undecided"}
+        claims: dict[str, dict[str, int]] = {}
+        for (scope, outcome), count in self.claims.items():
+            claims.setdefault(scopes[scope], {})[outcome] = count
+        return {
+            "theorem": self.theorem.id,
+            "statement_digest": self.theorem.statement.digest,
+            "over": {axis.name: axis.to_json() for axis in self.grid.axes},
+            "given": json_numbers(self.given),
+            "points": len(self.grid),
+            "rows": self.done,
+            "counts": dict(self.counts),
+            "claims": claims,
+            "evidence": dict(self.evidence),
+            "from_store": self.served,
+            "replaced": self.replaced,
+            "rechecked": self.rechecked.to_json() if self.rechecked else None,
+            "failed": self.failed,
+            "failures": list(self.failures),
+            "stopped": self.stopped,
+            "store": None if self.temporary else str(self.store.path),
+            "seconds_per_instance": self.effort.seconds,
+            "certify": self.effort.certify,
+            "seconds": round(self.seconds, 3),
+            "seed": self.effort.seed,
+        }
+
+
+def sweep(
+    theorem: "Theorem",
+    over: Mapping[str, Any],
+    given: Mapping[str, Any],
+    *,
+    store: Store | Path | str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    seconds: float = SECONDS,
+    seed: int = 0,
+    certify: bool = False,
+    recheck: float | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> SweepResult:
+    """Check a theorem at each instance of a grid.
+
+    Where the statement compiles to NumPy, float64 with error estimates decides what it can (evidence `computed`, and
+    never a refutation); all else is checked as `verify.checking.check.check` does.
+
+    Parameters
+    ----------
+    over
+        By a parameter's name a grid, as in `verify.runs.sweeps.grids.grid`.
+    given
+        Values of the parameters that stay fixed; those with a default may be absent.
+    store
+        Where rows are kept and served from; None keeps them as long as the result is there.
+    jobs, scheduler
+        How many processes of this machine compute, or the address of a Dask scheduler whose workers do.
+    seconds
+        Time budget of one instance; what is not decided within it is inconclusive.
+    seed
+        Seed of whatever is random.
+    certify
+        Whether every instance is checked in exact or ball arithmetic.
+    recheck
+        A share, in (0, 1], of the rows that the store serves to compute again, drawn by the seed, at least one: what
+        differs is counted, and replaced by what is found now.
+    tell
+        `tell(done, total)` hears of the progress.
+
+    Raises
+    ------
+    InputError
+        For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module where
+        other processes or a store need it.
+    """
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    if jobs < 1:
+        raise InputError("jobs", jobs, "must be an integer >= 1")
+    if scheduler is not None and jobs > 1:
+        raise InputError("jobs", jobs, "is for this machine; the workers of --scheduler are as many as they are")
+    if recheck is not None and not 0 < recheck <= 1:
+        raise InputError("recheck", recheck, "must be a share of the rows, a number > 0 and <= 1")
+    started = time.monotonic()
+    points, fixed = _asked(theorem, over, given)
+    if jobs > 1 or scheduler:
+        needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
+    found = reference_of(theorem)
+    code = code_of(theorem, *found) if found else ""
+    if found is None and (store is not None or jobs > 1 or scheduler):
+        raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
+    kept_for_good = store is not None and bool(code)
+    folder = None if kept_for_good else Path(tempfile.mkdtemp(prefix="sweep-"))
+    try:
+        kept = (
+            store if isinstance(store, Store) and kept_for_good else Store(folder / "rows" if folder else Path(store))
+        )
+        run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell, recheck or 0.0)
+        with cluster(scheduler) as client:
+            task = Task(*found, theorem.statement.digest, code, run.effort) if found else None
+            run.run(task if jobs > 1 or client else None, jobs, client)
+        result = _counted(run, time.monotonic() - started, temporary=folder is not None)
+    except BaseException:
+        _remove(folder)
+        raise
+    weakref.finalize(result, _remove, folder)
+    return result
+
+
+def _remove(folder: Path | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _asked(theorem: "Theorem", over: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Grid, dict[str, Value]]:
+    """Return the grid and the fixed values, a word being the paper's where it is absent. Raises InputError."""
+    parameters = theorem.statement.parameters
+    points = grid(parameters, over, given)
+    swept = {axis.name for axis in points.axes}
+    papers = {p.name: p.words[0] for p in parameters if p.words and p.name not in swept}
+    fixed = parse_instance(parameters, papers | dict(given), partial=True)
+    there = swept | set(fixed)
+    if missing := [p.name for p in parameters if p.default is None and p.name not in there]:
+        raise InputError(", ".join(missing), "", "missing: neither fixed nor swept")
+    return points, fixed
+
+
+def _blocks(points: Iterator[Point], size: int) -> Iterator[list[Point]]:
+    while block := list(islice(points, size)):
+        yield block
+
+
+def _key(theorem: "Theorem", fixed: Point, point: Point, effort: Effort, code: str) -> Key:
+    return key_of(theorem, {**fixed, **point}, effort, code)
+
+
+@dataclass
+class _Run:
+    """A sweep while it runs: only this writes to the store."""
+
+    theorem: "Theorem"
+    grid: Grid
+    given: Mapping[str, Value]
+    effort: Effort
+    store: Store
+    code: str
+    tell: Callable[[int, int], None] | None
+    share: float = 0.0
+    served: int = 0
+    done: int = 0
+    misfits: set[str] = field(default_factory=set)
+    replaced: int = 0
+    drawn: dict[str, Row] = field(default_factory=dict)
+    compared: set[str] = field(default_factory=set)
+    differing: int = 0
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+    answered: int = 0
+    looked: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, task: Task | None, jobs: int, client: Any) -> None:
+        """Compute what the store lacks, round after round until nothing is lacking: chunks may come back unfinished."""
+        deaths, chunks = 0, Chunks()
+        while not self.stopped:
+            before, asked, self.answered = self.done, Counter[str](), 0
+            points = self._missing(asked)
+            try:
+                with contextlib.closing(self._parts(points, chunks, task, jobs, client)) as parts:
+                    for part in parts:
+                        chunks.took(part)
+                        self._keep(part)
+            except KeyboardInterrupt:
+                self.stopped = "interrupted"
+            except LostError as error:
+                deaths = deaths + 1 if self.done == before else 1
+                if deaths >= _DEATHS:
+                    self.stopped = f"those who compute are lost: {error}"
+            else:
+                if asked["points"] == self.answered:
+                    return
+
+    def _parts(
+        self, points: Iterator[Point], chunks: Chunks, task: Task | None, jobs: int, client: Any
+    ) -> Generator[Computed, None, None]:
+        if task is None:
+            return here(self.theorem, self.effort, points, chunks)
+        return elsewhere(task, points, chunks, jobs=jobs, client=client)
+
+    def _missing(self, asked: Counter[str]) -> Iterator[Point]:
+        """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
+
+        And those of which a row is drawn to be computed again.
+        """
+        nearest: tuple[float, Point, Key, Row] | None = None
+        for i, block in enumerate(_blocks(self.grid.points(), _BLOCK)):
+            points = [{**self.given, **point} for point in block]
+            keys = [key_of(self.theorem, point, self.effort, self.code) for point in points]
+            kept = self.store.read_many(keys, damaged=True)
+            fitting = {
+                k for p, k in zip(points, keys, strict=True) if k in kept and not misfit(self.theorem, p, kept[k])
+            }
+            self.misfits |= {key.digest for key in kept.keys() - fitting}
+            if i == self.looked:
+                self.looked += 1
+                self.served += len(fitting)
+                self._tell(len(fitting))
+            for point, key in zip(points, keys, strict=True):
+                if key not in fitting:
+                    again = key.digest not in self.failed
+                elif again := self.share > 0 and key.digest not in self.compared:
+                    place = _place(key)
+                    if nearest is None or place < nearest[0]:
+                        nearest = place, point, key, kept[key]
+                    if again := place < self.share:
+                        self.drawn[key.digest] = kept[key]
+                if again:
+                    asked["points"] += 1
+                    yield point
+        # Of few rows none may be drawn: the nearest to it is.
+        if nearest is not None and not self.drawn and not self.compared:
+            _, point, key, row = nearest
+            self.drawn[key.digest] = row
+            asked["points"] += 1
+            yield point
+
+    def _keep(self, part: list[tuple[Point, Any]]) -> None:
+        rows, anew, more = [], [], 0
+        for point, row in part:
+            key = key_of(self.theorem, point, self.effort, self.code)
+            kept = self.drawn.pop(key.digest, None)
+            if kept is not None:
+                self.compared.add(key.digest)
+            if isinstance(row, Failure):
+                self.failed[key.digest] = f"{_shown(point)}: {row.why}"
+            elif kept is not None:
+                if self._differs(point, kept, row):
+                    anew.append((key, row))
+            elif key.digest in self.misfits:
+                anew.append((key, row))
+                self.misfits.remove(key.digest)
+                self.replaced += 1
+            else:
+                rows.append((key, row))
+            more += kept is None
+        self.store.write_many(self.theorem.id, rows)
+        self.store.write_many(self.theorem.id, anew, replace=True)
+        self.answered += len(part)
+        self._tell(more)
+
+    def _differs(self, point: Point, kept: Row, found: Row) -> bool:
+        """Whether a row comes out otherwise than it was kept; it is counted, and the first are noted."""
+        told = [{"what": name, "kept": before, "found": after} for name, before, after in differences(kept, found)]
+        if told:
+            self.differing += 1
+            if len(self.differences) < _SHOWN:
+                self.differences.append({"instance": json_numbers(point), "differs": told})
+        return bool(told)
+
+    def _tell(self, more: int) -> None:
+        # Chunks are made in a thread of joblib's, while rows are kept in this one.
+        with self.lock:
+            self.done += more
+            if self.tell is not None:
+                self.tell(self.done, len(self.grid))
+
+
+def _place(key: Key) -> float:
+    """Return a row's place in [0, 1), which its seed draws: those below the share are computed again."""
+    drawn = hashlib.sha256(f"again {key.seed} {key.digest}".encode()).digest()
+    return int.from_bytes(drawn[:8]) / 2**64
+
+
+def _shown(point: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in point.items())
+
+
+def _counted(run: _Run, seconds: float, *, temporary: bool) -> SweepResult:
+    """Return the result, its rows read once from the store and counted."""
+    rechecked = Rechecked(run.share, len(run.compared), run.differing, tuple(run.differences))
+    result = SweepResult(
+        *(run.theorem, run.grid, run.given, run.effort, run.store, run.code, run.served),
+        *(tuple(run.failed.values())[:_SHOWN], len(run.failed), run.stopped, seconds),
+        temporary=temporary,
+        replaced=run.replaced,
+        rechecked=rechecked if run.share else None,
+    )
+    counts, claims, evidence = Counter[str](), Counter[tuple[bool | None, str]](), Counter[str]()
+    for _, row in result.rows():
+        counts[row["outcome"] or NO_INSTANCE] += 1
+        claims[row["in_scope"], row["claim"] or NO_INSTANCE] += 1
+        evidence[row["evidence"] or "none"] += 1
+    return replace(result, counts=dict(counts), claims=dict(claims), evidence=dict(evidence))

@@ -1,0 +1,329 @@
+"""How a sweep's instances are computed: here, in processes on this machine, or on a Dask cluster.
+
+Chunks of instances go out and rows come back, in any order; who computes writes nothing. A chunk that takes long
+comes back unfinished, so that little is lost with a process.
+"""
+
+import ast
+import contextlib
+import hashlib
+import logging
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.checking.loading import load_theorem
+from verify.errors import InputError, TheoremError
+from verify.runs.store import code_version
+from verify.runs.sweeps.float_rows import Scan, scan_of
+from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+
+SECONDS_OF_CHUNK = 2.0
+_LARGEST, _GROWTH = 4096, 8
+_ANSWER_SECONDS = 10
+"""For whether anything answers, and again for whether that is a scheduler."""
+_LONGEST_GREETING = 2**20
+_ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
+_INSTALL = "pip install 'lemmascope[sweep]'"
+# FLINT's precision belongs to the process; a Dask worker may have several threads.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is computed of each instance, such that another process finds it: and that it is the same there."""
+
+    reference: str
+    module: str
+    statement_digest: str
+    code: str
+    effort: Effort
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error of ours at an instance: nothing is kept of it."""
+
+    why: str
+
+
+class LostError(RuntimeError):
+    """Those who compute are gone; what they had is asked for again."""
+
+
+Computed = list[tuple[Point, Row | Failure]]
+
+
+class Rows:
+    """A theorem's rows, in this process; what is compiled, and proved for all, is kept from chunk to chunk."""
+
+    def __init__(self, theorem: "Theorem", effort: Effort) -> None:
+        self.theorem, self.effort = theorem, effort
+        self.finished: Computed = []
+        self._scans: dict[tuple[Any, ...], Scan | None] = {}
+
+    def compute(self, points: Sequence[Point]) -> Computed:
+        """Return the rows of some instances, and the errors of ours; after `SECONDS_OF_CHUNK`, of those done so far.
+
+        These are in `finished` too, also where Ctrl-C ends it.
+        """
+        until = time.monotonic() + SECONDS_OF_CHUNK
+        found = self.finished = []
+        for point, row in self._scanned(points):
+            if row is not None:
+                found.append((point, row))
+                continue
+            if found and time.monotonic() > until:
+                continue
+            try:
+                found.append((point, checked_row(self.theorem, point, self.effort)))
+            except TheoremError:
+                # The author's fault, not ours: it is told as one, and not once an instance.
+                raise
+            except Exception as error:
+                found.append((point, Failure(f"{type(error).__name__}: {error}")))
+        return found
+
+    def _scanned(self, points: Sequence[Point]) -> Iterator[tuple[Point, Row | None]]:
+        """Yield each instance with its row where float64 decides it: these first."""
+        left = []
+        by_words: dict[tuple[Any, ...], list[Point]] = {}
+        for point in points:
+            by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
+        for words, some in by_words.items():
+            try:
+                scan = None if self.effort.certify else self._scan(words, some[0])
+                rows = scan.rows(some, self.effort) if scan else [None] * len(some)
+            except (InputError, TheoremError, ArithmeticError):
+                # The exact check says at which instance, and why.
+                rows = [None] * len(some)
+            for point, row in zip(some, rows, strict=True):
+                if row is None:
+                    left.append(point)
+                else:
+                    yield point, row
+        for point in left:
+            yield point, None
+
+    def _scan(self, words: tuple[Any, ...], point: Point) -> Scan | None:
+        if words not in self._scans:
+            self._scans[words] = scan_of(self.theorem, point)
+        return self._scans[words]
+
+
+def code_of(theorem: "Theorem", reference: str, module: str) -> str:
+    """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
+
+    A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as
+    they were when this process first asked. "" where sources are not to be found.
+    """
+    path = Path(reference.rpartition(":")[0]) if ".py:" in reference else None
+    lone = path is not None and "." not in module and path.name != "__init__.py"
+    parts = [code_version("verify" if lone else module)]
+    if path is not None:
+        if not path.is_file():
+            return ""
+        parts.append(_with_imported(path))
+    # An address in a text is another one in each process.
+    data = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((sorted(theorem.values.items()), sorted(theorem.proofs.items()))))
+    return " ".join([*parts, hashlib.sha256(data.encode()).hexdigest()]) if parts[0] else ""
+
+
+def _with_imported(path: Path) -> str:
+    """Return a digest of a file and of the modules beside it that it imports by an import statement, and so on."""
+    digest, seen, left = hashlib.sha256(), {path.resolve()}, [(path.name, path.read_bytes())]
+    while left:
+        name, content = left.pop()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+        for imported in sorted(_imported(content)):
+            beside = path.parent / imported
+            for file in [beside.with_suffix(".py"), *sorted(beside.rglob("*.py"))]:
+                if file.is_file() and file.resolve() not in seen:
+                    seen.add(file.resolve())
+                    left.append((file.relative_to(path.parent).as_posix(), _as_loaded(file.resolve())))
+    return digest.hexdigest()
+
+
+@cache
+def _as_loaded(path: Path) -> bytes:
+    """Return a module's source as it was when it was first asked for: what is imported is not loaded again."""
+    return path.read_bytes()
+
+
+def _imported(source: bytes) -> set[str]:
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return set()
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in names}
+
+
+@lru_cache(maxsize=4)
+def _rows(task: Task) -> Rows:
+    theorem = load_theorem(task.reference)
+    if theorem.statement.digest != task.statement_digest or code_of(theorem, task.reference, task.module) != task.code:
+        raise InputError(task.reference, "", "where it is computed there is another version of the theorem or of ours")
+    return Rows(theorem, task.effort)
+
+
+def compute(task: Task, points: Sequence[Point], *, own_process: bool) -> Computed:
+    """Compute a chunk in another process, which loads the theorem by itself."""
+    if own_process:
+        # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
+        with contextlib.suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a theorem's code prints is not our output.
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(sys.stderr):
+        return _rows(task).compute(points)
+
+
+class Chunks:
+    """The size of the next chunk: about as many instances as take `SECONDS_OF_CHUNK`, from one on."""
+
+    def __init__(self) -> None:
+        self.size = 1
+
+    def of(self, points: Iterable[Point]) -> Iterator[list[Point]]:
+        """Yield the instances in chunks; each is made when it is asked for."""
+        chunk: list[Point] = []
+        for point in points:
+            chunk.append(point)
+            if len(chunk) >= self.size:
+                yield chunk
+                chunk = []
+        if chunk:
+            yield chunk
+
+    def took(self, rows: Computed) -> None:
+        """Adapt to how long some rows took."""
+        seconds = sum(row["seconds"] for _, row in rows if not isinstance(row, Failure)) or 1e-6
+        fitting = int(SECONDS_OF_CHUNK * max(1, len(rows)) / seconds)
+        self.size = max(1, min(fitting, _GROWTH * self.size, _LARGEST))
+
+
+def here(
+    theorem: "Theorem", effort: Effort, points: Iterable[Point], chunks: Chunks
+) -> Generator[Computed, None, None]:
+    """Yield the rows of instances that are computed in this process."""
+    rows = Rows(theorem, effort)
+    for chunk in chunks.of(points):
+        try:
+            yield rows.compute(chunk)
+        except (KeyboardInterrupt, TheoremError):
+            yield rows.finished
+            raise
+
+
+def elsewhere(
+    task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: Any = None
+) -> Generator[Computed, None, None]:
+    """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client.
+
+    At most two chunks a worker are on their way. What a cluster's dead worker had is done by another; where a process
+    of this machine dies, or a cluster is lost, LostError is raised.
+    """
+    import joblib
+
+    backend = {"backend": "dask", "client": client} if client else {"backend": "loky"}
+    calls = (joblib.delayed(compute)(task, chunk, own_process=client is None) for chunk in chunks.of(points))
+    with joblib.parallel_config(**backend):
+        many = joblib.Parallel(
+            n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
+        )
+        try:
+            yield from many(calls)
+        except (InputError, TheoremError):
+            raise
+        except Exception as error:
+            raise LostError(f"{type(error).__name__}: {error}") from error
+
+
+def needs(package: str, option: str, value: object) -> None:
+    """Raise InputError where a package of the extra `sweep` is missing: one line that says what to install."""
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise InputError(option, value, f"needs {package}: {_INSTALL}")
+
+
+def refuse_unanswered(address: str) -> None:
+    """Raise InputError for what is no address, and where nothing answers, or something else than a scheduler.
+
+    That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
+    """
+    form = _ADDRESS.fullmatch(address)
+    if form is None or not 0 < int(form["port"]) < 2**16:
+        raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
+    why = "what answers is something else"
+    try:
+        with socket.create_connection((form["host"].strip("[]"), int(form["port"])), _ANSWER_SECONDS) as connection:
+            if form["scheme"] == "tls":
+                return
+            # A scheduler speaks first: the length of a short message, in 8 bytes.
+            connection.settimeout(_ANSWER_SECONDS)
+            if 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < _LONGEST_GREETING:
+                return
+    except TimeoutError:
+        why = "it says nothing"
+    except (OSError, UnicodeError) as error:
+        why = str(getattr(error, "strerror", None) or error)
+    raise InputError("--scheduler", address, f"no Dask scheduler answers there: {why}")
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Dask's and asyncio's logs to themselves: what goes wrong is told in one line, by an exception."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
+    if address is None:
+        yield None
+        return
+    if _ADDRESS.fullmatch(address):
+        needs("distributed", "--scheduler", address)
+    refuse_unanswered(address)
+    with _silent(), _client(address) as client:
+        yield client
+
+
+def _client(address: str) -> Any:
+    from distributed import Client
+    from distributed.security import Security
+
+    if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
+        raise InputError(
+            "--scheduler", address, "needs TLS certificates, in Dask's configuration (distributed.comm.tls)"
+        )
+    client = Client.__new__(Client)
+    try:
+        client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        # Else it would be closed when it is collected, which takes long, and a traceback.
+        client.status = "closed"
+        why = f"no Dask scheduler answers there: {type(error).__name__}"
+        raise InputError("--scheduler", address, why) from error
+    return client

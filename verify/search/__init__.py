@@ -1,0 +1,1 @@
+"""Counterexamples, needless hypotheses and how sharp a bound is."""

@@ -1,0 +1,486 @@
+"""Search for counterexamples: guided by float64 margins, confirmed in exact or ball arithmetic, made readable."""
+
+import contextlib
+import json
+import math
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import chain, islice, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import hypothesis
+from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
+
+from verify.budget import ended, until
+from verify.checking.decide import Decider
+from verify.claims.context import Clause, Context
+from verify.errors import InputError, OutOfTimeError, PrimitiveError, UndecidedError, UndefinedError
+from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis, parse
+from verify.evaluation.iteration import Progress
+from verify.language.parameters import Value
+from verify.outcomes import ClauseResult, Evidence, Outcome, json_number
+from verify.search.instance_strategies import Plan, plan
+from verify.search.narrowing import fixed_values, without
+from verify.search.results import ExploreResult
+from verify.search.sharpness import Sharpness, sharpness
+from verify.search.simplify import Instance, simplest
+from verify.seeded_draws import own_draws
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Statement
+
+SECONDS, MOST_EXAMPLES = 30, 1000
+_CONFIRM_SECONDS, _NEAREST_SECONDS = 10, 1
+_CONFIRMED_TRIALS = 60
+_LATE = 0.3
+"""Seconds after the time is over at which what does not look at the clock is ended."""
+_ROUNDED = 1.0
+_LIMITS = 40
+"""At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
+_POLISHED = 300
+"""How many instances the descent from each clause's nearest miss may try."""
+_LEAPS, _STEPS, _FIRST = 12, 30, 50
+"""How many instances the leaps from each clause's nearest miss, and the steps after them, may try before any draw.
+
+In all no more than a quarter of what may be tried, or `_FIRST` where that is more and half of it at most.
+"""
+_SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
+"""By what parts of a value the descent moves; the last moves any integer by 1."""
+_AS_NEAR = 1e-9
+"""The nearest miss is shown by the simplest instance whose relative margin is larger by no more than this."""
+
+
+class _StopSearchError(KeyboardInterrupt):
+    """The time is over; not an Exception, so that Hypothesis lets it through."""
+
+
+@dataclass
+class _Search:
+    """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
+
+    theorem: "Theorem"
+    statement: "Statement"
+    plan: Plan
+    deadline: float
+    guided: bool
+    progress: Progress | None = None
+    nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
+    found: tuple[Instance, ClauseResult] | None = None
+    needed: int | None = None
+    undecided: int = 0
+    tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
+    degenerate: int = 0
+    replayed: bool = False
+    bounds: tuple[Sharpness, ...] = ()
+
+    def tick(self) -> None:
+        """End the search when its time is over."""
+        if time.monotonic() > self.deadline:
+            raise _StopSearchError
+
+    @property
+    def late(self) -> float:
+        """When what does not look at the clock is ended."""
+        return self.deadline + _LATE
+
+    def margins(self, instance: Instance) -> dict[str, float]:
+        """Return each clause's float64 margin at an instance, and remember the smallest."""
+        self.tick()
+        key = tuple(instance.values())
+        if key not in self.tried:
+            statement = self.statement.at(instance)
+            try:
+                self.tried[key] = ended(self.late, _scanned, statement, instance)
+            except OutOfTimeError:
+                raise _StopSearchError from None
+            if self.progress:
+                self.progress(len(self.tried))
+            for label, margin in self.tried[key].items():
+                if margin > 0:
+                    self._near(label, margin, instance)
+        return self.tried[key]
+
+    def _near(self, label: str, margin: float, instance: Instance) -> None:
+        if label not in self.nearest or margin < self.nearest[label][0]:
+            self.nearest[label] = margin, instance
+
+    def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
+        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
+        margins = self.margins(instance)
+        suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
+        for suspect in (*suspects, *self._degenerate(margins)):
+            if label in (None, suspect):
+                result = self.confirm(suspect, instance)
+                if result.outcome is Outcome.REFUTED:
+                    self._near(suspect, margins[suspect], instance)
+                    return result
+                # What only rounding made negative steers nothing.
+                margins[suspect] = 0.0 if result.margin == 0 else _ROUNDED
+                if result.outcome is Outcome.INCONCLUSIVE:
+                    self.undecided += 1
+                elif result.margin == 0:
+                    self._near(suspect, 0.0, instance)
+        return None
+
+    def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
+        """Yield the clauses with a limit that floats have no value of here: the limit of other leading terms, say."""
+        for name in self.with_limits:
+            if margins[name] == math.inf and self.degenerate < _LIMITS:
+                self.degenerate += 1
+                yield name
+
+    @cached_property
+    def with_limits(self) -> tuple[str, ...]:
+        """The labels of the clauses that a limit is part of, or of a definition."""
+        statement = json.loads(self.statement.canonical())
+        everywhere = "Limit" in json.dumps(statement["definitions"])
+        return tuple(each["label"] for each in statement["claim"] if everywhere or '"Limit"' in json.dumps(each))
+
+    def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
+        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
+
+        Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
+        """
+        deadline = min(self.deadline, time.monotonic() + seconds)
+        statement = self.statement.at(instance)
+        place = next(i for i, clause in enumerate(statement.clauses) if clause.label == suspect)
+        clause = statement.clauses[place]
+        check_domain(self.statement, instance)
+        context = Context(statement, instance, self.theorem.proofs, deadline, late=deadline + _LATE)
+        decider = Decider(self.statement, context)
+        try:
+            with until(deadline):
+                result = decider.clause(place)
+                kept = statement.hypotheses if result.holds is False else ()
+                held = [ended(context.late, evaluate_hypothesis, each, instance).holds for each in kept]
+                confirmed = decider.scope()[0] if all(held) and held else True
+        except (InputError, OutOfTimeError) as error:
+            # An InputError says that the instance is too large to be decided.
+            return ClauseResult.undecided(clause, str(error))
+        if context.interrupted:
+            raise KeyboardInterrupt
+        for label, holds in zip((h.label for h in kept), held, strict=True):
+            # Drawn by an approximation, it may be no instance of the statement.
+            if holds is None:
+                return ClauseResult.undecided(clause, f"{label} is not decided")
+            if not holds:
+                return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {label}")
+        if confirmed is False:
+            return ClauseResult.undecided(clause, "the re-checker finds a hypothesis to fail")
+        if confirmed is None:
+            why = "whether the hypotheses hold is not re-checked"
+            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why)
+        return result
+
+
+def _scanned(statement: "Statement", instance: Instance) -> dict[str, float]:
+    return {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
+
+
+def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) -> float:
+    """Return a clause's float64 margin at an instance: relative, negative where it seems to fail; inf if undefined."""
+    try:
+        margin = clause.scan(statement, instance)
+    except PrimitiveError:
+        raise
+    except (UndefinedError, UndecidedError, ZeroDivisionError, OverflowError, ValueError):
+        return math.inf
+    # A power of a negative number is complex in float64.
+    return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin
+
+
+def explore(
+    theorem: "Theorem",
+    given: Mapping[str, Any],
+    *,
+    drop: Sequence[str] = (),
+    max_examples: int = MOST_EXAMPLES,
+    seconds: float = SECONDS,
+    seed: int = 0,
+    database: ExampleDatabase | None = None,
+    guided: bool = True,
+    progress: Progress | None = None,
+) -> ExploreResult:
+    """Search for an instance that satisfies the hypotheses, but those dropped, and refutes a clause.
+
+    Parameters
+    ----------
+    given
+        Values of parameters that are to stay fixed.
+    drop
+        Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
+    max_examples, seconds
+        The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
+        up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50
+        and no more than half, and what is drawn. As many again at most, and no more than 300, polish the
+        nearest miss of each clause, and as many make that one simple. A search repeats itself, unless the time
+        ended it or left something undecided.
+    seed
+        Seed of the draws.
+    database
+        Where what was found is kept and replayed from; `None` for nowhere.
+    guided
+        Whether instances are tried before and after the draws, and margins steer these (to measure what that is
+        worth).
+    progress
+        Called with the number of instances tried.
+
+    Raises
+    ------
+    InputError
+        For a hypothesis that is unknown or cannot be dropped, a bad value, or an empty effort.
+    NoInstanceError
+        Where no instance was found that keeps the hypotheses.
+    """
+    if max_examples < 1:
+        raise InputError("max-examples", max_examples, "must be an integer >= 1")
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    started = time.monotonic()
+    statement = without(theorem.statement, drop)
+    fixed = fixed_values(statement, given)
+    state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
+    stopped = "examples"
+    # The seed is part of the key: a search repeats itself, whatever others have found.
+    key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
+    try:
+        with until(state.deadline):
+            effort = {"max_examples": max_examples, "seed": seed, "sharp": not drop}
+            searched = partial(_search, state, database, key, fixed, **effort)
+            ended(state.late + _LATE, searched, error=_StopSearchError)
+        stopped = "found" if state.found is not None else "examples"
+    except _StopSearchError:
+        stopped = "seconds"
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    if state.found is not None and database is not None:
+        database.save(key, json.dumps({name: json_number(value) for name, value in state.found[0].items()}).encode())
+    names = [parameter.name for parameter in statement.parameters]
+    margin, nearest = min(state.nearest.values(), key=lambda pair: pair[0], default=(math.inf, None))
+    return ExploreResult(
+        theorem.id,
+        theorem.statement.digest,
+        tuple(drop),
+        {name: state.found[0][name] for name in names} if state.found else None,
+        state.found[1] if state.found else None,
+        margin if math.isfinite(margin) else None,
+        None if nearest is None else {name: nearest[name] for name in names},
+        len(state.tried),
+        state.needed,
+        state.undecided,
+        state.bounds,
+        stopped,
+        state.replayed,
+        time.monotonic() - started,
+        seed,
+    )
+
+
+def _search(
+    state: _Search,
+    database: ExampleDatabase | None,
+    key: bytes,
+    fixed: Mapping[str, Value],
+    *,
+    max_examples: int,
+    seed: int,
+    sharp: bool,
+) -> None:
+    """Go through the ways to find something; what is found is in the state, whatever ends the search."""
+    statement, guided = state.statement, state.guided
+    relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+
+    def with_defaults(drawn: Mapping[str, Value]) -> dict[str, Value]:
+        try:
+            return completed(statement, drawn, scan=True)
+        except OutOfTimeError:
+            raise _StopSearchError from None
+
+    state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=with_defaults)
+    _replay(state, database, key)
+    state.replayed = state.found is not None
+    if state.found is None and guided:
+        _begin(state, max(max_examples // 4, min(_FIRST, (max_examples + 1) // 2)), seed)
+    if state.found is None and (left := max_examples - len(state.tried)) > 0:
+        _draw(state, left, seed)
+    if state.found is None and guided:
+        _polish(state, min(max_examples, _POLISHED))
+    if state.found is None and sharp:
+        nearest = {label: at for label, (_, at) in state.nearest.items()}
+        state.bounds = sharpness(state.theorem, state.plan, nearest)
+    if state.found is not None:
+        _simplify(state)
+
+
+def default_database() -> ExampleDatabase:
+    """Return the database of the command line, in `.hypothesis` of the working directory."""
+    return DirectoryBasedExampleDatabase(Path(".hypothesis") / "examples")
+
+
+def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> None:
+    """Look again at what earlier searches of the same statement found."""
+    for kept in sorted(database.fetch(key)) if database is not None else ():
+        try:
+            parsed = parse(state.statement, json.loads(kept))
+        except (InputError, ValueError, TypeError, AttributeError, RecursionError):
+            continue
+        instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
+        if state.plan.admits(instance) and _refuted(state, instance):
+            return
+
+
+def _begin(state: _Search, most: int, seed: int) -> None:
+    """Try what is most telling: instances in general position, where what is false is seldom true, and the simplest.
+
+    Then leap from the nearest miss of each clause, one parameter at a time, as long as it helps, and descend a little.
+    """
+    general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
+    simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
+    for instance in islice(chain(general, simple), most):
+        if _refuted(state, instance):
+            return
+    # Where evaluations are slow, most of the time is for the draws as well.
+    ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
+    for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
+        last = min(most, len(state.tried) + _LEAPS)
+        for name, up in product(state.nearest[label][1], (True, False)):
+            before = math.inf
+            while state.nearest[label][0] < before and len(state.tried) < last and time.monotonic() < ends:
+                before, start = state.nearest[label]
+                landed = state.plan.leap(start, name, up=up)
+                if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
+                    return
+        _descend(state, label, min(most, len(state.tried) + _STEPS), ends)
+        if state.found is not None:
+            return
+
+
+def _refuted(state: _Search, instance: Instance) -> bool:
+    """Whether an instance is refuted; it is what is found then."""
+    result = state.refutes(instance)
+    if result is None:
+        return False
+    state.found, state.needed = (instance, result), len(state.tried)
+    return True
+
+
+def _draw(state: _Search, max_examples: int, seed: int) -> None:
+    def refutes(instance: Instance) -> bool:
+        if state.found is not None:
+            # Hypothesis runs what it found again, to show it; neither the clock nor a second confirmation has a say.
+            return instance == state.found[0]
+        result = state.refutes(instance)
+        if state.guided:
+            for label, margin in state.margins(instance).items():
+                hypothesis.target(-_bounded(margin), label=label)
+        if result is not None:
+            state.found, state.needed = (instance, result), len(state.tried)
+        return result is not None
+
+    def tick() -> None:
+        if state.found is None:
+            state.tick()
+
+    settings = hypothesis.settings(
+        max_examples=max_examples,
+        database=None,
+        deadline=None,
+        print_blob=False,
+        # A first counterexample is enough: `_simplify` makes it readable, in the parameters' own terms.
+        report_multiple_bugs=False,
+        phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
+        suppress_health_check=list(hypothesis.HealthCheck),
+        verbosity=hypothesis.Verbosity.quiet,
+    )
+    # Nothing was found, or every draw was rejected: no instance was tried then, and the result says so.
+    with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():
+        hypothesis.find(state.plan.instances(tick=tick), refutes, settings=settings, random=random.Random(seed))
+
+
+def _bounded(margin: float) -> float:
+    """Squash a margin into (−1, 1), as a target for the search."""
+    return math.copysign(1.0, margin) if math.isinf(margin) else margin / (1 + abs(margin))
+
+
+def _polish(state: _Search, most: int) -> None:
+    """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
+    for label in list(state.nearest):
+        _descend(state, label, len(state.tried) + most)
+        if state.found is not None:
+            return
+        # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
+        least, start = state.nearest[label]
+        result = state.confirm(label, start, _NEAREST_SECONDS)
+        if result.outcome is Outcome.REFUTED:
+            state.found, state.needed = (start, result), len(state.tried)
+            return
+        as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
+        near = simplest(state.plan, start, as_near, most_trials=most)[-1]
+        if result := state.refutes(near, label):
+            state.found, state.needed = (near, result), len(state.tried)
+            return
+        state.nearest[label] = state.margins(near)[label], near
+
+
+def _descend(state: _Search, label: str, last: int, ends: float = math.inf) -> None:
+    """Descend from the nearest miss of a clause until so many instances have been tried in all, or the time is over.
+
+    What has a default is moved as well: it may have other values.
+    """
+    for share in _SHARES:
+        improved = True
+        while improved and len(state.tried) < last and time.monotonic() < ends:
+            before, start = state.nearest[label]
+            for neighbour in _neighbours(start, share, set(state.plan.given)):
+                if len(state.tried) >= last or (state.plan.admits(neighbour) and _refuted(state, neighbour)):
+                    return
+            improved = state.nearest[label][0] < before
+
+
+def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
+    for name, value in instance.items():
+        if name in fixed or isinstance(value, str):
+            continue
+        for factor in (1 - share, 1 + share):
+            if isinstance(value, int):
+                yield {**instance, name: value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))}
+            elif isinstance(value, Fraction):
+                yield {**instance, name: (value * factor).limit_denominator(10**9)}
+            else:
+                for i, entry in enumerate(value):
+                    moved = (entry * factor).limit_denominator(10**9)
+                    yield {**instance, name: (*value[:i], moved, *value[i + 1 :])}
+
+
+def _simplify(state: _Search) -> None:
+    """Make the counterexample readable, guided by margins in float64; where these mislead, by confirming each."""
+    assert state.found is not None
+    start, refuted = state.found
+    label = refuted.label
+
+    def fails(instance: Instance) -> bool:
+        margin = state.margins(instance)[label]
+        # At 0 a relation may hold: a bound that is reached would end the path.
+        return margin < 0 or (margin == 0 and state.refutes(instance, label) is not None)
+
+    path = simplest(state.plan, start, fails)
+    for instance in reversed(path[1:]):
+        if result := state.refutes(instance, label):
+            state.found = instance, result
+            break
+    if state.found[0] == path[-1]:
+        return
+
+    def confirmed(instance: Instance) -> bool:
+        result = state.refutes(instance, label)
+        if result is not None:
+            state.found = instance, result
+        return result is not None
+
+    simplest(state.plan, state.found[0], confirmed, most_trials=_CONFIRMED_TRIALS)

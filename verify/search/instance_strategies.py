@@ -1,0 +1,438 @@
+"""Hypothesis strategies for instances that satisfy given relations by construction, not by filtering.
+
+The parameters are drawn one after the other. A relation bounds the last of its parameters, and is
+solved for it at the values drawn before; an order is chosen in which no range comes out empty.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import cycle, islice, permutations
+from typing import Any
+
+import sympy as sp
+from hypothesis import reject
+from hypothesis import strategies as st
+
+from verify.errors import InputError, NoInstanceError
+from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable
+from verify.language.expressions import Case, decided
+from verify.language.parameters import LARGEST_INTEGER, Parameter, Value
+
+_ORDERS, _TRIALS, _LONGEST, _DEAD_ENDS, _FAR = 720, 40, 5, 5, 16
+
+
+@dataclass(frozen=True)
+class ByWord:
+    """A relation in which words choose, to be solved for one of its parameters once they are drawn."""
+
+    relation: Any
+    unknown: str
+    names: frozenset[str]
+    words: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether it is solved by roots of polynomials, at the first of the words."""
+        return self._at({name: words[0] for name, words in self.words.items()}).exact
+
+    def _at(self, values: Mapping[str, Any]) -> Solvable:
+        return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
+
+    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+        """Return where in `within` the relation holds, as `Solvable`."""
+        return self._at(values).ranges(values, within)
+
+    def satisfied(self, values: Mapping[str, Any]) -> bool:
+        """Whether the relation holds, as `Solvable`."""
+        return self._at(values).satisfied(values)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Parameters in the order in which they are drawn, with the bounds on each.
+
+    Those with a default come last and take it: `completed` returns an instance with the defaults of what it lacks.
+    """
+
+    parameters: tuple[Parameter, ...]
+    bounds: Mapping[str, tuple[Solvable | ByWord, ...]]
+    given: Mapping[str, Value]
+    completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict
+
+    def defaulted(self, parameter: Parameter) -> bool:
+        """Whether a parameter takes its default."""
+        return parameter.default is not None and parameter.name not in self.given
+
+    def ranges(self, parameter: Parameter, drawn: Mapping[str, Value]) -> Ranges:
+        """Return the admissible values of a parameter at those drawn before it, as a union of intervals.
+
+        Those of a list are the values of each entry.
+        """
+        low = parameter.minimum if parameter.minimum is not None else parameter.above
+        domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+        if parameter.kind == "integer":
+            domain = domain.meet(Range(Fraction(-LARGEST_INTEGER), Fraction(LARGEST_INTEGER)))
+        found: Ranges = (domain,)
+        for bound in self.bounds[parameter.name]:
+            found = meet(found, bound.ranges(drawn, domain))
+        if parameter.kind == "integer":
+            found = tuple(part for part in (part.integers() for part in found) if not part.empty)
+        return found
+
+    def admits(self, instance: Mapping[str, Value]) -> bool:
+        """Whether an instance keeps the domains, the relations and what is given."""
+        for parameter in self.parameters:
+            value = instance[parameter.name]
+            if value != self.given.get(parameter.name, value) or value not in parameter:
+                return False
+        return all(self._satisfied(parameter, instance) for parameter in self.parameters)
+
+    def _satisfied(self, parameter: Parameter, instance: Mapping[str, Value]) -> bool:
+        return all(bound.satisfied(instance) for bound in self.bounds[parameter.name])
+
+    def instances(self, *, tick: Callable[[], None] = lambda: None) -> st.SearchStrategy[dict[str, Value]]:
+        """Return the strategy; values shrink towards the ends of their ranges and towards simple numbers.
+
+        `tick` is called before each instance, also where those before were rejected, and may raise to end the draws.
+        """
+
+        @st.composite
+        def draw_all(draw: Any) -> dict[str, Value]:
+            tick()
+            drawn: dict[str, Value] = {}
+            for parameter in self.parameters:
+                name = parameter.name
+                if name in self.given:
+                    drawn[name] = self.given[name]
+                elif self.defaulted(parameter):
+                    filled = self._filled(drawn)
+                    if filled is None or not self._satisfied(parameter, filled):
+                        reject()
+                    drawn = filled
+                elif parameter.kind == "word":
+                    words = self._words(parameter, drawn)
+                    if not words:
+                        # What is given, or a word before, leaves none.
+                        reject()
+                    drawn[name] = draw(st.sampled_from(words))
+                elif parameter.kind == "rationals":
+                    (entries,) = self.ranges(parameter, drawn)
+                    entry = values(entries, integer=False)
+                    drawn[name] = tuple(draw(st.lists(entry, min_size=1, max_size=_LONGEST)))
+                else:
+                    parts = self.ranges(parameter, drawn)
+                    if not parts:
+                        # Rare: an order in which no trial met an empty range was chosen.
+                        reject()
+                    integer = parameter.kind == "integer"
+                    drawn[name] = draw(st.one_of([values(part, integer=integer) for part in parts]))
+                    if not self._satisfied(parameter, drawn):
+                        # Between two probes of a bisection.
+                        reject()
+            return drawn
+
+        return draw_all()
+
+    def in_general_position(self, source: random.Random) -> Iterator[dict[str, Value]]:
+        """Yield instances away from ends and from what is simple, where special cases hide; each word has its turn."""
+        free = [p for p in self.parameters if p.kind == "word" and p.name not in self.given]
+        longest = max((len(parameter.words) for parameter in free), default=1)
+        first = source.randrange(longest)
+        for turn in range(first, first + longest):
+            # Steps of their own, so that few integers are the same.
+            steps = cycle(source.sample((2, 3, 4), 3))
+            number = partial(_in_general, source=source, steps=steps)
+            walks = (self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(_DEAD_ENDS))
+            yield from islice((walk for walk in walks if walk is not None), 1)
+
+    def simplest_instance(self) -> dict[str, Value] | None:
+        """Return the instance of the first words, and of the ends of ranges or what is simple near them."""
+        return self._walk(lambda words: words[0], _simplest)
+
+    def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
+        """Return the instance with one of its numbers at the end of its range, or, where that is open or infinite, far.
+
+        The range is that which the parameters before leave it; those after stay, but for defaults. None where it is no
+        number, or there already.
+        """
+        parameter = next(parameter for parameter in self.parameters if parameter.name == name)
+        value = instance[name]
+        if name in self.given or self.defaulted(parameter) or not isinstance(value, (int, Fraction)):
+            return None
+        part = next((part for part in self.ranges(parameter, instance) if value in part), None)
+        if part is None:
+            return None
+        end, is_open = (part.high, part.high_open) if up else (part.low, part.low_open)
+        landed: Value = value + (1 if up else -1) * _FAR * max(1, abs(value))
+        if parameter.kind == "integer":
+            assert part.low is not None and part.high is not None
+            bounded = end is not None and abs(end) < LARGEST_INTEGER
+            landed = int(end) if bounded else max(int(part.low), min(int(part.high), int(landed)))  # type: ignore[arg-type]
+        elif end is not None:
+            landed = end + (value - end) / _FAR if is_open else end
+        if landed == value:
+            return None
+        moved = {p.name: instance[p.name] for p in self.parameters if not self.defaulted(p)} | {name: landed}
+        filled = self._filled(moved)
+        return None if filled is None else {each: filled[each] for each in instance}
+
+    def _filled(self, drawn: Mapping[str, Value]) -> dict[str, Value] | None:
+        """Return an instance with the defaults of what it lacks; None where these are not defined."""
+        try:
+            return self.completed(drawn)
+        except InputError:
+            return None
+
+    def _walk(
+        self, word: Callable[[Sequence[str]], str], number: Callable[[Parameter, Ranges], Value]
+    ) -> dict[str, Value] | None:
+        """Return the instance that is made of each parameter's admissible values, one by one; None at a dead end."""
+        drawn: dict[str, Value] = {}
+        for parameter in self.parameters:
+            if parameter.name in self.given:
+                drawn[parameter.name] = self.given[parameter.name]
+            elif self.defaulted(parameter):
+                filled = self._filled(drawn)
+                if filled is None:
+                    return None
+                drawn = filled
+            else:
+                admissible = (
+                    self._words(parameter, drawn) if parameter.kind == "word" else self.ranges(parameter, drawn)
+                )
+                if not admissible:
+                    return None
+                drawn[parameter.name] = word(admissible) if parameter.kind == "word" else number(parameter, admissible)  # type: ignore[arg-type]
+            if not self._satisfied(parameter, drawn):
+                return None
+        return drawn
+
+    def _words(self, parameter: Parameter, drawn: Mapping[str, Value]) -> list[str]:
+        """Return the words that what was drawn before, or is given, leaves."""
+        return [word for word in parameter.words if self._satisfied(parameter, {**drawn, parameter.name: word})]
+
+
+def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
+    """Return a strategy of one range: its ends, small and simple values near them, and extreme ratios."""
+    if integer:
+        return _integers(admissible)
+    if admissible.low is not None and admissible.low == admissible.high:
+        return st.just(admissible.low)
+    low, high = admissible.low, admissible.high
+    if low is None:
+        if high is None:
+            upward = values(Range(Fraction(0), None), integer=False)
+            return st.one_of(upward, upward.map(lambda value: -value))
+        return values(Range(-high, None, low_open=admissible.high_open), integer=False).map(lambda value: -value)
+    if high is None:
+        simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
+        power = st.builds(lambda k: Fraction(2) ** k, st.integers(-30, 30))
+        between = st.builds(lambda k, m: Fraction(2) ** k * m / 64, st.integers(-30, 30), st.integers(65, 127))
+        # Not as a default: Hypothesis writes these out, and an end may have thousands of digits.
+        parts = [st.builds(lambda step: low + step, part) for part in (st.integers(1, 9), simple, power, between)]
+    else:
+        width = high - low
+        parts = [
+            st.builds(lambda k: low + width * Fraction(k, 16), st.integers(1, 15)),
+            st.builds(lambda k: low + width / 2**k, st.integers(1, 40)),
+            st.builds(lambda k: high - width / 2**k, st.integers(1, 40)),
+        ]
+        if not admissible.high_open:
+            parts.insert(0, st.just(high))
+    if not admissible.low_open:
+        parts.insert(0, st.just(low))
+    return st.one_of(*parts)
+
+
+def _integers(admissible: Range) -> st.SearchStrategy[int]:
+    start, up, down = _room(admissible)
+    upward = _steps(up, bounded=start + up < LARGEST_INTEGER).map(lambda step: start + step)
+    if not down:
+        return upward
+    downward = _steps(down, bounded=start - down > -LARGEST_INTEGER).map(lambda step: start - step)
+    return st.one_of(upward, downward)
+
+
+def _steps(furthest: int, *, bounded: bool) -> st.SearchStrategy[int]:
+    """Return a strategy of 0 to `furthest`: small ones, all orders of magnitude, and, where it is a bound, the end."""
+    parts = [st.integers(0, min(furthest, reach)) for reach in (3, 30, 1000)]
+    if furthest > 3:
+        orders = st.integers(0, furthest.bit_length() - 1)
+        parts.append(orders.map(lambda k: 2**k))
+        parts.append(st.builds(lambda k, m: min(furthest, 2**k + (m * 2**k >> 20)), orders, st.integers(1, 2**20)))
+    if bounded:
+        parts.append(st.integers(max(0, furthest - 3), furthest))
+    return st.one_of(parts)
+
+
+def plan(
+    parameters: Sequence[Parameter],
+    relations: Sequence[sp.core.relational.Relational],
+    given: Mapping[str, Value],
+    *,
+    tick: Callable[[], None] = lambda: None,
+    completed: Callable[[Mapping[str, Value]], dict[str, Value]] = dict,
+) -> Plan:
+    """Return a plan in which random walks met no empty range, or the fewest; NoInstanceError when all of them did.
+
+    The parameters that are given come first, then the words, those with a default last; `completed` fills these in.
+    `tick` is called now and then, and may raise to end the work.
+    """
+    drawn = [parameter for parameter in parameters if parameter.name not in given]
+    free = [parameter for parameter in drawn if parameter.kind != "word" and parameter.default is None]
+    last = [parameter for parameter in drawn if parameter.default is not None]
+    fixed = [parameter for parameter in parameters if parameter.name in given]
+    fixed += [parameter for parameter in drawn if parameter.kind == "word"]
+    orders, known = [], {}
+    for order in islice(permutations(free), _ORDERS):
+        tick()
+        orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
+    # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
+    orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
+    best, fewest = None, _TRIALS
+    walks = _Walks()
+    for order in orders:
+        met = walks.dead_ends(order, fewest, tick)
+        if met < fewest:
+            best, fewest = order, met
+        if not fewest:
+            break
+    if best is None:
+        given_text = "".join(f", with {name} = {value}" for name, value in given.items())
+        relations_text = ", ".join(map(str, relations))
+        raise NoInstanceError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
+    return best
+
+
+def _bounded(
+    order: Sequence[Parameter],
+    relations: Sequence[sp.core.relational.Relational],
+    given: Mapping[str, Value],
+    known: dict[tuple[str, frozenset[str]], tuple[Solvable | ByWord, ...]],
+) -> Plan:
+    """Return the plan of one order; `known` holds the bounds on a parameter after others, for all orders."""
+    bounds: dict[str, tuple[Solvable | ByWord, ...]] = {}
+    before: frozenset[str] = frozenset()
+    names = frozenset(parameter.name for parameter in order)
+    words = {parameter.name: parameter.words for parameter in order if parameter.kind == "word"}
+    for parameter in order:
+        last, key = parameter.name, (parameter.name, before)
+        if key not in known:
+            of = {relation: _names(relation) & names for relation in relations if last not in given}
+            found = [relation for relation, needs in of.items() if last in needs and needs <= before | {last}]
+            known[key] = tuple(_bound(relation, last, _names(relation) & before, words) for relation in found)
+        bounds[last] = known[key]
+        before |= {last}
+    return Plan(tuple(order), bounds, dict(given))
+
+
+def _names(relation: sp.core.relational.Relational) -> frozenset[str]:
+    return frozenset(symbol.name for symbol in relation.free_symbols)  # type: ignore[attr-defined]
+
+
+def _bound(relation: Any, last: str, others: frozenset[str], words: Mapping[str, tuple[str, ...]]) -> Solvable | ByWord:
+    return ByWord(relation, last, others, words) if relation.has(Case) else solvable(relation, last, others)
+
+
+class _Walks:
+    """Random walks through plans, each step taken once for all orders that begin with the same parameters."""
+
+    def __init__(self) -> None:
+        self.drawn: dict[tuple[tuple[str, ...], int], dict[str, Value] | None] = {}
+
+    def dead_ends(self, found: Plan, fewest: int, tick: Callable[[], None]) -> int:
+        """Return how many walks meet an empty range, at most `fewest`."""
+        steps = [parameter for parameter in found.parameters if parameter.name not in found.given]
+        # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
+        steps = [step for step in steps if step.kind != "rationals" and not found.defaulted(step)]
+        walking = {seed: dict(found.given) for seed in range(_TRIALS)}
+        path: tuple[str, ...] = ()
+        for step in steps:
+            path = (*path, step.name)
+            for seed, drawn in list(walking.items()):
+                tick()
+                if (path, seed) not in self.drawn:
+                    self.drawn[path, seed] = self._step(found, step, drawn, random.Random(f"{seed} {path}"))
+                after = self.drawn[path, seed]
+                if after is not None:
+                    walking[seed] = after
+                    continue
+                del walking[seed]
+                if _TRIALS - len(walking) >= fewest:
+                    return fewest
+        return _TRIALS - len(walking)
+
+    @staticmethod
+    def _step(
+        found: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random
+    ) -> dict[str, Value] | None:
+        if parameter.kind == "word":
+            return {**drawn, parameter.name: source.choice(parameter.words)}
+        parts = found.ranges(parameter, drawn)
+        if not parts:
+            return None
+        value = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
+        return {**drawn, parameter.name: value}
+
+
+def _random_value(admissible: Range, source: random.Random, *, integer: bool) -> Value:
+    reach = Fraction(source.choice((1, 10, 1000)))
+    low = admissible.low if admissible.low is not None else (admissible.high or Fraction(0)) - reach
+    high = admissible.high if admissible.high is not None else low + reach
+    if integer:
+        return source.randint(int(low), int(min(high, low + reach)))
+    return low + (high - low) * Fraction(source.randint(1, 15), 16)
+
+
+def _in_general(parameter: Parameter, parts: Ranges, source: random.Random, steps: Iterator[int]) -> Value:
+    """Return a parameter's value in general position."""
+    if parameter.kind == "rationals":
+        return tuple(_general_value(parts[0], source) for _ in range(source.randint(2, _LONGEST)))
+    part = source.choice(parts)
+    return _apart(part, next(steps)) if parameter.kind == "integer" else _general_value(part, source)
+
+
+def _simplest(parameter: Parameter, parts: Ranges) -> Value:
+    """Return a parameter's simplest value."""
+    value = _simple_value(parts[0], integer=parameter.kind == "integer")
+    return (value,) if parameter.kind == "rationals" else value  # type: ignore[return-value]
+
+
+def _general_value(admissible: Range, source: random.Random) -> Fraction:
+    """Return a number of moderate size that is neither an end nor simple."""
+    low, high = admissible.low, admissible.high
+    step = Fraction(source.randint(17, 97), 31)
+    if low is None:
+        return source.choice((-1, 1)) * step if high is None else high - step
+    return low + step if high is None else low + (high - low) * Fraction(source.randint(7, 30), 37)
+
+
+def _apart(admissible: Range, step: int) -> int:
+    """Return the integer that is a step from the one that is nearest to 0, or the last on the way there."""
+    start, up, down = _room(admissible)
+    return start + min(step, up) if up >= down else start - min(step, down)
+
+
+def _simple_value(admissible: Range, *, integer: bool) -> Value:
+    """Return an end, the integer that is nearest to 0, or what is simple beside an end."""
+    low, high = admissible.low, admissible.high
+    if integer:
+        return _room(admissible)[0]
+    if low is not None and not admissible.low_open:
+        return low
+    if high is not None and not admissible.high_open:
+        return high
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _room(admissible: Range) -> tuple[int, int, int]:
+    """Return the integer of a range that is nearest to 0, and how far the range goes up and down from it."""
+    assert admissible.low is not None and admissible.high is not None
+    low, high = int(admissible.low), int(admissible.high)
+    start = max(low, min(high, 0))
+    return start, high - start, start - low

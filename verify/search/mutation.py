@@ -1,0 +1,249 @@
+"""Mutants of a statement: one small change each, to see whether the toolkit refutes what it should.
+
+A change is made in the serialised form of an expression: a constant becomes one more, one less or twice itself, a
+relation is flipped, a hypothesis dropped, two parameters swapped, an index shifted by one. A mutant is killed by a
+certified refutation; equivalent where every clause of it is proved for all parameters, so that there is nothing to
+refute (the re-checker has accepted the proofs); else it survives. Mutants that are not statements are not counted.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, islice, zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+import sympy as sp
+
+from verify.checking.check import check
+from verify.errors import InputError, NoInstanceError, TheoremError
+from verify.language.expressions import Data, from_data, to_data
+from verify.language.statement import rewritten
+from verify.outcomes import Evidence, Outcome
+from verify.search.explore import explore
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Statement
+
+Fate = Literal["killed", "equivalent", "survived"]
+_FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}
+_CHECK_SECONDS, _SECONDS, _EXAMPLES = 30.0, 6.0, 300
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed statement; `operator` is what was done, `where` to what part, `change` from what to what."""
+
+    operator: str
+    where: str
+    change: str
+    statement: "Statement"
+
+    @property
+    def label(self) -> str:
+        """What was changed, in one line."""
+        return f"{self.where}: {self.operator}: {self.change}"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a mutant, and why."""
+
+    mutant: Mutant
+    fate: Fate
+    why: str
+    seconds: float
+
+
+def mutants(statement: "Statement") -> Iterator[Mutant]:
+    """Yield the mutants of a statement, each another statement than it and than those before.
+
+    A changed clause stands alone: the others would be what they are in the statement.
+    """
+    yield from _built(statement, _changes(statement))
+
+
+def sample(statement: "Statement", most: int, seed: int) -> list[Mutant]:
+    """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
+
+    Of an operator's, those of clauses and of hypotheses in turn.
+    """
+    claim = {clause.label for clause in statement.clauses}
+    source, groups = random.Random(seed), dict[str, list[_Change]]()
+    for change in _changes(statement):
+        groups.setdefault(change[0], []).append(change)
+    for name, group in groups.items():
+        source.shuffle(group)
+        parts = ([c for c in group if c[1] in claim], [c for c in group if c[1] not in claim])
+        groups[name] = [change for pair in zip_longest(*parts) for change in pair if change is not None]
+    # One of each operator in turn; only those that are taken are built.
+    longest = max(map(len, groups.values()), default=0)
+    in_turn = (group[i] for i in range(longest) for group in groups.values() if i < len(group))
+    return list(islice(_built(statement, in_turn), most))
+
+
+def _built(statement: "Statement", changes: "Iterable[_Change]") -> Iterator[Mutant]:
+    seen = {statement.digest} | {replace(statement, clauses=(clause,)).digest for clause in statement.clauses}
+    for operator, where, change, build in changes:
+        try:
+            made = build()
+        except (TheoremError, InputError, ZeroDivisionError, ValueError, TypeError):
+            # Not a statement: both sides the same, a relation that became True, a division by 0.
+            continue
+        if made.digest not in seen:
+            seen.add(made.digest)
+            yield Mutant(operator, where, change, made)
+
+
+def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed: int = 0) -> Tried:
+    """Return what becomes of a mutant: checked at the theorem's example, then searched for `seconds`.
+
+    An example that the mutant's domain excludes is not looked at, and nothing is searched then.
+    """
+    started = time.monotonic()
+    variant = replace(theorem.variant(mutant.statement), values={})
+
+    def tried(found: Fate, why: str) -> Tried:
+        return Tried(mutant, found, why, time.monotonic() - started)
+
+    try:
+        result = check(variant, theorem.example, seconds=_CHECK_SECONDS)
+    except InputError as error:
+        return tried("survived", f"the example is none of it: {error}")
+    if result.outcome is Outcome.REFUTED:
+        return tried("killed", "refuted at the example")
+    open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
+    if not open_:
+        return tried("equivalent", "proved for all parameters")
+    # What is proved is not searched.
+    clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
+    searched = variant.variant(replace(mutant.statement, clauses=clauses))
+    try:
+        found = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
+    except (NoInstanceError, InputError) as error:
+        return tried("survived", f"not searched: {error}")
+    if found.counterexample is not None:
+        return tried("killed", f"refuted by instance {found.needed}")
+    return tried("survived", f"not refuted in {found.examples} instances")
+
+
+_Change = tuple[str, str, str, Callable[[], "Statement"]]
+
+
+def _changes(statement: "Statement") -> Iterator[_Change]:
+    for hypothesis in statement.hypotheses:
+        if hypothesis.relation is not None or hypothesis.varies is not None:
+            kept = tuple(h for h in statement.hypotheses if h is not hypothesis)
+            yield "hypothesis dropped", hypothesis.label, "left out", _just(statement, hypotheses=kept)
+    for place, hypothesis in enumerate(statement.hypotheses):
+        for operator, change, changed in _of_part(hypothesis, statement, swapped=False):
+            before, after = statement.hypotheses[:place], statement.hypotheses[place + 1 :]
+            yield (
+                *(operator, hypothesis.label, change),
+                lambda b=before, c=changed, a=after: replace(statement, hypotheses=(*b, c(), *a)),
+            )
+    for name, value in statement.definitions.items():
+        for operator, change, changed in _of_part(value, statement, swapped=False):
+            yield (
+                *(operator, str(name), change),
+                lambda n=name, c=changed: replace(statement, definitions={**statement.definitions, n: c()}),
+            )
+    for clause in statement.clauses:
+        for operator, change, changed in _of_part(clause, statement, swapped=True):
+            yield operator, clause.label, change, lambda c=changed: replace(statement, clauses=(c(),))
+
+
+def _just(statement: "Statement", **changes: Any) -> Callable[[], "Statement"]:
+    return lambda: replace(statement, **changes)
+
+
+def _of_part(part: Any, statement: "Statement", *, swapped: bool) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    """Yield the changes of a clause, a hypothesis or an expression: operator, from what to what, and how."""
+    expressions: list[sp.Basic] = []
+    bound = part.bound_names() if hasattr(part, "bound_names") else set()
+    rewritten(part, lambda expression: (expressions.append(expression), expression)[1])
+    for place, expression in enumerate(expressions):
+        try:
+            data = to_data(expression)
+        except TheoremError:
+            continue
+        if isinstance(expression, sp.Symbol) and expression.name in bound:
+            # A name, such as that of a running index.
+            continue
+        for path in _leaves(data):
+            for operator, value in _of_leaf(_at(data, path)):
+                change = f"{_shown(_at(data, path))} -> {_shown(value)}"
+                yield operator, change, lambda e=place, d=data, p=path, v=value: _put(part, e, _with(d, p, v))
+        if isinstance(data, list) and data[0] in _FLIPPED:
+            turned = [_FLIPPED[data[0]], *data[1:]]
+            yield "relation flipped", data[0], lambda e=place, d=turned: _put(part, e, d)
+    if swapped:
+        numbers = {s for s in statement.symbols() if s.name in {p.name for p in statement.parameters if not p.words}}
+        used = set().union(*(expression.free_symbols for expression in expressions)) if expressions else set()
+        for one, other in combinations(sorted(used & numbers, key=str), 2):
+            both = {one: other, other: one}
+            yield (
+                "parameters swapped",
+                f"{one}, {other}",
+                lambda both=both: _checked(rewritten(part, lambda e: e.xreplace(both))),
+            )
+
+
+def _put(part: Any, place: int, data: Data) -> Any:
+    """Return a part with its expression number `place` replaced."""
+    count = -1
+
+    def change(expression: sp.Basic) -> sp.Basic:
+        nonlocal count
+        count += 1
+        return from_data(data) if count == place else expression
+
+    return _checked(rewritten(part, change))
+
+
+def _checked(part: Any) -> Any:
+    """Return a part after its own checks, which rewriting passes by; a printed text would say what was before."""
+    if isinstance(part, sp.Basic):
+        return part
+    text = (
+        {"says": ""} if hasattr(part, "says") else {"text": ""} if getattr(part, "relation", None) is not None else {}
+    )
+    return replace(part, **text)
+
+
+def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
+    match leaf:
+        case ["Integer" | "Rational", str(text)]:
+            value = Fraction(text)
+            for operator, changed in (("one more", value + 1), ("one less", value - 1), ("twice", 2 * value)):
+                if changed != value:
+                    yield f"constant {operator}", to_data(sp.Rational(changed.numerator, changed.denominator))
+        case ["Symbol", str(), *assumptions] if "integer" in assumptions:
+            yield "index shifted", ["Add", ["Integer", "1"], leaf]
+
+
+def _leaves(data: Data, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    if data[0] in ("Integer", "Rational", "Symbol"):
+        yield path
+        return
+    for i, part in enumerate(data):
+        if isinstance(part, list):
+            yield from _leaves(part, (*path, i))
+
+
+def _at(data: Data, path: tuple[int, ...]) -> Data:
+    for i in path:
+        data = data[i]
+    return data
+
+
+def _with(data: Data, path: tuple[int, ...], value: Data) -> Data:
+    if not path:
+        return value
+    return [*data[: path[0]], _with(data[path[0]], path[1:], value), *data[path[0] + 1 :]]
+
+
+def _shown(data: Data) -> str:
+    return sp.sstr(from_data(data))

@@ -1,0 +1,335 @@
+"""Which hypotheses a theorem needs: each left out in turn, proved without, searched past, and its limit looked for.
+
+Needed: an instance that keeps all other hypotheses and breaks this one refutes a clause, certified. Redundant: every
+clause is proved for all parameters without it, at least one of which is a claim and no step of a proof, or the others
+imply it. Else undecided, with the effort that was made.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from verify.budget import ended, until
+from verify.checking.certificates import certificate
+from verify.checking.check import check
+from verify.claims.inequality import Inequality
+from verify.errors import InputError, NoInstanceError, OutOfTimeError
+from verify.evaluation.instances import evaluate_hypothesis, parse
+from verify.evaluation.iteration import Progress
+from verify.language.parameters import simplest_between
+from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
+from verify.search.explore import explore
+from verify.search.narrowing import without
+from verify.search.simplify import Instance
+from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Hypothesis, Statement
+
+Status = Literal["needed", "redundant", "undecided"]
+SECONDS = 60
+_EVERY_CLAUSE = "every clause is proved for all parameters without it"
+_CERTIFYING = 0.4
+"""The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
+_PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
+"""How far past the hypothesis to look from the example, relative to where it ends."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What was found about one hypothesis.
+
+    Parameters
+    ----------
+    label, kind, statement
+        The hypothesis, as everywhere.
+    status, why
+        needed, redundant or undecided; the reason in words, with the effort where it is undecided.
+    varied
+        Whether it can be left out: a relation can, a structural hypothesis where a variation is coded.
+    clause, witness, slack
+        The clause that is refuted, where, and the hypothesis's slack there.
+    thresholds, relaxed
+        Where violations begin; empty and None where nothing was to be moved.
+    certificate
+        Of the statement without the hypothesis: with that clause alone, refuted at the witness; or, of a redundant one,
+        with every clause proved, or with the hypothesis itself as the clause, proved.
+    """
+
+    label: str
+    kind: str
+    statement: str
+    status: Status
+    why: str
+    varied: bool = True
+    clause: str | None = None
+    witness: Mapping[str, Any] | None = None
+    slack: Quantity | None = None
+    thresholds: tuple[Threshold, ...] = ()
+    relaxed: Relaxed | None = None
+    certificate: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object of `verify necessity --json`."""
+        return {
+            "label": self.label,
+            "kind": self.kind,
+            "statement": self.statement,
+            "status": self.status,
+            "why": self.why,
+            "varied": self.varied,
+            "clause": self.clause,
+            "witness": None if self.witness is None else json_numbers(self.witness),
+            **json_numbers({"slack": self.slack}),
+            "thresholds": [threshold.to_json() for threshold in self.thresholds],
+            "relaxed": self.relaxed and self.relaxed.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class NecessityResult:
+    """What was found about each hypothesis of a theorem; about the first ones where it was interrupted."""
+
+    theorem: str
+    statement_digest: str
+    hypotheses: tuple[Need, ...]
+    seconds: float
+    seed: int
+    interrupted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify necessity --json`, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "hypotheses": [need.to_json() for need in self.hypotheses],
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "interrupted": self.interrupted,
+        }
+
+
+class _InterruptedError(KeyboardInterrupt):
+    """Ctrl-C after something was found."""
+
+    def __init__(self, found: Need) -> None:
+        super().__init__()
+        self.found = found
+
+
+def necessity(
+    theorem: "Theorem", *, seconds: float = SECONDS, seed: int = 0, progress: Progress | None = None
+) -> NecessityResult:
+    """Decide for each hypothesis whether it is needed, redundant, or neither was found.
+
+    Parameters
+    ----------
+    seconds
+        Time to look, for each hypothesis; what was found is certified in what is left of it, or in 0.4 of it.
+    seed
+        Seed of the draws.
+    progress
+        Called with the number of instances tried.
+
+    Raises
+    ------
+    InputError
+        For an empty effort.
+    """
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    started, needs, interrupted = time.monotonic(), list[Need](), False
+    for hypothesis in theorem.statement.hypotheses:
+        try:
+            needs.append(_decided(theorem, hypothesis, seconds, seed, progress))
+        except KeyboardInterrupt as stop:
+            needs += [stop.found] if isinstance(stop, _InterruptedError) else []
+            interrupted = True
+            break
+    digest = theorem.statement.digest
+    return NecessityResult(theorem.id, digest, tuple(needs), time.monotonic() - started, seed, interrupted)
+
+
+def _decided(
+    theorem: "Theorem", hypothesis: "Hypothesis", seconds: float, seed: int, progress: Progress | None
+) -> Need:
+    deadline = time.monotonic() + seconds
+    shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
+    if hypothesis.relation is None and hypothesis.varies is None:
+        return Need(*shown, "undecided", "structural: no variation is coded", varied=False)
+    statement = without(theorem.statement, [hypothesis.label])
+    if proof := _redundant(theorem, statement, hypothesis, deadline):
+        why, proved = proof
+        if why == _EVERY_CLAUSE and all(clause.label in theorem.steps for clause in statement.clauses):
+            # Steps may need nothing of what the claim that they are for needs.
+            return Need(*shown, "undecided", f"{why}, but all are steps of a proof, whose claim is none of them")
+        return Need(*shown, "redundant", why, certificate=proved)
+    try:
+        with until(deadline):
+            beside = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
+    except OutOfTimeError as error:
+        beside = "", None, f"beside the example {error}"
+    label, violation, effort = beside
+    if violation is None:
+        # Half of what is left to find a violation, half to come near to the hypothesis.
+        left = max((deadline - time.monotonic()) / 2, 1.0)
+        label, violation, searched = _searched(theorem, statement, hypothesis, left, seed, progress)
+        effort = ", ".join(filter(None, (effort, searched)))
+    if violation is None:
+        return Need(*shown, "undecided", f"no violation found: {effort}")
+    approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
+    stopped = False
+    try:
+        with until(deadline):
+            ended(deadline, approach.run, seed)
+    except OutOfTimeError:
+        # What was found stays, as after Ctrl-C.
+        pass
+    except KeyboardInterrupt:
+        stopped = True
+    left = max(_CERTIFYING * seconds, deadline - time.monotonic())
+    need = _needed(shown, theorem, hypothesis, label, approach, left)
+    if stopped:
+        raise _InterruptedError(need)
+    return need
+
+
+def _needed(
+    shown: tuple[str, str, str],
+    theorem: "Theorem",
+    hypothesis: "Hypothesis",
+    label: str,
+    approach: Approach,
+    seconds: float,
+) -> Need:
+    if approach.inside is not None:
+        at = " ".join(f"{name}={value}" for name, value in approach.inside.items())
+        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {at}")
+    result = check(approach.weakened, approach.witness, seconds=seconds)
+    held = evaluate_hypothesis(theorem.statement.decided(hypothesis, approach.witness), approach.witness)
+    certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
+    if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
+        at = " ".join(f"{name}={value}" for name, value in approach.witness.items())
+        return Need(
+            *shown, "undecided", f"{label} seems to fail at {at}, and was not certified to, past the hypothesis"
+        )
+    return Need(
+        *shown,
+        "needed",
+        f"without it {label} is refuted, certified",
+        True,
+        label,
+        approach.witness,
+        held.slack,
+        tuple(approach.thresholds.values()),
+        approach.relaxed,
+        certificate(approach.weakened, result),
+    )
+
+
+def _redundant(
+    theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
+) -> tuple[str, Mapping[str, Any]] | None:
+    """Return why a hypothesis is not needed, and the proof; None where there is none."""
+    ways = [(_EVERY_CLAUSE, statement)]
+    if hypothesis.relation is not None:
+        implied = replace(statement, clauses=(Inequality(hypothesis.label, hypothesis.relation),))
+        ways.insert(0, ("the others imply it: proved for all parameters", implied))
+    for why, claimed in ways:
+        variant = replace(theorem.variant(claimed), id=weakened_id(theorem.id, hypothesis.label), values={})
+        seconds = min(CHECK_SECONDS, deadline - time.monotonic())
+        if seconds > 0:
+            try:
+                found = checked(variant, theorem.example, seconds)
+            except InputError:
+                # A default of the example takes longer than there is.
+                continue
+            if all(clause.evidence is Evidence.PROVED and clause.holds for clause in found.clauses):
+                return why, certificate(variant, found)
+    return None
+
+
+def _beside_the_example(
+    theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
+) -> tuple[str, Instance | None, str]:
+    """Look past the hypothesis from the theorem's example, along each of its parameters in turn.
+
+    Returns the clause that is refuted and where, None where none is, and the effort in words.
+    """
+    half = time.monotonic() + (deadline - time.monotonic()) / 2
+    try:
+        with until(half):
+            start, tried = parse(theorem.statement, theorem.example), 0
+    except InputError as error:
+        return "", None, f"the example has no values: {error}"
+    variant = replace(theorem.variant(statement), values={})
+    for name, end in ends(theorem.statement, hypothesis, start):
+        whole = next(p for p in statement.parameters if p.name == name).kind == "integer"
+        outward = 1 if Fraction(start[name]) <= end else -1
+        for share in _PAST:
+            step = share * abs(end) if end else share
+            value = end + outward * (max(1, round(step)) if whole else step)
+            nearby = value - step / 10, value + step / 10
+            value = (math.floor if outward > 0 else math.ceil)(value) if whole else simplest_between(*nearby)
+            seconds = min(CHECK_SECONDS, half - time.monotonic())
+            if seconds <= 0:
+                break
+            try:
+                result = checked(variant, {**start, name: value}, seconds)
+            except InputError:
+                continue
+            tried += 1
+            label = _refuted_past(theorem, hypothesis, result)
+            if label:
+                return label, dict(result.instance), ""
+    return "", None, f"{tried} instances beside the example" if tried else ""
+
+
+def _refuted_past(theorem: "Theorem", hypothesis: "Hypothesis", result: CheckResult) -> str:
+    """Return the clause that is refuted where the other hypotheses hold and this one fails; "" where none is."""
+    at = theorem.statement.decided(hypothesis, result.instance)
+    refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
+    past = refuted and result.in_scope and evaluate_hypothesis(at, result.instance).holds is False
+    return refuted[0] if past else ""
+
+
+def _searched(
+    theorem: "Theorem",
+    statement: "Statement",
+    hypothesis: "Hypothesis",
+    seconds: float,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[str, Instance | None, str]:
+    """Search past the hypothesis, and, where that is no inequality or draws nothing, without it.
+
+    Returns as `_beside_the_example`.
+    """
+    past = broken(hypothesis)
+    within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]
+    found, why = None, ""
+    for kept in (*within, statement):
+        try:
+            found = explore(theorem.variant(kept), {}, seconds=seconds / 2, seed=seed, progress=progress)
+        except NoInstanceError as error:
+            why = str(error)
+            continue
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if found.examples:
+            break
+    if found is None:
+        return "", None, why
+    effort = f"{found.examples} instances, seed {seed}, ended by {found.stopped}"
+    if found.counterexample is None or found.clause is None:
+        least = found.smallest_margin
+        effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"
+        return "", None, effort + (f", {found.undecided} not decided" if found.undecided else "")
+    violation = dict(found.counterexample)
+    if evaluate_hypothesis(theorem.statement.decided(hypothesis, violation), violation).holds is not False:
+        return "", None, f"{effort}: {found.clause.label} fails with the hypothesis as well"
+    return found.clause.label, violation, effort

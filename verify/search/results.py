@@ -1,0 +1,72 @@
+"""What a search found, and what it took."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from verify.outcomes import ClauseResult, Outcome, json_numbers
+from verify.search.sharpness import Sharpness
+from verify.search.simplify import Instance
+
+
+@dataclass(frozen=True)
+class ExploreResult:
+    """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
+
+    A counterexample is always confirmed in exact or ball arithmetic; it is certified where the re-checker accepts that
+    it refutes the clause and keeps the hypotheses. `smallest_margin` is the
+    smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
+    met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
+    clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
+    bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
+    was kept from an earlier search with the same seed.
+    """
+
+    theorem: str
+    statement_digest: str
+    dropped: tuple[str, ...]
+    counterexample: Instance | None
+    clause: ClauseResult | None
+    smallest_margin: float | None
+    nearest: Instance | None
+    examples: int
+    needed: int | None
+    undecided: int
+    sharpness: tuple[Sharpness, ...]
+    stopped: str
+    replayed: bool
+    seconds: float
+    seed: int
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it."""
+        return self.stopped == "interrupted"
+
+    @property
+    def exit_code(self) -> int:
+        """1 for a counterexample, 0 for none."""
+        return Outcome.VERIFIED.exit_code if self.counterexample is None else Outcome.REFUTED.exit_code
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify explore --json`, without `schema` and `version`."""
+        found = self.counterexample
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "dropped": list(self.dropped),
+            "counterexample": None if found is None else json_numbers(found),
+            "clause": self.clause.label if self.clause else None,
+            "certified": self.clause is not None and self.clause.rechecked,
+            "witness": json_numbers(self.clause.witness) if self.clause else None,
+            "detail": self.clause.detail if self.clause else "no counterexample found",
+            "smallest_margin": self.smallest_margin,
+            "nearest": None if self.nearest is None else json_numbers(self.nearest),
+            "sharpness": [bound.to_json() for bound in self.sharpness],
+            "examples": self.examples,
+            "needed": self.needed,
+            "undecided": self.undecided,
+            "stopped": self.stopped,
+            "replayed": self.replayed,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+        }

@@ -1,0 +1,133 @@
+"""How sharp a clause's bound is: claimed, best proved, worst found and free, and where it begins to say something."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.checking.decide import decided
+from verify.claims.context import Context
+from verify.claims.inequality import Inequality
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import Range, solvable
+from verify.outcomes import Enclosure, Quantity, json_numbers
+from verify.search.instance_strategies import Plan
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Bound, Theorem
+    from verify.language.parameters import Value
+    from verify.language.statement import Statement
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """An inequality's two sides at the instance where a search found them closest.
+
+    `found` ≤ `claimed` there, `ratio` = found/claimed, as exact numbers or enclosures: no bound that
+    is smaller than ratio·claimed holds at that instance. `best_proved` and `free` are what the
+    theorem's `Bound` gives there, None without one; `vacuous` says that the free bound is no larger.
+    `bites` is where along one parameter, the others as at the instance, the claimed bound is the smaller.
+    """
+
+    clause: str
+    instance: Mapping[str, Any]
+    claimed: Quantity
+    found: Quantity
+    ratio: Quantity
+    best_proved: Quantity | None = None
+    free: Quantity | None = None
+    vacuous: bool | None = None
+    bites: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object of `verify explore --json`."""
+        numbers = {"claimed": self.claimed, "found": self.found, "ratio": self.ratio}
+        numbers |= {"best_proved": self.best_proved, "free": self.free}
+        return {
+            "clause": self.clause,
+            "instance": json_numbers(self.instance),
+            **json_numbers(numbers),
+            "vacuous": self.vacuous,
+            "bites": self.bites,
+        }
+
+
+def sharpness(theorem: "Theorem", found: Plan, nearest: "Mapping[str, Mapping[str, Value]]") -> tuple[Sharpness, ...]:
+    """Return the sharpness of each clause that bounds one positive quantity by another, at its nearest miss."""
+    results = []
+    for clause in theorem.statement.clauses:
+        if isinstance(clause, Inequality) and not isinstance(clause.relation, sp.Eq) and clause.label in nearest:
+            try:
+                results.append(_measured(clause, theorem, found, nearest[clause.label]))
+            except (UndefinedError, UndecidedError, ZeroDivisionError):
+                continue
+    return tuple(result for result in results if result is not None)
+
+
+def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Mapping[str, Value]") -> Sharpness | None:
+    statement = theorem.statement.at(instance)
+    relation = next(c for c in statement.clauses if c.label == clause.label).relation
+    small, large = relation.lts, relation.gts
+    if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):
+        # For all values of some variables: there is no one bound.
+        return None
+    context = Context(statement, instance, {}, 0)
+    claimed, reached = context.value(large), context.value(small)
+    if not (_least(claimed) > 0 and _least(reached) > 0):
+        return None
+    bound = theorem.bounds.get(clause.label)
+    plain = {p.name: instance[p.name] for p in statement.parameters}
+    known: dict[str, Any] = {}
+    if bound is not None:
+        known = _held_against(bound, small, large, statement, context, found)
+    return Sharpness(clause.label, plain, claimed, reached, context.value(small / large), **known)
+
+
+def _held_against(
+    bound: "Bound", small: sp.Expr, claimed: sp.Expr, statement: "Statement", context: Context, found: Plan
+) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    if bound.proved is not None:
+        known["best_proved"] = context.value(bound.proved)
+        proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
+        if decided(statement, context.instance, proved).holds is False:
+            shown = ", ".join(f"{name} = {value}" for name, value in context.instance.items())
+            raise TheoremError(f"bound: what is given as proved, {bound.proved}, does not hold at {shown}")
+    if bound.free is not None:
+        bites = sp.Lt(claimed, bound.free, evaluate=False)
+        known["free"] = context.value(bound.free)
+        bite = decided(statement, context.instance, Inequality("bites", bites)).holds
+        known["vacuous"] = None if bite is None else not bite
+        if bound.along is not None:
+            known["bites"] = _where(statement.expand(bites), bound.along, context.instance, found)
+    return known
+
+
+def _where(relation: Any, along: str, instance: "Mapping[str, Value]", found: Plan) -> str:
+    """Return the values of one parameter at which the relation holds, the others as they are, as text."""
+    parameter = next(p for p in found.parameters if p.name == along)
+    parts = found.ranges(parameter, instance)
+    for each in (relation, *(bound.relation for bounds in found.bounds.values() for bound in bounds)):
+        names = {s.name for s in each.free_symbols}
+        if along in names or each is relation:
+            solved = solvable(each, along, frozenset(names - {along}))
+            parts = tuple(part for whole in parts for part in solved.ranges(instance, whole))
+    if parameter.kind == "integer":
+        parts = tuple(part.integers() for part in parts)
+    return " or ".join(_text(part, along) for part in parts if not part.empty) or f"no value of {along}"
+
+
+def _text(part: Range, name: str) -> str:
+    low = "" if part.low is None else f"{_short(part.low)} {'<' if part.low_open else '<='} "
+    high = "" if part.high is None else f" {'<' if part.high_open else '<='} {_short(part.high)}"
+    return f"{low}{name}{high}"
+
+
+def _short(end: Any) -> str:
+    """Return an end exactly where it is short, else to seven digits."""
+    return str(end) if len(str(end)) <= 20 else f"{float(end):.7g}"
+
+
+def _least(value: Quantity) -> Any:
+    return value.lower if isinstance(value, Enclosure) else value

@@ -1,0 +1,208 @@
+"""Readable instances: which of two is simpler, and the simplest one nearby for which something still holds."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from typing import Any
+
+from verify.errors import InputError
+from verify.evaluation.admissible_ranges import Range
+from verify.language.parameters import Value, simplest_between
+from verify.search.instance_strategies import Plan
+
+Instance = dict[str, Value]
+_SHARES, _SMALL_SHARE = tuple(Fraction(1, k) for k in (1, 2, 10, 100)), Fraction(1, 10_000)
+_PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
+_PAIRED = 3
+MOST_TRIALS = 300
+
+
+def simplest(
+    plan: Plan, start: Instance, holds: Callable[[Instance], bool], *, most_trials: int = MOST_TRIALS
+) -> list[Instance]:
+    """Return instances for which `holds`, each simpler than the one before, from `start` to one that none improves.
+
+    Values are replaced one by one and two by two; those drawn after a replaced one stay, or go to the
+    same place of their new range: an end stays an end. Ends after `most_trials`.
+    """
+    path, failed = [start], set[tuple[Value, ...]]()
+
+    def improves(candidate: Instance) -> bool:
+        if simplicity(candidate) >= simplicity(path[-1]) or tuple(candidate.values()) in failed:
+            return False
+        if len(failed) + len(path) > most_trials:
+            return False
+        if holds(candidate):
+            path.append(candidate)
+            return True
+        failed.add(tuple(candidate.values()))
+        return False
+
+    # Small steps once large ones and those of two values have ended, lest they use up the trials.
+    before = 0
+    while len(path) > before:
+        before = len(path)
+        for small in (False, True):
+            while any(improves(candidate) for candidate in _candidates(plan, path[-1], small=small)):
+                pass
+    return path
+
+
+def _candidates(plan: Plan, instance: Instance, *, small: bool) -> Iterator[Instance]:
+    free = [name for name in (p.name for p in plan.parameters) if name not in plan.given]
+    simpler = smaller_values if small else simpler_values
+    choices = {p.name: [v for v in simpler(instance[p.name]) if v in p] for p in plan.parameters}
+    for name in free:
+        for value in choices[name]:
+            yield from _completed(plan, instance, {name: value})
+    if small:
+        return
+    for one, other in combinations(free, 2):
+        for value in choices[one][:_PAIRED]:
+            for another in choices[other][:_PAIRED]:
+                yield from _completed(plan, instance, {one: value, other: another})
+        pair = {name: value for name in (one, other) if isinstance(value := instance[name], Fraction)}
+        for changes in _same_ratios(pair) if len(pair) == 2 else ():
+            yield from _completed(plan, instance, changes)
+
+
+def _same_ratios(pair: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
+    """Yield two numbers in the same ratio, or nearly: what is false of a ratio is false of those as well."""
+    one_by_one = {value.denominator for value in pair.values()}
+    for whole in sorted((one_by_one | {math.lcm(*one_by_one)}) - {1}):
+        yield {name: value * whole for name, value in pair.items()}
+    for one, other in permutations(pair):
+        if pair[one] > 1:
+            ratio = pair[other] / pair[one]
+            for share, sign in product(_SHARES[1:], (1, -1)):
+                yield {one: Fraction(1), other: simplest_between(*sorted((ratio, ratio * (1 + sign * share))))}
+
+
+def _completed(plan: Plan, instance: Instance, changes: Mapping[str, Value]) -> Iterator[Instance]:
+    """Yield the instance with some values changed: the others as they were, then also carried into their new ranges."""
+    plain = {**instance, **changes}
+    seen = [plain]
+    if plan.admits(plain):
+        yield plain
+    for always in (False, True):
+        carried = _carried(plan, instance, plain, changes, always=always)
+        if carried is not None and carried not in seen and plan.admits(carried):
+            seen.append(carried)
+            yield carried
+
+
+def _carried(
+    plan: Plan, instance: Instance, plain: Instance, changes: Mapping[str, Value], *, always: bool
+) -> Instance | None:
+    """Return what was changed with the values drawn after it moved with their ranges: those that left it, or all."""
+    carried: Instance = {}
+    for parameter in plan.parameters:
+        name = parameter.name
+        value = plain[name]
+        if plan.defaulted(parameter):
+            try:
+                carried = {**carried, **plan.completed(carried)}
+            except InputError:
+                return None
+            continue
+        if not isinstance(value, str | tuple) and name not in plan.given:
+            parts = plan.ranges(parameter, carried)
+            inside = any(value in part for part in parts)
+            if not inside and (name in changes or not parts):
+                return None
+            if name not in changes and (always or not inside):
+                before = next((p for p in plan.ranges(parameter, instance) if value in p), parts[0])
+                if before not in parts:
+                    value = _placed(value, before, parts[0])
+        carried[name] = value
+    return carried
+
+
+def _placed(value: Value, before: Range, after: Range) -> Value:
+    """Return a value at about the same place of another range, as simple as it can be."""
+    assert not isinstance(value, str | tuple)
+    if isinstance(value, int):
+        if value in (before.low, before.high) and before.low != before.high:
+            end = after.low if value == before.low else after.high
+            return value if end is None else int(end)
+        ends = [end for end in (after.low, after.high) if end is not None]
+        return value if value in after or not ends else int(min(ends, key=lambda end: abs(end - value)))
+    place = Fraction(1, 2)
+    if before.low is not None and before.high is not None and before.high > before.low:
+        place = (value - before.low) / (before.high - before.low)
+    low = after.low if after.low is not None else (after.high or Fraction(0)) - 1
+    high = after.high if after.high is not None else low + 1
+    if place in (0, 1):
+        return high if place else low
+    middle = low + place * (high - low)
+    reach = min(middle - low, high - middle) / 2
+    return simplest_between(middle - reach, middle + reach)
+
+
+def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
+    """Return a key by which readable instances come first: digits in all, then the sizes, then the denominators."""
+    listed = [value if isinstance(value, tuple) else (value,) for value in instance.values()]
+    numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
+    sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
+    negative = sum(number < 0 for number in numbers)
+    return (sum(len(str(size)) for size in sizes) + negative, sum(sizes), sum(number.denominator for number in numbers))
+
+
+def simpler_values(value: Value) -> Iterator[Value]:
+    """Yield values simpler than `value`, the simplest first: small integers, or the simplest nearby fractions.
+
+    A list loses an entry, or has one made simpler.
+    """
+    if isinstance(value, str):
+        return
+    if isinstance(value, tuple):
+        for i in range(len(value) if len(value) > 1 else 0):
+            yield value[:i] + value[i + 1 :]
+        yield from _with_entries(value, simpler_values)
+        return
+    if isinstance(value, int):
+        size = abs(value)
+        powers = {10**k for k in range(1, len(str(size)))}
+        found = sorted({*range(min(size, 12)), *powers, size // 2})
+        signs = (1,) if value > 0 else (1, -1)
+        yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
+        return
+    seen = {value}
+    for candidate in (*_PLAIN, *(_nearby(value, share) for share in _SHARES)):
+        if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
+            seen.add(candidate)
+            yield candidate
+
+
+def smaller_values(value: Value) -> Iterator[Value]:
+    """Yield values that are a little smaller: one less, or one part more, and steps between these and larger ones."""
+    if isinstance(value, str):
+        return
+    if isinstance(value, tuple):
+        yield from _with_entries(value, smaller_values)
+    elif isinstance(value, int):
+        sign = 1 if value > 0 else -1
+        yield from (sign * v for v in _a_little_less(abs(value)) if 0 <= v < abs(value))
+    else:
+        sign, size = (1 if value > 0 else -1), abs(value.numerator)
+        whole = [Fraction(sign * v) for v in _a_little_less(size)] if value.denominator == 1 else []
+        parts = [Fraction(sign, v) for v in _a_little_less(value.denominator) if v] if size == 1 else []
+        for candidate in dict.fromkeys((*whole, *parts, _nearby(value, _SMALL_SHARE))):
+            if simplicity({"": candidate}) < simplicity({"": value}):
+                yield candidate
+
+
+def _nearby(value: Fraction, share: Fraction) -> Fraction:
+    return simplest_between(value - abs(value) * share, value + abs(value) * share)
+
+
+def _with_entries(value: tuple[Any, ...], others: Callable[[Value], Iterator[Value]]) -> Iterator[Value]:
+    for i, entry in enumerate(value):
+        yield from ((*value[:i], other, *value[i + 1 :]) for other in others(entry))
+
+
+def _a_little_less(size: int) -> list[int]:
+    """Return a size less a tenth, a hundredth, … of it, and less 1: in all, any smaller size is a few steps away."""
+    powers = (10**k for k in range(1, len(str(size))))
+    return sorted({size - size // power for power in powers} | {size - 1})

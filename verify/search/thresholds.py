@@ -1,0 +1,280 @@
+"""From a violation towards the hypothesis that it breaks: the nearest one that is found, and where violations begin.
+
+Each step is a check of the clause alone, under the other hypotheses. What is clear of violations is what was looked at,
+and no proof.
+"""
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from verify.checking.check import check
+from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import Range, solvable
+from verify.evaluation.instances import evaluate_hypothesis
+from verify.evaluation.values import evaluate_rising
+from verify.language.parameters import simplest_between
+from verify.language.statement import Hypothesis
+from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, json_numbers
+from verify.search.explore import MOST_EXAMPLES, explore
+from verify.search.simplify import Instance
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.language.statement import Statement
+
+CHECK_SECONDS, _LEAST_SECONDS = 10, 0.1
+_HALVINGS, _CLOSE = 64, Fraction(1, 100)
+"""Of the way from the hypothesis's end to the violation; rationals are told apart to a hundredth."""
+_LONG, _NEARBY = 20, Fraction(1, 10**6)
+"""A number of more characters is exchanged for the simplest within so much of it, where that will do."""
+_ROUNDS, _TIGHT = 4, 1.05
+"""Searches at smaller factors; two factors are told apart where their ratio exceeds the latter."""
+_OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "StrictGreaterThan": sp.Le}
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """How far past the hypothesis violations begin, along one parameter with the others as at the witness.
+
+    At `end` the hypothesis ends. `clear` is the furthest value past it at which the clause was looked at and not
+    refuted, with what it was found to be; None where the nearest violation is next to the end. At `violated` it is
+    refuted, certified.
+    """
+
+    parameter: str
+    end: Fraction | int
+    clear: Fraction | int | None
+    clear_outcome: str | None
+    violated: Fraction | int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object of `verify necessity --json`."""
+        numbers = {"end": self.end, "clear": self.clear, "violated": self.violated}
+        return {"parameter": self.parameter, "clear_outcome": self.clear_outcome, **json_numbers(numbers)}
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The hypothesis small <= large, relaxed to small <= factor · large, over all instances where large > 0.
+
+    At `violated` there is a certified violation; up to `clear` a search of so many `examples` past the hypothesis found
+    none (1 and 0: none was made below `violated`).
+    """
+
+    clear: Quantity
+    violated: Quantity
+    examples: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as an object of `verify necessity --json`."""
+        return {**json_numbers({"clear": self.clear, "violated": self.violated}), "examples": self.examples}
+
+
+def checked(theorem: "Theorem", instance: Mapping[str, Any], seconds: float) -> CheckResult:
+    """Check at an instance. Raises KeyboardInterrupt where that was interrupted, and InputError."""
+    result = check(theorem, instance, seconds=seconds)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return result
+
+
+def ends(statement: "Statement", hypothesis: Hypothesis, instance: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
+    """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
+    used = set() if hypothesis.relation is None else {symbol.name for symbol in hypothesis.relation.free_symbols}  # type: ignore[attr-defined]
+    for parameter in statement.parameters:
+        if parameter.kind in ("integer", "rational") and parameter.name in used:
+            end = _end(statement, hypothesis, parameter.name, instance)
+            if end is not None:
+                yield parameter.name, end
+
+
+def _end(statement: "Statement", hypothesis: Hypothesis, name: str, instance: Mapping[str, Any]) -> Fraction | None:
+    names = frozenset(instance) - {name}
+    parameter = next(p for p in statement.parameters if p.name == name)
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+    solved = solvable(statement.decided(hypothesis, instance).relation, name, names)
+    try:
+        parts = solved.ranges({other: instance[other] for other in names}, domain)
+    except (UndefinedError, UndecidedError, ZeroDivisionError):
+        return None
+    at = Fraction(instance[name])
+    # Where the domain begins the hypothesis does not end.
+    found = [end for part in parts for end in (part.low if part.low != low else None, part.high) if end is not None]
+    return min(found, key=lambda end: abs(end - at), default=None)
+
+
+def broken(hypothesis: Hypothesis) -> Hypothesis | None:
+    """Return the hypothesis that one fails, None where that is not an inequality."""
+    relation = hypothesis.relation
+    if relation is None or isinstance(relation, sp.Eq):
+        return None
+    turned = _OPPOSITE[type(relation).__name__](*relation.args, evaluate=False)
+    return Hypothesis(f"not {hypothesis.label}", turned)
+
+
+def weakened_id(theorem_id: str, label: str) -> str:
+    """Return what a theorem without one of its hypotheses is called: its own id is that of its own statement."""
+    return f"{theorem_id} without {label}"
+
+
+class Approach:
+    """The way from a violation to the hypothesis: the nearest violation so far, where they begin, by what factor."""
+
+    def __init__(
+        self,
+        theorem: "Theorem",
+        statement: "Statement",
+        hypothesis: Hypothesis,
+        label: str,
+        violation: Instance,
+        deadline: float,
+    ) -> None:
+        """Begin at a violation of a clause by the statement without the hypothesis."""
+        clause = next(clause for clause in statement.clauses if clause.label == label)
+        weakened = theorem.variant(replace(statement, clauses=(clause,)))
+        self.weakened = replace(weakened, id=weakened_id(theorem.id, hypothesis.label), values={})
+        self.statement, self.hypothesis, self.deadline = theorem.statement, hypothesis, deadline
+        self.witness, self.thresholds = violation, dict[str, Threshold]()
+        self.relaxed: Relaxed | None = None
+        self.inside: Instance | None = None
+        """Where the clause is refuted with the hypothesis, so that it is not this one that is missing."""
+
+    def run(self, seed: int) -> None:
+        """Move the witness towards the hypothesis. Raises KeyboardInterrupt; what was found stays."""
+        self._approach(seed)
+        for name, value in self.witness.items():
+            # A search draws the ends of ranges as well, which may be roots to 150 digits.
+            if isinstance(value, Fraction) and len(str(value)) > _LONG and time.monotonic() < self.deadline:
+                near = sorted((value * (1 - _NEARBY), value * (1 + _NEARBY)))
+                shorter = {**self.witness, name: simplest_between(*near)}
+                if not self._holds(shorter) and self._outcome(shorter) is Outcome.REFUTED:
+                    self.witness = shorter
+
+    def _approach(self, seed: int) -> None:
+        self._along_each(self.witness)
+        if (factor := self._factor(self.witness)) is None:
+            return
+        clear, examples = Fraction(1), 0
+        for _ in range(_ROUNDS):
+            self.relaxed = Relaxed(clear, factor, examples)
+            left = self.deadline - time.monotonic()
+            if left <= 0 or _above(factor) < _TIGHT * clear:
+                return
+            tried = simplest_between(*_around(math.sqrt(float(clear) * float(_above(factor)))))
+            try:
+                found = explore(self._within(tried), {}, seconds=left / 2, max_examples=MOST_EXAMPLES, seed=seed)
+            except NoInstanceError:
+                return
+            if found.interrupted:
+                raise KeyboardInterrupt
+            nearer = None if found.counterexample is None else self._factor(found.counterexample)
+            if nearer is not None and _above(nearer) < _above(factor):
+                factor = nearer
+                self._along_each(dict(found.counterexample or {}))
+                moved = self._factor(self.witness)
+                factor = moved if moved is not None and _above(moved) < _above(factor) else factor
+            elif found.counterexample is None and found.examples:
+                clear, examples = tried, found.examples
+            else:
+                return
+        self.relaxed = Relaxed(clear, factor, examples)
+
+    def _along_each(self, witness: Instance) -> None:
+        self.witness, self.thresholds = witness, {}
+        for name, end in ends(self.statement, self.hypothesis, witness):
+            # At the witness as it now is: what was found along another parameter moved it.
+            here = _end(self.statement, self.hypothesis, name, self.witness) or end
+            threshold = self._along(name, here, self.witness)
+            if threshold.violated != self.witness[name]:
+                self.thresholds = {}
+            self.thresholds[name] = threshold
+            self.witness = {**self.witness, name: threshold.violated}
+
+    def _along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
+        parameter = next(p for p in self.statement.parameters if p.name == name)
+        whole = parameter.kind == "integer"
+        violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
+        at_end = {**witness, name: int(end) if whole and end.denominator == 1 else end}
+        if at_end[name] in parameter and self._holds(at_end) and self._outcome(at_end) is Outcome.REFUTED:
+            self.inside = at_end
+        for _ in range(_HALVINGS):
+            gap = violated - low
+            if time.monotonic() > self.deadline:
+                break
+            if whole:
+                middle: Fraction = Fraction(round(low + gap / 2))
+                if middle in (low, violated):
+                    break
+            elif abs(gap) <= _CLOSE * max(abs(violated), abs(low)):
+                break
+            else:
+                middle = simplest_between(*sorted((low + 2 * gap / 5, low + 3 * gap / 5)))
+            outcome = self._outcome({**witness, name: int(middle) if whole else middle})
+            if outcome is Outcome.REFUTED:
+                violated = middle
+            else:
+                low = clear = middle
+                said = str(outcome)
+        numbers = (end, clear, violated)
+        shown = [x if x is None or x.denominator > 1 or not whole else int(x) for x in numbers]
+        return Threshold(name, shown[0], shown[1], said, shown[2])  # type: ignore[arg-type]
+
+    def _holds(self, instance: Mapping[str, Any]) -> bool:
+        return evaluate_hypothesis(self.statement.decided(self.hypothesis, instance), instance).holds is True
+
+    def _outcome(self, instance: Mapping[str, Any]) -> Outcome:
+        """Return what the clause is found to be where all other hypotheses hold."""
+        try:
+            left = max(self.deadline - time.monotonic(), _LEAST_SECONDS)
+            return checked(self.weakened, instance, min(CHECK_SECONDS, left)).outcome
+        except InputError:
+            # Outside a parameter's domain, or too large.
+            return Outcome.OUT_OF_SCOPE
+
+    def _factor(self, witness: Mapping[str, Any]) -> Quantity | None:
+        """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
+        relation = self.statement.decided(self.hypothesis, witness).relation
+        if relation is None or isinstance(relation, sp.Eq):
+            return None
+        try:
+            sides = [evaluate_rising(side, witness)[0] for side in (relation.lts, relation.gts)]
+            if min(map(_below, sides)) <= 0:
+                return None
+            factor = evaluate_rising(relation.lts / relation.gts, witness)[0]
+        except (UndefinedError, UndecidedError):
+            return None
+        return factor if _above(factor) > 1 else None
+
+    def _within(self, factor: Fraction) -> "Theorem":
+        """Return the weakened theorem past the hypothesis, by a factor at most, where the larger side is positive."""
+        relation = self.hypothesis.relation
+        assert relation is not None
+        large, past = sp.Rational(factor.numerator, factor.denominator) * relation.gts, broken(self.hypothesis)
+        kept = [past, Hypothesis("factor", sp.Le(relation.lts, large, evaluate=False))]
+        if relation.gts.free_symbols:
+            kept.append(Hypothesis("positive side", sp.Gt(relation.gts, 0, evaluate=False)))
+        statement = self.weakened.statement
+        return self.weakened.variant(replace(statement, hypotheses=(*statement.hypotheses, *filter(None, kept))))
+
+
+def _above(value: Quantity) -> Fraction:
+    upper = value.upper if isinstance(value, Enclosure) else value
+    assert upper is not None
+    return Fraction(upper)
+
+
+def _below(value: Quantity) -> Fraction:
+    lower = value.lower if isinstance(value, Enclosure) else value
+    assert lower is not None
+    return Fraction(lower)
+
+
+def _around(value: float) -> tuple[Fraction, Fraction]:
+    return Fraction(value) * Fraction(99, 100), Fraction(value) * Fraction(101, 100)
