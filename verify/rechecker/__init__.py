@@ -18,9 +18,9 @@ from typing import Any
 
 from flint import arb, ctx
 
-from verify.rechecker.clauses import KINDS, check_clause, enclose, shown_of
-from verify.rechecker.given import Given
-from verify.rechecker.reading import (
+from .clauses import KINDS, check_clause, enclose, shown_of
+from .given import Given
+from .reading import (
     LONGEST_WORK,
     MOST_BYTES,
     Effort,

@@ -7,15 +7,15 @@ from typing import Any
 
 from flint import ctx
 
-from verify.rechecker.fields import Balls, Exact, NotExact, ball, evaluate
-from verify.rechecker.given import Given, decides, sides, with_units
-from verify.rechecker.kinds import algebra, boxes, roots, runs, tubes
-from verify.rechecker.kinds.positivity import cases, logarithms, over_bounds, positive, squares, with_slack
-from verify.rechecker.kinds.stationary import not_stationary, stationary
-from verify.rechecker.nodes import Node, encloses, order
-from verify.rechecker.polynomials import Quotients, Sign, admit_positive, refuse
-from verify.rechecker.primitives.attention import high, low
-from verify.rechecker.reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, word
+from .fields import Balls, Exact, NotExact, ball, evaluate
+from .given import Given, decides, sides, with_units
+from .kinds import algebra, boxes, roots, runs, tubes
+from .kinds.positivity import cases, logarithms, over_bounds, positive, squares, with_slack
+from .kinds.stationary import not_stationary, stationary
+from .nodes import Node, encloses, order
+from .polynomials import Quotients, Sign, admit_positive, refuse
+from .primitives.attention import high, low
+from .reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, word
 
 _BALL_BITS = 256
 """Bits of what is rational, and not computed as such."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from flint import arb
 
-from verify.rechecker.nodes import Node, encloses, order, square_root
-from verify.rechecker.primitives.table import enclosure
-from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, shown
-from verify.rechecker.terms import LARGEST_POWER, Terms
+from .nodes import Node, encloses, order, square_root
+from .primitives.table import enclosure
+from .reading import Effort, Rejected, Undefined, Unknown, shown
+from .terms import LARGEST_POWER, Terms
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from flint import ctx
 
-from verify.rechecker.fields import Balls, Exact, NotExact, evaluate
-from verify.rechecker.nodes import Node
-from verify.rechecker.polynomials import FinerUnit, Sign
-from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, word
-from verify.rechecker.terms import Terms, known_primitive
+from .fields import Balls, Exact, NotExact, evaluate
+from .nodes import Node
+from .polynomials import FinerUnit, Sign
+from .reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, word
+from .terms import Terms, known_primitive
 
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from verify.rechecker.primitives.table import PRIMITIVES
+from .primitives.table import PRIMITIVES
 
 
 class Node:

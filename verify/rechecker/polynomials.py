@@ -13,9 +13,9 @@ from heapq import heapify, heappop, heappush
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple
 
-from verify.rechecker.nodes import Node
-from verify.rechecker.reading import Effort, Rejected, shown
-from verify.rechecker.terms import LARGEST_POWER
+from .nodes import Node
+from .reading import Effort, Rejected, shown
+from .terms import LARGEST_POWER
 
 Polynomial = dict[int, int]
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]

@@ -14,9 +14,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
-from verify.rechecker.nodes import Node, order, square_root
-from verify.rechecker.primitives.table import PRIMITIVES, exact_value
-from verify.rechecker.reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, word
+from .nodes import Node, order, square_root
+from .primitives.table import PRIMITIVES, exact_value
+from .reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, word
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (

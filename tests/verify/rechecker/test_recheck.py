@@ -2,15 +2,18 @@
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import time
+from importlib import resources
+from pathlib import Path
 
 import pytest
 import sympy as sp
 
 from tests.verify.rechecker.cases import ACCEPTED, SYMBOLIC, K, exact, positive, recheck, symbolic
-from verify import load_theorem
+from verify import load_theorem, rechecker
 from verify.language.expressions import digest, to_data
 from verify.rechecker import KINDS, Accepted, Instance, Rejected, Unreadable, Verdict, recheck_file
 
@@ -173,3 +176,16 @@ def test_the_checker_imports_nothing_of_the_engine():
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[] ['verify']"
+
+
+def test_the_folder_works_alone(tmp_path):
+    shutil.copytree(Path(rechecker.__file__).parent, tmp_path / "alone", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = Path(str(resources.files("theorems"))) / "certificates"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import alone; "
+    code += "print(len([alone.recheck_file(file) for file in sys.argv[2:]])); "
+    code += "sys.exit(any(m.split('.')[0] in ('verify', 'theorems', 'sympy') for m in sys.modules))"
+    files = sorted(map(str, folder.glob("*.json")))
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", code, tmp_path, *files], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout.strip()) == (0, str(len(files))) and len(files) > 30, run.stderr

@@ -5,10 +5,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from verify.rechecker.fields import Exact, NotExact, evaluate
-from verify.rechecker.given import Given
-from verify.rechecker.nodes import Node
-from verify.rechecker.reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
+from ..fields import Exact, NotExact, evaluate
+from ..given import Given
+from ..nodes import Node
+from ..reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
 
 _MOST_WORDS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from flint import arb, ctx
 
-from verify.rechecker.fields import ball, cost, evaluate, value_of
-from verify.rechecker.given import Given, with_units
-from verify.rechecker.kinds.runs import BITS, Recursion
-from verify.rechecker.nodes import Node, order
-from verify.rechecker.polynomials import Quotients, admit_all
-from verify.rechecker.reading import Effort, Rejected, entries, items, shown, whole, word
-from verify.rechecker.terms import Terms
+from ..fields import ball, cost, evaluate, value_of
+from ..given import Given, with_units
+from ..nodes import Node, order
+from ..polynomials import Quotients, admit_all
+from ..reading import Effort, Rejected, entries, items, shown, whole, word
+from ..terms import Terms
+from .runs import BITS, Recursion
 
 Interval = tuple[arb, arb]
 MOST_CUTS = 100_000

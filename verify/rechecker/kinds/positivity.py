@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from verify.rechecker.fields import evaluate
-from verify.rechecker.given import Given, sides, with_units
-from verify.rechecker.nodes import Node
-from verify.rechecker.polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
-from verify.rechecker.reading import Rejected, entries, items, rational, shown, whole, word
+from ..fields import evaluate
+from ..given import Given, sides, with_units
+from ..nodes import Node
+from ..polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
+from ..reading import Rejected, entries, items, rational, shown, whole, word
 
 _MOST_POWER, _MOST_STEPS = 64, 24
 _SIGNED = ("positive", "nonnegative")

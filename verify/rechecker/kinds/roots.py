@@ -12,10 +12,10 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx
 
-from verify.rechecker.fields import Balls, Exact, NotExact, ball, cost, evaluate
-from verify.rechecker.given import Given
-from verify.rechecker.kinds.runs import BITS, MOST_STATES, Program, column, inverse, listed
-from verify.rechecker.reading import Rejected, items, rational, rationals, whole
+from ..fields import Balls, Exact, NotExact, ball, cost, evaluate
+from ..given import Given
+from ..reading import Rejected, items, rational, rationals, whole
+from .runs import BITS, MOST_STATES, Program, column, inverse, listed
 
 _ASSUMED = {"real", "positive", "nonnegative", "nonzero"}
 

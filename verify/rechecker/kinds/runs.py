@@ -12,11 +12,11 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx
 
-from verify.rechecker.fields import Balls, NotExact, ball, cost, evaluate
-from verify.rechecker.given import Given
-from verify.rechecker.nodes import Node
-from verify.rechecker.reading import Rejected, entries, items, rational, rationals, whole
-from verify.rechecker.terms import Terms
+from ..fields import Balls, NotExact, ball, cost, evaluate
+from ..given import Given
+from ..nodes import Node
+from ..reading import Rejected, entries, items, rational, rationals, whole
+from ..terms import Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
 

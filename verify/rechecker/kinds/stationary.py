@@ -11,12 +11,12 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly_ctx
 
-from verify.rechecker.fields import Exact, ball, cost, evaluate
-from verify.rechecker.given import Given
-from verify.rechecker.kinds.algebra import of_a_measure
-from verify.rechecker.kinds.runs import BITS, MOST_STATES, column, inverse, listed
-from verify.rechecker.nodes import Node
-from verify.rechecker.reading import Rejected, entries, items, rational, rationals, whole
+from ..fields import Exact, ball, cost, evaluate
+from ..given import Given
+from ..nodes import Node
+from ..reading import Rejected, entries, items, rational, rationals, whole
+from .algebra import of_a_measure
+from .runs import BITS, MOST_STATES, column, inverse, listed
 
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
 

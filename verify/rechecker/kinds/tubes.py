@@ -26,11 +26,11 @@ from typing import Any
 
 from flint import arb, ctx
 
-from verify.rechecker.fields import ball, cost
-from verify.rechecker.given import Given
-from verify.rechecker.kinds.boxes import vanishes
-from verify.rechecker.kinds.runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
-from verify.rechecker.reading import Effort, Rejected, items, rationals, whole, work
+from ..fields import ball, cost
+from ..given import Given
+from ..reading import Effort, Rejected, items, rationals, whole, work
+from .boxes import vanishes
+from .runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
 
 MOST_NODES = 100_000
 

@@ -35,7 +35,7 @@ from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod
 
 from flint import acb_mat, arb, arb_mat, arb_poly, ctx, fmpq
 
-from verify.rechecker.reading import Effort, Rejected
+from ..reading import Effort, Rejected
 
 BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""

@@ -22,8 +22,8 @@ from math import comb
 
 from flint import arb
 
-from verify.rechecker.primitives.attention import number
-from verify.rechecker.reading import Effort
+from ..reading import Effort
+from .attention import number
 
 Form = tuple[int, int, int, int, int]
 """Coefficients of y at up to two selected tokens, up to two others, and |u|²."""

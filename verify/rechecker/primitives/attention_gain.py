@@ -30,10 +30,10 @@ from math import comb, inf, log, sqrt
 
 from flint import arb, ctx
 
-from verify.rechecker.primitives.attention import BITS, ORDERS, Attention, Undecided, about_shares, high, low, number
-from verify.rechecker.primitives.attention_curvature import Curvature
-from verify.rechecker.primitives.attention_hint import about_best, about_dimension
-from verify.rechecker.reading import Effort, Rejected
+from ..reading import Effort, Rejected
+from .attention import BITS, ORDERS, Attention, Undecided, about_shares, high, low, number
+from .attention_curvature import Curvature
+from .attention_hint import about_best, about_dimension
 
 Sizes = tuple[int, int, int, int]
 Interval = tuple[Fraction, Fraction]

@@ -8,9 +8,9 @@ from typing import Any
 
 from flint import ctx
 
-from verify.rechecker.primitives.attention import BITS, ORDERS, Attention, Undecided, high, low
-from verify.rechecker.primitives.attention_gain import MOST, Sizes, gain, least_dimension
-from verify.rechecker.reading import Effort, Rejected, work
+from ..reading import Effort, Rejected, work
+from .attention import BITS, ORDERS, Attention, Undecided, high, low
+from .attention_gain import MOST, Sizes, gain, least_dimension
 
 _HIGHEST_MOMENT = 200
 

@@ -17,11 +17,11 @@ mine = theorem_of(Inequality("means", sp.Le(sp.sqrt(x * y), (x + y) / 2)), value
 MEASURED = """
 import json, resource, sys, time
 from pathlib import Path
-from verify import load_theorem
+from verify import sweep
 from verify.reports.sweep_files import write_sweep
 
 started = time.monotonic()
-result = load_theorem(sys.argv[1]).sweep({"x": f"1/3:1e6:{sys.argv[2]}:log", "y": "1/7:2:100"}, store=sys.argv[3])
+result = sweep(sys.argv[1], {"x": f"1/3:1e6:{sys.argv[2]}:log", "y": "1/7:2:100"}, store=sys.argv[3])
 swept = time.monotonic() - started
 write_sweep(result, Path(sys.argv[3]).parent)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
