@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit bench findings certificates necessity clean
+.PHONY: help paper-checks test lint audit bench pin clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
@@ -12,9 +12,7 @@ help:
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          what is too long for the two: many more drawn instances"
 	@echo "make bench          time ours against the plain way (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
-	@echo "make findings       write FINDINGS.md"
-	@echo "make certificates   write the certificates of the theorems' examples"
-	@echo "make necessity      write the map of which hypotheses are needed"
+	@echo "make pin            write the digests, certificates, maps and findings of what changed"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -46,15 +44,8 @@ bench: $(READY)
 	mv BENCHMARKS.md.new BENCHMARKS.md
 	cp build/benchmarks/growth/*.png tests/benchmarks/growth/
 
-findings: $(READY)
-	$(BIN)/python -m verify.reports.findings > FINDINGS.md.new
-	mv FINDINGS.md.new FINDINGS.md
-
-certificates: $(READY)
-	$(BIN)/python -m verify.reports.certificates
-
-necessity: $(READY)
-	$(BIN)/python -m verify.reports.necessity_map
+pin: $(READY)
+	$(BIN)/verify pin $(ARGS)
 
 clean:
 	rm -rf .venv

@@ -1,18 +1,17 @@
 """What this package registers: ids as registered, references that exist, and FINDINGS.md as the findings say."""
 
-import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import verify
+from theorems import catalogue
 from verify.reports.necessity_map import map_text
 
 ROOT = Path(verify.__file__).parents[1]
-GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
 KINDS = ("theorem", "experiment", "comparison", "prediction", "finding")
-OURS = {kind: sorted(GROUPS[f"lemmascope.{kind}s"]) for kind in KINDS}
+OURS = {kind: sorted(getattr(catalogue, f"{kind}s".upper())) for kind in KINDS}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in OURS.items() for name in names])
@@ -35,7 +34,7 @@ def test_a_prediction_is_about_an_experiment_that_exists(name):
 def test_findings_are_written_as_they_are():
     text = verify.findings_text(map(verify.load_finding, OURS["finding"]))
     text += map_text(map(verify.load_theorem, OURS["theorem"]))
-    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make findings`"
+    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make pin`"
 
 
 @pytest.mark.parametrize(

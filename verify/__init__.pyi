@@ -7,6 +7,7 @@ from verify.reports.verbs import derive as derive
 from verify.reports.verbs import explore as explore
 from verify.reports.verbs import list_theorems as list_theorems
 from verify.reports.verbs import necessity as necessity
+from verify.reports.verbs import pin as pin
 from verify.reports.verbs import recheck as recheck
 from verify.reports.verbs import simulate as simulate
 from verify.reports.verbs import sweep as sweep
@@ -46,9 +47,12 @@ from verify.provers.descent_lemma import Coordinate as Coordinate
 from verify.provers.descent_lemma import Descent as Descent
 from verify.provers.tube_cells import Tube as Tube
 
-# Outcomes and errors.
+# Outcomes and errors, and what a kind of clause of your own is written with.
+from verify.claims.context import Clause as Clause
+from verify.claims.context import Context as Context
 from verify.errors import InputError as InputError
 from verify.errors import TheoremError as TheoremError
+from verify.outcomes import ClauseResult as ClauseResult
 from verify.outcomes import Enclosure as Enclosure
 from verify.outcomes import Evidence as Evidence
 from verify.outcomes import Outcome as Outcome
@@ -89,7 +93,8 @@ from verify.checking.loading import load_theorem as load_theorem
 from verify.checking.registry import theorem_ids as theorem_ids
 from verify.reports.findings import Finding as Finding
 from verify.reports.findings import Premise as Premise
-from verify.reports.findings import Reproduction as Reproduction
+from verify.reports.reproduction import Reproduction as Reproduction
+from verify.reports.reproduction import reproduce as reproduce
 from verify.checking.registry import finding_ids as finding_ids
 from verify.reports.findings import findings_text as findings_text
 from verify.reports.findings import load_finding as load_finding

@@ -87,7 +87,7 @@ class Enclosure:
 Quantity = int | Fraction | Enclosure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HypothesisResult:
     """One hypothesis at an instance; `needs` names the parameters that it waits for."""
 
@@ -95,7 +95,7 @@ class HypothesisResult:
     kind: str
     statement: str
     holds: bool | None
-    slack: Fraction | Enclosure | None
+    slack: Fraction | Enclosure | None = None
     needs: tuple[str, ...] = ()
     detail: str = ""
 
@@ -111,7 +111,7 @@ def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClauseResult:
     """One clause at an instance.
 
@@ -138,17 +138,17 @@ class ClauseResult:
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
         """Return that a clause holds, with the proof; `margin`, `detail`, `values` and `bits` as they are found."""
-        return cls(clause.label, clause.text, Outcome.VERIFIED, proof=proof, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **found)
 
     @classmethod
     def refuted(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
         """Return that a clause does not hold, with the proof; `witness` shows it."""
-        return cls(clause.label, clause.text, Outcome.REFUTED, proof=proof, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.REFUTED, proof=proof, **found)
 
     @classmethod
     def undecided(cls, clause: Labelled, why: str, **found: Any) -> "ClauseResult":
         """Return that a clause is not decided, and why."""
-        return cls(clause.label, clause.text, Outcome.INCONCLUSIVE, detail=why, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.INCONCLUSIVE, detail=why, **found)
 
     @property
     def holds(self) -> bool | None:
@@ -164,7 +164,7 @@ class ClauseResult:
         return None if self.margin is None else Fraction(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """A theorem at an instance.
 

@@ -59,7 +59,7 @@ def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: 
     counted(key, step)
     root, prior_root = roots(covariance, prior)
     d, device = len(root), str(covariance.device)
-    half, normals, uniforms = _words(n, d)
+    half, normals, uniforms = _words_a_prompt(n, d)
     most = max(1, _CHUNK_ELEMENTS // (normals + uniforms))
     parts = []
     for start in range(0, count, most):
@@ -76,7 +76,7 @@ def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: 
     return parts[0] if len(parts) == 1 else Prompts(*(torch.cat(part, dim=-1) for part in zip(*parts, strict=True)))
 
 
-def _words(n: int, d: int) -> tuple[int, int, int]:
+def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
     """Return how many Gaussians `_half` takes, how many, an even number, a prompt takes, and how many more words."""
     if n < d:
         half, uniforms = n * d, 0

@@ -247,7 +247,7 @@ def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., f
         for encoding in encodings(settings):
             plan = _plan(settings, encoding)
             training = Training(plan, 0, device)
-            validation = Validation.of(plan, 0, device, n=int(settings["n_test"]), T=plan.T, q=plan.q)
+            validation = Validation.drawn(plan, 0, device, n=int(settings["n_test"]), T=plan.T, q=plan.q)
             training.advance()
             step = timed(training.advance, device, 5)
             reading = timed(lambda v=validation, p=plan, t=training: v.losses(p, t.W, t.V), device, 2)

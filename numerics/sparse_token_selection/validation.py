@@ -67,7 +67,7 @@ class Validation:
     draw: Callable[[int], Tensor]
 
     @staticmethod
-    def of(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
+    def drawn(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
         """Draw the set. Raises InputError where a subset of q is no subset of T tokens."""
         if not 1 <= q <= T:
             raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
@@ -91,7 +91,7 @@ class Validation:
 
 def losses_at(plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int) -> list[Tensor]:
     """Return the validation losses at each reading."""
-    validation = Validation.of(plan, seed, device, n=n, T=T, q=q)
+    validation = Validation.drawn(plan, seed, device, n=n, T=T, q=q)
     return [validation.losses(plan, reading.W, reading.V) for reading in run]
 
 

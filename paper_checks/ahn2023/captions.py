@@ -109,7 +109,7 @@ def least_squares_as_said(at: Sequence[float], losses: Sequence[Measurement], d:
 def solved(errors: Sequence[float]) -> Verdict:
     """Decide whether errors in units of what rounding may bring about are rounding."""
     detail = f"{len(errors)} prompts are solved with errors up to {max(errors):.2g} of what rounding explains"
-    return Verdict.of(max(errors) <= 1, detail, Evidence.COMPUTED)
+    return Verdict.when(max(errors) <= 1, detail, Evidence.COMPUTED)
 
 
 def falls(losses: Sequence[Measurement]) -> Verdict:

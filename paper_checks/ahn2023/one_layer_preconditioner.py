@@ -174,7 +174,7 @@ def _exact(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
             ("loss", close(found.loss, least, "loss")),
             ("slope in P", close(found.P, torch.zeros_like(found.P), "slope", minimum_loss)),
             ("slope in Q", close(found.Q, torch.zeros_like(found.Q), "slope", minimum_loss)),
-            ("elsewhere", Verdict.of(above >= -ROUNDING, f"{above:.2e} above the minimum", Evidence.COMPUTED)),
+            ("elsewhere", Verdict.when(above >= -ROUNDING, f"{above:.2e} above the minimum", Evidence.COMPUTED)),
         ]
     )
 

@@ -166,7 +166,7 @@ def _random_starts(*, device: str, full: bool, seed: int) -> Verdict:
             # Descent ends at slopes of 10⁻⁹, or where rounding stops it: within 10⁻⁵ where curvatures are above 10⁻³.
             holds = abs(end.loss - least) <= 1e-9 * max(1, least) and max(off, away) <= 1e-5
             detail = f"loss {end.loss:.9g}, over multiples {least:.9g}, {max(off, away):.1e} from the point"
-            verdicts.append((f"d={size} n={examples} start {place}", Verdict.of(holds, detail, Evidence.SIMULATED)))
+            verdicts.append((f"d={size} n={examples} start {place}", Verdict.when(holds, detail, Evidence.SIMULATED)))
     return over_instances(verdicts)
 
 
@@ -213,8 +213,11 @@ def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Draw
             ("minimum", close(least.loss, least.loss.new_tensor(float(values["minimum_loss"])), "loss")),
             ("stationary", close(least.A, nothing, "gradient", float(least.loss))),
             ("saddle", close(saddle.A, nothing, "gradient", float(saddle.loss))),
-            ("apart", Verdict.of(bool(lower < saddle.loss), "equal steps moved apart", Evidence.COMPUTED)),
-            ("least", Verdict.of(bool(elsewhere >= least.loss * (1 - ROUNDING)), "steps drawn", Evidence.COMPUTED)),
+            ("apart", Verdict.when(bool(lower < saddle.loss), "equal steps moved apart", Evidence.COMPUTED)),
+            (
+                "least",
+                Verdict.when(bool(elsewhere >= least.loss * (1 - ROUNDING)), "steps drawn", Evidence.COMPUTED),
+            ),
         ]
     )
 

@@ -304,7 +304,9 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
         # Some n roundings of numbers below R².
         allowed = n * EPS * (R + 1) ** 3
         detail = f"{found:.15g} against {claimed:.15g}"
-        verdicts.append((f"n={n} d={d} R={R}", Verdict.of(abs(found - claimed) <= allowed, detail, Evidence.COMPUTED)))
+        verdicts.append(
+            (f"n={n} d={d} R={R}", Verdict.when(abs(found - claimed) <= allowed, detail, Evidence.COMPUTED))
+        )
     return over_instances(verdicts)
 
 
@@ -351,7 +353,7 @@ def _ascended(*, device: str, full: bool, seed: int) -> Verdict:
         # Above, roundings; below, an ascent that has not ended.
         holds = found <= most * (1 + 1e-9) and reached * (1 - 1e-3) <= found <= reached * (1 + 1e-6)
         detail = f"{found:.9g} found, {reached:.9g} reached, {most:.9g} at most"
-        verdicts.append((f"n={n} d={d} R={R}", Verdict.of(holds, detail, Evidence.COMPUTED)))
+        verdicts.append((f"n={n} d={d} R={R}", Verdict.when(holds, detail, Evidence.COMPUTED)))
     return over_instances(verdicts)
 
 
@@ -390,7 +392,7 @@ def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
             theory = float(expression.subs({s: values[s.name] for s in expression.free_symbols}))
             # Sums of some n products of numbers of size 1 to 10.
             holds = abs(theory - float(found)) <= 1e-13 * n
-            here.append((name, Verdict.of(holds, f"{theory:.12g}, {float(found):.12g}", Evidence.COMPUTED)))
+            here.append((name, Verdict.when(holds, f"{theory:.12g}, {float(found):.12g}", Evidence.COMPUTED)))
         verdicts.append((f"n={n}", all_of(here)))
     return over_instances(verdicts)
 
@@ -443,7 +445,7 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         }
         # Some ten roundings of numbers of size 1.
         near = {name: abs(value - as_float(values[name])) <= 20 * EPS for name, value in found.items()}
-        here = ((name, Verdict.of(near[name], f"{value:.15g}", Evidence.COMPUTED)) for name, value in found.items())
+        here = ((name, Verdict.when(near[name], f"{value:.15g}", Evidence.COMPUTED)) for name, value in found.items())
         verdicts.append((f"a={a}", all_of(here)))
     return over_instances(verdicts)
 

@@ -175,4 +175,4 @@ def falls_as_bounded(instance: Instance, growth: float, steps: int, device: str 
         if not (rises < 1e-12 and margin > -1e-12):
             break
     detail = f"over {step} steps l changes by {rises:.2e} at most; 1/l above its bound by {margin:.2e} at least"
-    return replace(Verdict.of(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED), trainings=1)
+    return replace(Verdict.when(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED), trainings=1)

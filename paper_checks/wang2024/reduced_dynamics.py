@@ -252,7 +252,7 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
             kept = "largest_loss_after" in found and found["largest_loss_after"].value <= 1 / 200
             agree = reached is not None and expected == Enclosure(reached, reached) and stays is kept
             detail = f"reached at step {reached}, then {'kept' if kept else 'left'}; theory {expected.lower}, {stays}"
-            yield instance, Verdict.of(agree, detail, Evidence.SIMULATED)
+            yield instance, Verdict.when(agree, detail, Evidence.SIMULATED)
 
     return over_instances(verdicts())
 
@@ -324,7 +324,7 @@ def linear(instance: Instance, slope: float, before: float, after: float) -> Ver
     detail = f"slope {slope:.6g} = {limit:.6g} (1 - {1 - slope / limit:.3g}), theory {least:.3g} to {most:.3g}"
     if before >= 1:
         return Verdict(Outcome.INCONCLUSIVE, Evidence.COMPUTED, f"{detail}: r = {before:.2g} is not small yet")
-    return Verdict.of(least * (1 - before) <= 1 - slope / limit <= most * (1 + before), detail, Evidence.COMPUTED)
+    return Verdict.when(least * (1 - before) <= 1 - slope / limit <= most * (1 + before), detail, Evidence.COMPUTED)
 
 
 def _layer_slope(*, device: str, full: bool, seed: int) -> Verdict:

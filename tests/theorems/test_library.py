@@ -23,11 +23,11 @@ pytest_plugins = ["pytester"]
 
 def test_every_statement_is_pinned():
     digests = {name: load_theorem(name).statement.digest for name in theorem_ids()}
-    assert digests == PINNED, "after a deliberate change, write the new digests into theorems/statement_digests.json"
+    assert digests == PINNED, "after a deliberate change, run `make pin`"
 
 
 @pytest.mark.parametrize("name", theorem_ids())
-def test_the_id_is_the_entry_points(name):
+def test_the_id_is_the_one_of_the_catalogue(name):
     assert load_theorem(name).id == name
 
 
@@ -44,7 +44,7 @@ def test_the_example_is_in_scope_and_verified(name):
 def test_the_map_of_hypotheses_is_of_the_statement_and_every_violation_is_accepted(name):
     theorem = load_theorem(name)
     mapped = shipped(theorem)
-    assert mapped.why == "", "run `make necessity`"
+    assert mapped.why == "", "run `make pin`"
     assert [row["label"] for row in mapped.hypotheses] == [h.label for h in theorem.statement.hypotheses]
     assert {row["label"]: refusal(theorem, row) for row in mapped.hypotheses if row["status"] == "needed"} == {
         row["label"]: "" for row in mapped.hypotheses if row["status"] == "needed"

@@ -34,15 +34,14 @@ def test_two_cores_work_at_a_time(monkeypatch):
 @pytest.mark.parametrize("available", [1, 2])
 def test_failures_are_raised_when_all_have_ended(available, monkeypatch):
     monkeypatch.setattr(cores, "cores", lambda: available)
-    caller, ended = threading.get_ident(), []
+    caller, ended, meeting = threading.get_ident(), [], threading.Barrier(available)
 
     def work(piece):
+        # Each thread has taken a piece before one of them fails.
+        meeting.wait(timeout=60)
         ended.append(piece)
         if available == 1 or threading.get_ident() != caller:
             raise ArithmeticError(f"piece {piece}")
-        # The other thread takes the other piece.
-        while len(ended) < 2:
-            pass
 
     with pytest.raises(ArithmeticError, match="piece"):
         on_all_cores(2, work)

@@ -144,7 +144,7 @@ def test_numbers_for_people(value, text):
 
 def test_the_error_of_a_margin_is_half_its_width():
     def result(margin):
-        return ClauseResult("c", "claim", Outcome.VERIFIED, Evidence.CERTIFIED, margin)
+        return ClauseResult(label="c", claim="claim", outcome=Outcome.VERIFIED, margin=margin)
 
     assert result(Fraction(3)).error == 0 and result(None).error is None
     assert result(Enclosure(1, 2)).error == Fraction(1, 2)
@@ -156,21 +156,41 @@ def test_the_error_of_a_margin_is_half_its_width():
     [(Outcome.VERIFIED, True), (Outcome.REFUTED, False), (Outcome.INCONCLUSIVE, None)],
 )
 def test_a_clause_holds_or_not_or_is_undecided(outcome, holds):
-    assert ClauseResult("c", "claim", outcome, None).holds is holds
+    assert ClauseResult(label="c", claim="claim", outcome=outcome).holds is holds
+
+
+HYPOTHESIS = {"label": "h", "kind": "parametric", "statement": "x < 1"}
 
 
 @pytest.mark.parametrize(("holds", "status"), [(True, "holds"), (False, "fails"), (None, "needs")])
 def test_the_status_of_a_hypothesis(holds, status):
-    assert HypothesisResult("h", "parametric", "x < 1", holds, None).status == status
+    assert HypothesisResult(**HYPOTHESIS, holds=holds).status == status
 
 
 def _result(*clauses, holds=True):
-    hypotheses = (HypothesisResult("h", "parametric", "x < 1", holds, Fraction(1, 2), detail="why"),)
+    hypotheses = (HypothesisResult(**HYPOTHESIS, holds=holds, slack=Fraction(1, 2), detail="why"),)
     found = [
-        ClauseResult(f"c{i}", "claim", outcome, evidence, Fraction(1), detail=f"d{i}", bits=bits)
+        ClauseResult(
+            label=f"c{i}",
+            claim="claim",
+            outcome=outcome,
+            evidence=evidence,
+            margin=Fraction(1),
+            detail=f"d{i}",
+            bits=bits,
+        )
         for i, (outcome, evidence, bits) in enumerate(clauses)
     ]
-    return CheckResult("id", "digest", {"x": Fraction(1, 2)}, hypotheses, tuple(found), {"v": 3}, 5, 0.12345)
+    return CheckResult(
+        theorem="id",
+        statement_digest="digest",
+        instance={"x": Fraction(1, 2)},
+        hypotheses=hypotheses,
+        clauses=tuple(found),
+        values={"v": 3},
+        seed=5,
+        seconds=0.12345,
+    )
 
 
 V, R, U = Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE

@@ -46,14 +46,14 @@ from verify import Canary, Derivation, Hypothesis, Identity, Source, Statement, 
 r, h, phi = sp.symbols("r h phi", positive=True)
 
 
-def _at(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
+def _substituted(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
     """Return an expression of (α, C) at α and at the C with (T−q)e^{−C}/q = odds."""
     return expression.subs(C, -sp.log(q * odds / (T - q))).subs(alpha, alpha_value)
 
 
 alpha_now = 1 + r - h * r**2
-move = sp.factor(_at(step_C - C, alpha_now, r))
-alpha_next = _at(step_alpha, alpha_now, r)
+move = sp.factor(_substituted(step_C - C, alpha_now, r))
+alpha_next = _substituted(step_alpha, alpha_now, r)
 r_next = r * (1 - phi * move)
 h_next = (1 + r_next - alpha_next) / r_next**2
 h_fixed = q / (T - q)
@@ -63,7 +63,7 @@ LAG_ATTRACTS = Hypothesis("lag_attracts", sp.Lt(eta, 2 * q))
 RATE_HOLDS = (sp.Lt(eta, 2 * q), sp.Lt(q, T))
 """Where the slope is what the recursion tends to."""
 
-increment = 1 / _at(loss, alpha_next, r_next) - 1 / _at(loss, alpha_now, r)
+increment = 1 / _substituted(loss, alpha_next, r_next) - 1 / _substituted(loss, alpha_now, r)
 
 # The next order: on the curve h = h_fixed + λr, where e^{−m} = 1 − m + m²/2 up to terms of order r⁶.
 lag_slope = q * (T - 1 - d) / ((T - q) * (T - 1))
@@ -123,7 +123,7 @@ def derivation() -> Derivation:
             ),
             Step(
                 "the loss is of second order too",
-                sp.Limit(_at(loss, alpha_now, r) / r**2, r, 0),
+                sp.Limit(_substituted(loss, alpha_now, r) / r**2, r, 0),
                 d / (2 * (T - q)),
             ),
             Step("the lag h follows a contraction in the limit", lag.left, lag.right),

@@ -18,7 +18,7 @@ from verify.checking.standing import shipped_proofs, standing
 from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
-from verify.evaluation.instances import evaluate_hypothesis, parse
+from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse
 from verify.evaluation.iteration import Progress
 from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
@@ -89,10 +89,10 @@ def _checked(
     instance = parse(statement, given)
     # What does not look at the clock is ended a little later.
     late = started + _LATE * seconds + _PARTING
-    hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in statement.at(instance).hypotheses)
+    hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in statement.specialised(instance).hypotheses)
     in_scope = scope(hypotheses) is True
     context = Context(
-        statement.at(instance),
+        statement.specialised(instance),
         instance,
         theorem.proofs,
         started + seconds,
@@ -113,27 +113,27 @@ def _checked(
     rechecked: dict[str, bool] = {}
     for name, value in theorem.values.items():
         try:
-            asked = statement.decided(value, instance)
+            asked = statement.specialise(value, instance)
             values[name], rechecked[name] = ended(late, _reported, asked, found, decider)
         except (UndefinedError, UndecidedError, OutOfTimeError) as error:
             values[name], without[name] = None, str(error)
     confirmed, doubt = decider.scope() if in_scope else (None, "")
     return CheckResult(
-        theorem.id,
-        statement.digest,
-        instance,
-        hypotheses,
-        clauses,
-        values,
-        seed,
-        time.monotonic() - started,
-        digits,
-        context.interrupted,
-        {name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
-        without,
-        rechecked,
-        confirmed,
-        doubt,
+        theorem=theorem.id,
+        statement_digest=statement.digest,
+        instance=instance,
+        hypotheses=hypotheses,
+        clauses=clauses,
+        values=values,
+        seed=seed,
+        seconds=time.monotonic() - started,
+        digits=digits,
+        interrupted=context.interrupted,
+        rests_on={name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
+        without=without,
+        rechecked=rechecked,
+        scope_confirmed=confirmed,
+        scope_doubt=doubt,
     )
 
 
@@ -224,5 +224,4 @@ def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) ->
     try:
         return ended(late, evaluate_hypothesis, hypothesis, instance)
     except OutOfTimeError as error:
-        shown = hypothesis.label, hypothesis.kind, hypothesis.statement
-        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
+        return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")

@@ -20,7 +20,7 @@ from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.values import evaluate_rising, exact_values, sign_of
 from verify.language.definedness import needs, taken_apart
 from verify.language.expressions import difference
-from verify.language.symbolic_zeros import put
+from verify.language.symbolic_zeros import substitute
 
 _MOST_TRIED = 10_000
 """So many integers are gone through where nothing says at which of them the sign may change."""
@@ -62,7 +62,7 @@ def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, contex
     known = {other: value for other, value in context.instance.items() if other != name}
     places = {low}
     for room in rooms:
-        here = put(room, exact_values(room.free_symbols, known))
+        here = substitute(room, exact_values(room.free_symbols, known))
         symbols = {symbol for symbol in here.free_symbols if symbol.name == name}
         if here.free_symbols - symbols:
             return _gone_through(name, low, high)

@@ -9,17 +9,19 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.loading import load_theorem
-from verify.checking.registry import package_of, theorem_ids
+from verify.checking.registry import package_folder, package_of, theorem_ids
 from verify.outcomes import Evidence
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
     from verify.rechecker import Accepted
+
+DIGESTS = "statement_digests.json"
+"""Where a package says which statement each of its theorems has."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,15 @@ class Standing:
 
 
 def pins() -> dict[str, str]:
-    """Return, by the ids of installed theorems, the digests that their packages pin in `statement_digests.json`."""
+    """Return, by the ids of installed theorems, the digests that their packages pin."""
     packages = {package_of(name) for name in theorem_ids()}
-    files = (Path(str(resources.files(package))) / "statement_digests.json" for package in sorted(packages))
+    files = (package_folder(package) / DIGESTS for package in sorted(packages))
     return {name: pinned for file in files if file.is_file() for name, pinned in json.loads(file.read_text()).items()}
 
 
 def shipped_path(theorem_id: str) -> Path:
     """Return where the package of a theorem ships its certificate, whether it is there or not."""
-    return Path(str(resources.files(package_of(theorem_id)))) / "certificates" / f"{theorem_id}.json"
+    return package_folder(package_of(theorem_id)) / "certificates" / f"{theorem_id}.json"
 
 
 def rechecked(theorem_id: str) -> "Accepted | str":
@@ -95,21 +97,21 @@ def standing(
     """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
     known: dict[str, Standing | None] = {}
 
-    def of(used: "Theorem") -> Standing:
+    def known_by(used: "Theorem") -> Standing:
         # None stands for one that is being looked at: what uses it is part of a circle, and stands on nothing.
         if used.id not in known:
             known[used.id] = None
-            known[used.id] = _standing(used, certificate, load, of)
+            known[used.id] = _standing(used, certificate, load, known_by)
         return known[used.id] or Standing(used.id, None, None, "its proof uses itself")
 
-    return of(theorem)
+    return known_by(theorem)
 
 
 def _standing(
     theorem: "Theorem",
     certificate: "Callable[[str], Accepted | str]",
     load: "Callable[[str], Theorem]",
-    of: "Callable[[Theorem], Standing]",
+    known_by: "Callable[[Theorem], Standing]",
 ) -> Standing:
     found = certificate(theorem.id)
     if isinstance(found, str):
@@ -126,7 +128,7 @@ def _standing(
         used = load(name)
         if made_with.get(name) != used.statement.digest:
             return Standing(theorem.id, own, None, f"the certificate was made with another statement of {name}")
-        below = of(used)
+        below = known_by(used)
         if below.evidence is None:
             return Standing(theorem.id, own, None, f"its proof uses {name}: {below.why}")
         lowered = Evidence.weakest([lowered, below.evidence])

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from verify.provers.cycles import Cycle
 
 
-_FOR_ALL = ("identity", "words", "positive", "squares", "cases", "logarithms")
-"""Kinds of proof that show a clause for all parameters."""
 MOST_WORK = 60e6
 """What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
+Proof = Mapping[str, Any]
+"""A proof as the re-checker reads it: its kind, and what that kind states."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
 
@@ -38,9 +38,9 @@ class Context:
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
     them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
     not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
-    clause, of which the re-checker will say whether they are accepted; `withheld` are clauses whose proofs for all it
-    did not accept, and `work` is what all that it checks may cost, in nominal microseconds. What does not look at the
-    clock is ended at `late`. Recursions are followed
+    clause, of which the re-checker will say whether they are accepted; `offered` are those that clauses were given,
+    `withheld` are clauses whose own it did not accept, and `work` is what all that it checks may cost, in nominal
+    microseconds. What does not look at the clock is ended at `late`. Recursions are followed
     until `iterate_until`, so that some time is left for what comes after.
     """
 
@@ -58,6 +58,7 @@ class Context:
     shipped: Mapping[str, Any] = field(default_factory=dict)
     work: float = MOST_WORK
     late: float = math.inf
+    offered: dict[str, Proof] = field(default_factory=dict)
     withheld: set[str] = field(default_factory=set)
 
     def withhold(self, label: str, proof: Any) -> bool:
@@ -65,20 +66,25 @@ class Context:
         if label in self.shipped:
             self.shipped = {other: kept for other, kept in self.shipped.items() if other != label}
             return True
-        for_all = isinstance(proof, Mapping) and proof.get("kind") in _FOR_ALL and proof.get("scope") != "instance"
-        if not for_all or label in self.withheld:
+        if proof is None or proof is not self.offered.get(label) or label in self.withheld:
             return False
         self.withheld.add(label)
         return True
 
-    def shipped_proof(self, label: str, *kinds: str) -> Any:
-        """Return the proof for all parameters that is shipped of a clause, if it is of one of some kinds, else None."""
-        proof = self.shipped.get(label) if self.is_for_all(label) else None
-        return proof if isinstance(proof, dict) and proof.get("kind") in kinds else None
+    def proof_for_all(self, clause: "Clause") -> Proof | None:
+        """Return a proof of a clause for all parameters, the shipped one or its own; None where it has none.
 
-    def is_for_all(self, label: str) -> bool:
-        """Whether what is proved of a clause is proved for all parameters."""
-        return label not in self.withheld and (self.for_all is None or label in self.for_all)
+        Raises UndefinedError, UndecidedError or TheoremError, which say why it has none.
+        """
+        label = clause.label
+        if label in self.withheld or not (self.for_all is None or label in self.for_all):
+            return None
+        proof = self.shipped.get(label) if self.in_scope or not clause.rests_on_hypotheses else None
+        if not isinstance(proof, dict):
+            proof = clause.prove(self.statement, hypotheses=self.in_scope)
+        if proof is not None:
+            self.offered[label] = proof
+        return proof
 
     def value(self, expression: sp.Basic) -> Fraction | Enclosure:
         """Return the value of an expression of the parameters; what is found does not depend on the digits shown."""
@@ -134,7 +140,7 @@ class Context:
                 if tube is not None and self.passages[key] is None:
                     # Half the time is left for the run itself.
                     half = (time.monotonic() + until) / 2
-                    here = tube.put(self.statement.expand)
+                    here = tube.expanded(self.statement.expand)
                     self.passages[key] = enclose_passage(
                         dynamics, here, level, self.instance, deadline=half, progress=self.progress
                     )
@@ -164,10 +170,25 @@ def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
 
 
 class Clause(ClauseData, Protocol):
-    """One labelled clause of a claim, and what the engine asks of it."""
+    """One labelled clause of a claim, and what the engine asks of it: what a kind of clause has to provide.
+
+    A kind that is no part of `verify` gives in `to_data` the data of one that is: that is what its digest covers and
+    what the re-checker reads. What gives other data is computed at most.
+    """
 
     def evaluate(self, context: Context) -> ClauseResult:
-        """Evaluate the clause at the instance of the context."""
+        """Decide the clause at the instance of the context: an outcome, and the proof that the re-checker reads.
+
+        It asks the context for a proof for all parameters (`proof_for_all`). A number without a value raises
+        UndefinedError, one that is not decided UndecidedError.
+        """
+        ...
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return a proof for all parameters, in scope where `hypotheses` may be used; None where none is found.
+
+        Raises UndefinedError or UndecidedError, which say why there is none.
+        """
         ...
 
     def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sympy as sp
 
@@ -30,6 +30,11 @@ SCAN_STEPS = 200_000
 @dataclass(frozen=True)
 class Reaches:
     """The observable of a recursion is ≤ `level` at some step, and (`within`) at one no later than that."""
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+    relation: ClassVar = None
 
     label: str
     dynamics: Dynamics
@@ -120,6 +125,9 @@ class Reaches:
         margin = Enclosure(None, level - cycle.lowest)
         return _refuted(self, margin, detail, witness, cycle_proof(cycle), cycle.passage.bits)
 
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
+        """Return None: nothing is known that shows it for all parameters."""
+
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
@@ -149,6 +157,11 @@ class Reaches:
 @dataclass(frozen=True)
 class Stays:
     """Once the observable of a recursion is ≤ `reached`, it is ≤ `level` at that and at all later steps."""
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+    relation: ClassVar = None
 
     label: str
     dynamics: Dynamics
@@ -231,6 +244,9 @@ class Stays:
             steps=steps,
             deadline=context.deadline,
         )
+
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
+        """Return None: nothing is known that shows it for all parameters."""
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return level − largest value once reached, relative; above 1 while the level is not reached."""

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.context import Context, Proof
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, exact_values, scan_values, sign_of, symbols_by_name
 from verify.language.definedness import evaluated, needs, rebuilt, taken_apart
@@ -18,9 +18,9 @@ from verify.language.statement import Statement
 from verify.language.symbolic_zeros import (
     carry_out,
     differentiate,
-    put,
     sample_points,
     share_exponentials,
+    substitute,
     zero_with_divisors,
 )
 from verify.outcomes import ClauseResult
@@ -33,6 +33,11 @@ _ROUNDING = 1e-13
 @dataclass(frozen=True)
 class Identity:
     """left = right, for all values of the statement's variables."""
+
+    quantifies: ClassVar = True
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = False
+    relation: ClassVar = None
 
     label: str
     left: sp.Expr
@@ -65,19 +70,15 @@ class Identity:
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
         statement = context.statement
-        if (proof := context.shipped_proof(self.label, "identity")) and proof.get("scope") == "all":
-            return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
         why = "no point found at which the two sides differ"
-        everywhere = _sides(self, statement)
         values = exact_values(statement.symbols(), context.instance)
-        here = tuple(put(side, values) for side in everywhere)
-        for sides, scope, where in (
-            (everywhere, "all", "for all parameters"),
-            (here, "instance", "at this instance"),
-        )[not context.is_for_all(self.label) :]:
+        here = tuple(substitute(side, values) for side in _sides(self, statement))
+        for prove, where in (
+            (lambda: context.proof_for_all(self), "for all parameters"),
+            (lambda: _zero_proof(here, statement, "instance"), "at this instance"),
+        ):
             try:
-                if _equal(sides, statement):
-                    proof = identity_proof(scope, _factors(sides, statement))
+                if (proof := prove()) is not None:
                     return ClauseResult.verified(self, proof, margin=Fraction(0), detail=f"symbolic zero {where}")
             except (TheoremError, UndefinedError, UndecidedError) as error:
                 why = str(error)
@@ -87,7 +88,7 @@ class Identity:
         difference = _difference(here)
         for point in sample_points(difference.free_symbols | free):
             try:
-                value, bits = evaluate_rising(put(difference, point), {}, sign=True)
+                value, bits = evaluate_rising(substitute(difference, point), {}, sign=True)
             except (TheoremError, UndefinedError, UndecidedError):
                 continue
             if sign_of(value):
@@ -97,6 +98,13 @@ class Identity:
                 found = {"margin": value, "detail": "the two sides differ", "witness": witness, "bits": bits}
                 return ClauseResult.refuted(self, proof, **found)
         return ClauseResult.undecided(self, why)
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return the proof that the difference is a symbolic zero, None where it is not.
+
+        Raises UndefinedError or UndecidedError where it is, and the sides need not have values.
+        """
+        return _zero_proof(_sides(self, statement), statement, "all")
 
     def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
         """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
@@ -142,6 +150,10 @@ def _equal(sides: Sides, statement: Statement) -> bool:
             for part in needs(side):
                 _refuse(has_a_value(part, statement), part)
     return zero
+
+
+def _zero_proof(sides: Sides, statement: Statement, scope: str) -> Proof | None:
+    return identity_proof(scope, _factors(sides, statement)) if _equal(sides, statement) else None
 
 
 def _refuse(shown: bool, part: sp.Basic) -> None:

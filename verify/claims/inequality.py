@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.context import Context, Proof
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.language.expressions import RELATIONS, difference, to_data
@@ -22,6 +22,10 @@ _POSITIVE = "no negative coefficient over the bounds, for all parameters"
 @dataclass(frozen=True)
 class Inequality:
     """A relation (<, <=, >, >=, =) between two expressions of the parameters."""
+
+    quantifies: ClassVar = True
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
 
     label: str
     relation: sp.core.relational.Relational
@@ -63,7 +67,7 @@ class Inequality:
         proof = margin_proof(margin, bits)
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
-        shown = self._proof_for_all(context)
+        shown = context.proof_for_all(self)
         detail = "" if shown is None else _POSITIVE
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
 
@@ -85,18 +89,15 @@ class Inequality:
         """Return larger minus smaller side (of an equation right minus left), where both have values."""
         return difference(statement.expand(self.relation))
 
-    def _proof_for_all(self, context: Context) -> Any:
-        if not context.is_for_all(self.label):
-            return None
-        from verify.provers.inequalities import FOR_ALL, positive_proof
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return a proof by bounds, squares and cases, or None."""
+        from verify.provers.inequalities import positive_proof
 
-        if context.in_scope and (proof := context.shipped_proof(self.label, *FOR_ALL)):
-            return proof
-        return positive_proof(self.relation, context.statement, hypotheses=context.in_scope)
+        return positive_proof(self.relation, statement, hypotheses=hypotheses)
 
     def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
-        shown = self._proof_for_all(context)
+        shown = context.proof_for_all(self)
         if shown is not None:
             return ClauseResult.verified(self, shown, detail=_POSITIVE)
         variables = self._symbols(context.statement)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import flint
 import numpy as np
@@ -38,6 +38,11 @@ _ASSUMED = ("real", "positive", "nonnegative", "nonzero")
 @dataclass(frozen=True)
 class IsolatedRoot:
     """The equations (expressions that are to vanish) have exactly one common root with |x_i − centre_i| ≤ radius."""
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+    relation: ClassVar = None
 
     label: str
     equations: tuple[sp.Expr, ...]
@@ -105,6 +110,9 @@ class IsolatedRoot:
             why = f"Krawczyk's test was undecided at {bits} bits"
             bits *= 2
         return ClauseResult.undecided(self, why)
+
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
+        """Return None: nothing is known that shows it for all parameters."""
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""

@@ -16,7 +16,7 @@ real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import flint
 import sympy as sp
@@ -56,6 +56,11 @@ class LeastResidual:
     minimum
         What the minimum is claimed to be; None where nothing is claimed of it.
     """
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+    relation: ClassVar = None
 
     label: str
     factors: sp.Expr
@@ -132,6 +137,9 @@ class LeastResidual:
     ) -> ClauseResult:
         witness = {**context.instance, **found}
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
+
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
+        """Return None: nothing is known that shows it for all parameters."""
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""

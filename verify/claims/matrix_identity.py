@@ -1,7 +1,7 @@
-"""A clause that two polynomials in matrices are equal, for all matrices of all sizes: as words, letter by letter.
+"""A clause that two polynomials in matrices are equal, for all matrices of all sizes: monomial by monomial.
 
 Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
-side is a sum of words with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
+side is a sum of monomials with polynomials in the scalars as coefficients; equal sums are equal at all matrices of
 whatever sizes. Unequal ones differ at some matrices, though perhaps not at those of the sizes at hand.
 """
 
@@ -10,12 +10,12 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import flint
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.context import Context, Proof
 from verify.claims.identity import has_a_value
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import exact_fraction
@@ -23,7 +23,7 @@ from verify.evaluation.values import evaluate_rising, exact_values
 from verify.language.definedness import needs, taken_apart
 from verify.language.expressions import Case, to_data
 from verify.language.noncommutative import Monomial, monomials
-from verify.language.symbolic_zeros import put, sample_points, vanishes
+from verify.language.symbolic_zeros import sample_points, substitute, vanishes
 from verify.outcomes import ClauseResult
 from verify.provers.proof_data import matrices_proof
 
@@ -44,6 +44,11 @@ class MatrixIdentity:
     shapes
         Rows and columns of each letter, as expressions of the parameters.
     """
+
+    quantifies: ClassVar = True
+    uses_matrices: ClassVar = True
+    rests_on_hypotheses: ClassVar = False
+    relation: ClassVar = None
 
     label: str
     left: sp.Expr
@@ -91,7 +96,7 @@ class MatrixIdentity:
         return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | sides
 
     def evaluate(self, context: Context) -> ClauseResult:
-        """Compare word by word; where the two sides differ, look for matrices at which they do."""
+        """Compare monomial by monomial; where the two sides differ, look for matrices at which they do."""
         statement = context.statement
         for letter, shape in self.shapes.items():
             sides = (statement.expand(sp.sympify(part)) for part in shape)
@@ -103,15 +108,15 @@ class MatrixIdentity:
         try:
             # A word may have put in what does not fit.
             self._shaped([word for side in self._sides(statement) for word in monomials(taken_apart(side)[0])])
-            if context.is_for_all(self.label) and self._is_zero(statement, {}):
-                return ClauseResult.verified(self, {"kind": "words"}, detail="the same words, for all matrices")
+            if (proof := context.proof_for_all(self)) is not None:
+                return ClauseResult.verified(self, proof, detail="the same monomials, for all matrices")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
         else:
-            why = f"the two sides are different words; no matrices of these sizes (tried to {_LARGEST}) show it"
+            why = f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
         try:
             if self._is_zero(statement, exact_values(statement.symbols(), context.instance)):
-                detail = "the same words at this instance, for all matrices"
+                detail = "the same monomials at this instance, for all matrices"
                 return ClauseResult.verified(self, {"kind": "words_here"}, detail=detail)
         except (TheoremError, UndefinedError, UndecidedError) as error:
             return ClauseResult.undecided(self, str(error))
@@ -124,8 +129,15 @@ class MatrixIdentity:
         proof = matrices_proof(scalars, matrices, place, difference)
         return ClauseResult.refuted(self, proof, margin=difference, detail="the two sides differ", witness=witness)
 
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> Proof | None:
+        """Return the proof that both sides have the same monomials, None where they are not.
+
+        Raises UndefinedError where they are, and a scalar is not shown to have a value.
+        """
+        return {"kind": "words"} if self._is_zero(statement, {}) else None
+
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
-        """Return 1 for the same words, else −1 where matrices of these sizes show it (small ones are tried)."""
+        """Return 1 for the same monomials, else −1 where matrices of these sizes show it (small ones are tried)."""
         try:
             if self._is_zero(statement, {}) or self._is_zero(statement, exact_values(statement.symbols(), instance)):
                 return 1.0
@@ -137,17 +149,17 @@ class MatrixIdentity:
         return [statement.expand(side) for side in self.expressions()]
 
     def _is_zero(self, statement: "Statement", values: Mapping[sp.Symbol, sp.Rational]) -> bool:
-        """Whether the two sides are the same words at values of some scalars, for all values of the others.
+        """Whether the two sides have the same monomials at values of some scalars, for all values of the others.
 
         Raises UndefinedError where they are, and a scalar is not shown to have a value.
         """
-        sides = [put(side, values) for side in self._sides(statement)]
+        sides = [substitute(side, values) for side in self._sides(statement)]
         plain = [taken_apart(side)[0] for side in sides]
         if not all(vanishes(coefficient) for coefficient in monomials(plain[0] - plain[1]).values()):
             return False
         for part in dict.fromkeys(part for side in sides for part in needs(side)):
             if not has_a_value(part, statement):
-                raise UndefinedError(f"the same words, but {part} may have no value")
+                raise UndefinedError(f"the same monomials, but {part} may have no value")
         return True
 
     def _difference(self, statement: "Statement") -> dict[Monomial, sp.Expr]:

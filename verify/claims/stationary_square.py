@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import flint
 import numpy as np
@@ -62,6 +62,11 @@ class StationarySquare:
     minimum
         Whether it is claimed that the second derivatives are positive definite at the point.
     """
+
+    quantifies: ClassVar = False
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+    relation: ClassVar = None
 
     label: str
     layers: sp.Expr
@@ -192,6 +197,9 @@ class StationarySquare:
         if self.minimum and positive_definite(at.second) is False:
             return "the second derivatives are nowhere in the box positive definite"
         return ""
+
+    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
+        """Return None: nothing is known that shows it for all parameters."""
 
     def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
         """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.

@@ -129,7 +129,7 @@ def conditions(theorem: Stated, given: Mapping[str, Any]) -> ConditionsResult:
         # A default without a value stays open.
         known = words | instance
     check_domain(statement, known)
-    statement = statement.at(known)
+    statement = statement.specialised(known)
     results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
     others = {p.name: {n: value for n, value in known.items() if n != p.name} for p in statement.parameters}
     ranges = {p.name: _range(statement, p, others[p.name]) for p in statement.parameters if p.name not in instance}
@@ -154,27 +154,32 @@ def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
         return False
 
 
+def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **found: Any) -> HypothesisResult:
+    """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as found."""
+    shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
+    return HypothesisResult(**shown, holds=holds, **found)
+
+
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
 
     What has no value does not hold; None where the sign of the slack is not decided.
     """
-    shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None:
         word = hypothesis.varies
         first = word is None or instance.get(word.name, word.words[0]) == word.words[0]
-        return HypothesisResult(*shown, holds=first, slack=None)
+        return hypothesis_result(hypothesis, holds=first)
     needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
     if needs:
-        return HypothesisResult(*shown, holds=None, slack=None, needs=needs)
+        return hypothesis_result(hypothesis, holds=None, needs=needs)
     try:
         slack, _ = evaluate_rising(hypothesis.slack, instance, sign=True)
     except UndefinedError as error:
-        return HypothesisResult(*shown, holds=False, slack=None, detail=str(error))
+        return hypothesis_result(hypothesis, holds=False, detail=str(error))
     except UndecidedError as error:
-        return HypothesisResult(*shown, holds=None, slack=None, detail=f"undecided: {error}")
+        return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")
     found = holds(hypothesis.relation, slack)
-    return HypothesisResult(*shown, holds=found, slack=slack, detail="undecided" if found is None else "")
+    return hypothesis_result(hypothesis, holds=found, slack=slack, detail="undecided" if found is None else "")
 
 
 def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:

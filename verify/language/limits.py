@@ -27,7 +27,7 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
     while terms <= _LAST_TERMS:
         field = QuotientField(others)
         try:
-            valuation, coefficients = _Expansion(symbol, field, terms).of(moved)
+            valuation, coefficients = _Expansion(symbol, field, terms).expand(moved)
         except _TooFewTermsError:
             terms *= 2
             continue
@@ -51,7 +51,7 @@ class _Expansion:
         self.symbol, self.field, self.terms = symbol, field, terms
         self.known: dict[sp.Basic, Series] = {}
 
-    def of(self, node: sp.Basic) -> Series:
+    def expand(self, node: sp.Basic) -> Series:
         if node not in self.known:
             self.known[node] = self._expand(node)
         return self.known[node]
@@ -64,14 +64,14 @@ class _Expansion:
         if node == self.symbol:
             return 1, [field.one] + [field.zero] * (terms - 1)
         if isinstance(node, sp.Add):
-            return _sum([self.of(argument) for argument in node.args], field)
+            return _sum([self.expand(argument) for argument in node.args], field)
         if isinstance(node, sp.Mul):
-            product = self.of(node.args[0])
+            product = self.expand(node.args[0])
             for argument in node.args[1:]:
-                product = _product(product, self.of(argument), field)
+                product = _product(product, self.expand(argument), field)
             return product
         if isinstance(node, sp.Pow) and node.exp.is_Integer:
-            base = self.of(node.base)
+            base = self.expand(node.base)
             factor = base if node.exp > 0 else _inverse(base, field)
             power = factor
             for _ in range(abs(int(node.exp)) - 1):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import sympy as sp
 
@@ -29,7 +29,21 @@ from verify.language.parameters import Parameter
 
 
 class ClauseData(Protocol):
-    """One labelled clause of a claim, as data."""
+    """One labelled clause of a claim, as data.
+
+    `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
+    expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
+    `relation`: the relation that it is, None for another kind.
+    """
+
+    quantifies: ClassVar[bool]
+    uses_matrices: ClassVar[bool]
+    rests_on_hypotheses: ClassVar[bool]
+
+    @property
+    def relation(self) -> sp.core.relational.Relational | None:
+        """The relation between expressions of the parameters that the clause is, None for another kind."""
+        ...
 
     @property
     def label(self) -> str:
@@ -123,61 +137,16 @@ class Statement:
     def __post_init__(self) -> None:
         if not self.clauses:
             raise TheoremError("a statement needs at least one clause")
-        self._well_typed()
-        if not isinstance(self.definitions, Mapping):
-            raise TheoremError(f"definitions: is a {type(self.definitions).__name__}, where a mapping is needed")
+        _refuse_ill_typed(self)
         object.__setattr__(self, "definitions", Frozen(self.definitions))
         for part in ("parameters", "clauses", "hypotheses"):
             object.__setattr__(self, part, frozen(getattr(self, part)))
-        for what, labels in (
-            ("parameter", [p.name for p in self.parameters]),
-            ("hypothesis", [h.label for h in self.hypotheses]),
-            ("clause", [c.label for c in self.clauses]),
-        ):
-            twice = {label for label in labels if labels.count(label) > 1}
-            if twice:
-                raise TheoremError(f"{what} {twice.pop()}: named twice")
-        known = {p.name for p in self.parameters}
-        for relation in (*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)):
-            self.refuse_unknown(relation, known, "a hypothesis")
-        for name in (*self.variables, *self.definitions):
-            if name.name in known:
-                raise TheoremError(f"{name}: the name is taken by a parameter, a variable or a definition")
-            if name in self.definitions:
-                self.refuse_unknown(self.definitions[name], known, f"definition {name}")
-            known.add(name.name)
-        for clause in self.clauses:
-            if clash := sorted(clause.bound_names() & known):
-                raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
-            for expression in clause.expressions():
-                self.refuse_unknown(expression, known | clause.bound_names(), f"clause {clause.label}")
-                used = _free_names(self.expand(sp.sympify(expression))) - clause.bound_names()
-                bound = sorted(used & {variable.name for variable in self.variables})
-                kind = clause.to_data()["kind"]
-                if bound and kind not in ("identity", "inequality", "matrix_identity"):
-                    raise TheoremError(f"clause {clause.label}: it may not use the variable {bound[0]}")
-                if kind != "matrix_identity" and has_matrices(sp.sympify(expression)):
-                    raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
-        self._symbols_agree()
-        self._words_agree()
-        self._defaults_agree()
+        _refuse_named_twice(self)
+        _refuse_unknown_names(self)
+        _refuse_misused_symbols(self)
+        _refuse_misused_words(self)
+        _refuse_circular_defaults(self)
         self._data()
-
-    def _well_typed(self) -> None:
-        for what, items, right in (
-            ("a parameter", self.parameters, lambda item: isinstance(item, Parameter)),
-            ("a hypothesis", self.hypotheses, lambda item: isinstance(item, Hypothesis)),
-            ("a relation of the domain", self.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
-            ("a clause", self.clauses, lambda item: hasattr(item, "evaluate") and hasattr(item, "bound_names")),
-        ):
-            if not isinstance(items, tuple):
-                raise TheoremError(
-                    f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place"
-                )
-            wrong = next((item for item in items if not right(item)), None)
-            if wrong is not None:
-                hint = ", such as Inequality(label, relation)" if what == "a clause" else ""
-                raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
 
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
@@ -191,7 +160,8 @@ class Statement:
         if taken := bound_symbols(expression) & set(self.definitions):
             raise TheoremError(f"{expression}: {min(taken, key=str)} is a definition, and so no variable")
 
-    def _all_expressions(self) -> list[sp.Basic]:
+    def all_expressions(self) -> list[sp.Basic]:
+        """Return all that domain, hypotheses, definitions and clauses are written with."""
         relations = [*self.domain, *(h.relation for h in self.hypotheses if h.relation is not None)]
         expressions = [*relations, *self.definitions.values(), *(e for c in self.clauses for e in c.expressions())]
         return [sp.sympify(expression) for expression in expressions]
@@ -202,51 +172,7 @@ class Statement:
 
     @cached_property
     def _symbols(self) -> frozenset[sp.Symbol]:
-        return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self._all_expressions()))
-
-    def _symbols_agree(self) -> None:
-        """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
-        parameters = {parameter.name: parameter for parameter in self.parameters}
-        seen: dict[str, sp.Symbol] = {}
-        for symbol in sorted(self.symbols(), key=str):
-            if seen.setdefault(symbol.name, symbol) != symbol:
-                raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
-            if from_data(to_data(symbol)) != symbol:
-                raise TheoremError(f"{symbol}: its assumptions are not all in the language")
-            if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
-                raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
-
-    def _words_agree(self) -> None:
-        """Refuse a word outside Case, and a Case without an expression for each word, or in the domain."""
-        words = {p.name: p.words for p in self.parameters if p.kind == "word"}
-        for hypothesis in self.hypotheses:
-            if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
-                name = hypothesis.varies.name
-                raise TheoremError(
-                    f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement"
-                )
-        for relation in self.domain:
-            if relation.has(Case):
-                raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
-        for expression in self._all_expressions():
-            self.refuse_bound(expression)
-            for case in _cases(expression):
-                name, *choices = case.args
-                if len(choices) != len(words.get(str(name), ())):
-                    raise TheoremError(f"{case}: needs one expression for each word of {name}")
-            if outside := _outside_case(expression) & set(words):
-                raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
-            lists = {p.name for p in self.parameters if p.kind == "rationals"}
-            if listed := lists & _free_names(expression):
-                raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
-
-    def _defaults_agree(self) -> None:
-        """Refuse a default in anything but parameters that have a value without it."""
-        needed = {parameter.name for parameter in self.parameters if parameter.default is None}
-        for parameter in self.parameters:
-            if parameter.default is not None:
-                self.refuse_unknown(parameter.default, needed, f"the default of {parameter.name}")
-                to_data(sp.sympify(parameter.default))
+        return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self.all_expressions()))
 
     def for_all(self, clause: ClauseData, *, in_scope: bool) -> bool:
         """Whether what is proved of a clause at an instance's words is so for all.
@@ -254,17 +180,17 @@ class Statement:
         It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
-        if clause.to_data()["kind"] not in ("identity", "matrix_identity"):
+        if clause.rests_on_hypotheses:
             parts += [h.relation for h in self.hypotheses if h.relation is not None]
         words = {str(case.args[0]) for part in parts for case in sp.sympify(part).atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
 
-    def at(self, instance: Mapping[str, Any]) -> "Statement":
+    def specialised(self, instance: Mapping[str, Any]) -> "Statement":
         """Return the statement with every Case decided by the instance's words."""
-        return self.decided(self, instance)
+        return self.specialise(self, instance)
 
-    def decided(self, value: Any, instance: Mapping[str, Any]) -> Any:
+    def specialise(self, value: Any, instance: Mapping[str, Any]) -> Any:
         """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
@@ -306,6 +232,117 @@ class Statement:
         if isinstance(expression, tuple(RELATIONS.values())):
             return expression.func(*map(self.expand, expression.args), evaluate=False)
         return _expanded(expression, tuple(self.definitions.items()))
+
+
+_FLAGS = ("quantifies", "uses_matrices", "rests_on_hypotheses")
+_CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "to_data", "evaluate", "prove", "scan")
+"""What a clause has: its data, and what the engine asks of it (`verify.claims.context.Clause`)."""
+
+
+def _lacking(item: object) -> str:
+    """Return what something lacks to be a clause, nothing for one."""
+    return ", ".join(name for name in _CLAUSE if not hasattr(item, name))
+
+
+def _refuse_ill_typed(statement: Statement) -> None:
+    for what, items, right in (
+        ("a parameter", statement.parameters, lambda item: isinstance(item, Parameter)),
+        ("a hypothesis", statement.hypotheses, lambda item: isinstance(item, Hypothesis)),
+        ("a relation of the domain", statement.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
+        ("a clause", statement.clauses, lambda item: not _lacking(item)),
+    ):
+        if not isinstance(items, tuple):
+            raise TheoremError(f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place")
+        wrong = next((item for item in items if not right(item)), None)
+        if wrong is not None:
+            needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
+            hint = needs if what == "a clause" else ""
+            raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
+    if not isinstance(statement.definitions, Mapping):
+        raise TheoremError(f"definitions: is a {type(statement.definitions).__name__}, where a mapping is needed")
+
+
+def _refuse_named_twice(statement: Statement) -> None:
+    for what, labels in (
+        ("parameter", [p.name for p in statement.parameters]),
+        ("hypothesis", [h.label for h in statement.hypotheses]),
+        ("clause", [c.label for c in statement.clauses]),
+    ):
+        twice = {label for label in labels if labels.count(label) > 1}
+        if twice:
+            raise TheoremError(f"{what} {twice.pop()}: named twice")
+
+
+def _refuse_unknown_names(statement: Statement) -> None:
+    """Refuse what an expression uses and the statement does not introduce, or not for such a place."""
+    known = {p.name for p in statement.parameters}
+    for relation in (*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)):
+        statement.refuse_unknown(relation, known, "a hypothesis")
+    for name in (*statement.variables, *statement.definitions):
+        if name.name in known:
+            raise TheoremError(f"{name}: the name is taken by a parameter, a variable or a definition")
+        if name in statement.definitions:
+            statement.refuse_unknown(statement.definitions[name], known, f"definition {name}")
+        known.add(name.name)
+    variables = {variable.name for variable in statement.variables}
+    for clause in statement.clauses:
+        own = clause.bound_names()
+        if clash := sorted(own & known):
+            raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
+        for expression in clause.expressions():
+            statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
+            used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
+            if used and not clause.quantifies:
+                raise TheoremError(f"clause {clause.label}: it may not use the variable {used[0]}")
+            if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
+                raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
+        if clause.relation is not None and clause.to_data().get("relation") != to_data(clause.relation):
+            raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
+
+
+def _refuse_misused_symbols(statement: Statement) -> None:
+    """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
+    parameters = {parameter.name: parameter for parameter in statement.parameters}
+    seen: dict[str, sp.Symbol] = {}
+    for symbol in sorted(statement.symbols(), key=str):
+        if seen.setdefault(symbol.name, symbol) != symbol:
+            raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
+        if from_data(to_data(symbol)) != symbol:
+            raise TheoremError(f"{symbol}: its assumptions are not all in the language")
+        if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
+            raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
+
+
+def _refuse_misused_words(statement: Statement) -> None:
+    """Refuse a word outside Case, and a Case without an expression for each word, or in the domain."""
+    words = {p.name: p.words for p in statement.parameters if p.kind == "word"}
+    lists = {p.name for p in statement.parameters if p.kind == "rationals"}
+    for hypothesis in statement.hypotheses:
+        if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
+            name = hypothesis.varies.name
+            raise TheoremError(f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement")
+    for relation in statement.domain:
+        if relation.has(Case):
+            raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
+    for expression in statement.all_expressions():
+        statement.refuse_bound(expression)
+        for case in _cases(expression):
+            name, *choices = case.args
+            if len(choices) != len(words.get(str(name), ())):
+                raise TheoremError(f"{case}: needs one expression for each word of {name}")
+        if outside := _outside_case(expression) & set(words):
+            raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+        if listed := lists & _free_names(expression):
+            raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
+
+
+def _refuse_circular_defaults(statement: Statement) -> None:
+    """Refuse a default in anything but parameters that have a value without it."""
+    needed = {parameter.name for parameter in statement.parameters if parameter.default is None}
+    for parameter in statement.parameters:
+        if parameter.default is not None:
+            statement.refuse_unknown(parameter.default, needed, f"the default of {parameter.name}")
+            to_data(sp.sympify(parameter.default))
 
 
 @lru_cache(maxsize=4096)

@@ -28,18 +28,18 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
     return made if isinstance(expression, sp.Limit) else evaluated(args, made)
 
 
-def put(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
+def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> sp.Basic:
     """Return the expression with symbols replaced by numbers, but for the symbol of a limit inside it."""
     if isinstance(expression, sp.Limit):
         inside, symbol, point, side = expression.args
         others = {name: value for name, value in values.items() if name != symbol}
-        return sp.Limit(put(inside, others), symbol, put(point, values), side)
+        return sp.Limit(substitute(inside, others), symbol, substitute(point, values), side)
     if not expression.has(sp.Limit):
         return substituted(expression, values)
-    found = expression.func(*(put(argument, values) for argument in expression.args))
+    found = expression.func(*(substitute(argument, values) for argument in expression.args))
     # Of what is needed, limits are looked at when they are carried out.
     needed = (part for part in needs(expression) if not part.has(sp.Limit))
-    return provided(found, [part for old in needed for part in needs(put(old, values))])
+    return provided(found, [part for old in needed for part in needs(substitute(old, values))])
 
 
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
@@ -87,7 +87,7 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> 
     """
     found: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
-        here = put(node, values)
+        here = substitute(node, values)
         if here.has(sp.zoo, sp.nan, sp.I) or here.args[0].has(sp.oo):
             raise UndefinedError(f"{node}: has no value here")
         if not here.free_symbols:

@@ -23,11 +23,26 @@ from verify.evaluation.arithmetic import LAST_BITS, Ball, Float64, balls, enclos
 from verify.evaluation.second_derivatives import Composed, Rule, Values
 from verify.outcomes import Enclosure
 
-_BATCH, _STEPS, _LONGEST_STEP = 128, 80, 0.4
-_CONVERGED, _REFINED, _FARTHEST, _SINGULAR = 1e-10, 1e-13, 1e5, 1e-11
-_SPREAD, _NEGATIVE = 1.3, 0.15
+_BATCH = 128
+"""Starts that are followed at a time, in one array; the clock is looked at in between."""
+_STEPS = 80
+"""Newton steps from a start: at most 0.4 of an unknown's size each, so that e^30 is in reach."""
+_LONGEST_STEP = 0.4
+"""Of an unknown's size: a longer one may jump over a critical point."""
+_CONVERGED = 1e-10
+"""A step that is shorter, relative to the unknowns, has arrived: the next would be rounding."""
+_FARTHEST = 1e5
+"""Beyond it a start is given up: the loss has flat directions to infinity."""
+_SINGULAR = 1e-11
+"""Least curvature, in scaled unknowns, at which a point counts as isolated; balls certify none below."""
+_SPREAD = 1.3
+"""Standard deviation of a start's logarithms: about four decades."""
+_NEGATIVE = 0.15
+"""Share of unknowns that start negative."""
 _NEAR = 1e-6
+"""Points that differ by less, relative to their size, are one; and the least curvature used downhill."""
 _NEWTON_IN_BALLS = 12
+"""Steps from a float's 16 digits on: each doubles the digits, up to any that are asked for."""
 
 
 @dataclass(frozen=True)

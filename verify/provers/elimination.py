@@ -76,7 +76,7 @@ def _three(slopes: Sequence[Any], i: int, points: Sequence[CriticalPoint]) -> bo
     first, second = (_factors(slopes[k]) for k in (u, v))
     for one in first:
         for other in second:
-            ends = [_without(_put(part, i, -rest, factor), factor) for part in (one, other)]
+            ends = [_without(_substituted(part, i, -rest, factor), factor) for part in (one, other)]
             pairs = _common(*ends, u, v)
             if pairs is None or not all(_covered(pair, (u, v, i), (-rest, factor), points) for pair in pairs):
                 return False
@@ -96,7 +96,7 @@ def _lowered(powers: Sequence[Any], i: int) -> tuple[int, ...]:
     return tuple(0 if k == i else int(power) for k, power in enumerate(powers))
 
 
-def _put(polynomial: Any, i: int, above: Any, below: Any) -> Any:
+def _substituted(polynomial: Any, i: int, above: Any, below: Any) -> Any:
     """Return the numerator of a polynomial with above/below for x_i."""
     context, highest = polynomial.context(), int(polynomial.degrees()[i])
     parts: list[dict[tuple[int, ...], Any]] = [{} for _ in range(highest + 1)]
@@ -131,7 +131,7 @@ def _common(one: Any, other: Any, u: int, v: int) -> list[Pair] | None:
                 return None
             sides = [_real(in_u, u), _real(in_v, v)]
             pairs = ((x, y) for x in sides[0] for y in sides[1])
-            found += [pair for pair in pairs if all(_at(p, (u, v), pair).contains(0) for p in (a, b))]
+            found += [pair for pair in pairs if all(_value_at(p, (u, v), pair).contains(0) for p in (a, b))]
     return found
 
 
@@ -153,7 +153,7 @@ def _univariate(polynomial: Any, i: int) -> flint.fmpq_poly:
     return flint.fmpq_poly(coefficients)
 
 
-def _at(polynomial: Any, places: tuple[int, int], pair: Pair) -> flint.arb:
+def _value_at(polynomial: Any, places: tuple[int, int], pair: Pair) -> flint.arb:
     """Return the value at a pair, by Horner's rule in the second."""
     rows: dict[int, dict[int, Any]] = {}
     for powers, c in polynomial.to_dict().items():
@@ -172,7 +172,7 @@ def _at(polynomial: Any, places: tuple[int, int], pair: Pair) -> flint.arb:
 def _covered(pair: Pair, places: tuple[int, int, int], quotient: tuple[Any, Any], points: Any) -> bool:
     """Return whether a pair lies, with x = N/D there, in a box that holds exactly one critical point."""
     u, v, i = places
-    above, below = (_at(part, (u, v), pair) for part in quotient)
+    above, below = (_value_at(part, (u, v), pair) for part in quotient)
     if below.contains(0):
         return False
     return _inside({u: pair[0], v: pair[1], i: above / below}, points)

@@ -24,11 +24,22 @@ from verify.provers.sums_of_squares import squares_in
 if TYPE_CHECKING:
     from verify.language.statement import Statement
 
-FOR_ALL = ("positive", "squares", "cases", "logarithms")
-"""The kinds of proof that are found here."""
 _MOST_OPERATIONS = 200
-_MOST_CHOSEN, _MOST_SEARCHED, _MOST_TERMS, _MOST_VARIABLES, _MOST_BOUNDED = 1, 4, 40, 6, 2
-_BOUND, _SQUARES = 1000, 3000
+"""In a margin: a longer one is not expanded, which may take long."""
+_MOST_CHOSEN = 1
+"""Relations chosen as slacks, beside the bounds, in margins of which squares and cases are looked for."""
+_MOST_SEARCHED = 4
+"""Margins of which they are looked for, those with the fewest relations first."""
+_MOST_TERMS = 40
+"""In a numerator of which they are looked for: the squares are of some twenty monomials."""
+_MOST_VARIABLES = 6
+"""In it: a split is tried for each pair of them."""
+_MOST_BOUNDED = 2
+"""Slacks written over their bounds, one after another."""
+_BOUND = 1000
+"""Work that writing one so counts as."""
+_SQUARES = 3000
+"""Work that a semidefinite program counts as, of the 12 000 that there are: four at most."""
 _LOGARITHM = sp.Dummy(real=True)
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 

@@ -16,9 +16,28 @@ from typing import Any
 import numpy as np
 
 Powers = tuple[int, ...]
-_MOST_POWER, _MOST_DEPTH, _MOST_TRIED = 6, 5, 3
-_POINTS, _STARTS, _NEWTON, _MINIMA = 200, 3, 30, 300
-_ZERO, _NEAR, _FAR, _STILL = 1e-9, 1e-4, 12.0, 1e-15
+_MOST_POWER = 6
+"""Of 1 plus the sum of the variables: each more multiplies the terms, and what Pólya needs grows near a zero."""
+_MOST_DEPTH = 5
+"""Splits one inside another: a sixth would be looked at in 3^6 places."""
+_MOST_TRIED = 3
+"""Splits tried at a place, those with the fewest negative terms first."""
+_POINTS = 200
+"""At which a polynomial is looked at for where it is smallest."""
+_STARTS = 3
+"""The lowest of these, from which Newton's method goes on: there may be several zeros."""
+_NEWTON = 30
+"""Newton steps: where there is no minimum they drift on, and are ended."""
+_MINIMA = 300
+"""Work that looking for minima counts as, beside that at the points."""
+_ZERO = 1e-9
+"""A logarithm of positive over negative terms below minus this is a negative value, not rounding."""
+_NEAR = 1e-4
+"""Up to here a minimum may be a zero, whose coordinates are rounded and tried exactly."""
+_FAR = 12.0
+"""Largest logarithm of a variable: e^12 is far enough for one term to be the largest."""
+_STILL = 1e-15
+"""A Newton step that changes less than this is the last."""
 
 
 class Spent(Exception):  # noqa: N818
@@ -134,7 +153,7 @@ class Orthant:
         """Return a zero with simple coordinates near a point, if there is one."""
         for most in (1, 4, 30, 1000):
             point = tuple(Fraction(float(np.exp(x))).limit_denominator(most) for x in logs)
-            if not self.at(point):
+            if not self.value_at(point):
                 return point
         return None
 
@@ -151,7 +170,7 @@ class Orthant:
         """Whether there is to be no zero here."""
         return self.strict and all(x or not positive for x, positive in zip(zero, self.positive, strict=True))
 
-    def at(self, point: tuple[Fraction, ...]) -> Fraction:
+    def value_at(self, point: tuple[Fraction, ...]) -> Fraction:
         """Return the value at a point."""
         total = Fraction(0)
         for powers, coefficient in self.terms.items():

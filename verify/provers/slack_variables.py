@@ -99,13 +99,15 @@ class Margin:
                     continue
                 names = {symbol.name for symbol in margin.free_symbols} - set(self.bounds)
                 over = self.over(dict(stated(self.statement, names)))
-                left = over.put(margin)
+                left = over.substituted(margin)
                 per = -sp.diff(left, slack)
                 if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per):
                     top = left.subs(slack, 0) / per
                     new = _slack(self.name(slack), strict=isinstance(relation, _STRICT))
-                    inside = over.where(slack, top / (1 + new), new, top.subs(over.meaning) / over.symbol(slack) - 1)
-                    yield slack, i, None if slack.is_positive else over.where(slack, sp.S.Zero), inside
+                    inside = over.with_slack(
+                        slack, top / (1 + new), new, top.subs(over.meaning) / over.symbol(slack) - 1
+                    )
+                    yield slack, i, None if slack.is_positive else over.with_slack(slack, sp.S.Zero), inside
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
@@ -124,13 +126,13 @@ class Margin:
         """Return how a certificate names a slack."""
         return self.names.get(slack, slack.name)
 
-    def put(self, expression: sp.Expr) -> sp.Expr:
+    def substituted(self, expression: sp.Expr) -> sp.Expr:
         """Return an expression in the slacks."""
         for step in self.steps:
             expression = expression.subs(step, simultaneous=True)
         return expression
 
-    def where(self, slack: sp.Symbol, value: sp.Expr, new: Any = None, meant: Any = None) -> "Margin":
+    def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Any = None, meant: Any = None) -> "Margin":
         """Return it where a slack has a value; with a new slack in its place, and what that is."""
         steps, names, meaning = (*self.steps, {slack: value}), dict(self.names), dict(self.meaning)
         if new is not None:

@@ -17,9 +17,22 @@ from flint import fmpq, fmpq_mat
 from verify.provers.orthant_cases import Powers
 
 Terms = Mapping[Powers, Fraction]
-_MOST_MONOMIALS, _MOST_UNKNOWN, _MOST_CANDIDATES = 20, 90, 600
-_STEPS, _ENOUGH, _GROWTH = 40, 0.02, 1.6
+_MOST_MONOMIALS = 20
+"""Rows of all matrices together: the exact decomposition's numbers grow with each."""
+_MOST_UNKNOWN = 90
+"""Entries of all matrices together: a Newton step solves for as many."""
+_MOST_CANDIDATES = 600
+"""Monomials that are looked at before any is left out."""
+_STEPS = 40
+"""Newton steps: with the growth below, the weight of the least eigenvalue ends at 1.6^40 ≈ 10^8."""
+_GROWTH = 1.6
+"""Factor of that weight from step to step: small enough for one step to follow the central path."""
+_ENOUGH = 0.02
+"""A least eigenvalue, of coefficients scaled to 1, that leaves room for rounding to small denominators."""
+_ZERO_LENGTH = 1e-6
+"""A step that has to be halved below this leads nowhere."""
 _DENOMINATORS = (1, 2, 4, 6, 12, 24, 60, 120, 10**3, 10**5, 10**7)
+"""To which the numerical point is rounded, in turn: a proof by hand has small ones, and the last is near enough."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
         )
         zeros = [*zeros, *(z for z in flips if not sum(c * _power(z, powers) for powers, c in scaled.items()))]
     bases = [(weight, _vanishing(weight, monomials, zeros)) for weight, monomials in blocks]
-    gram = _Gram.of(scaled, [(weight, basis) for weight, basis in bases if basis], zeros)
+    gram = _Gram.of_blocks(scaled, [(weight, basis) for weight, basis in bases if basis], zeros)
     if gram is None:
         return None
     for point in gram.interior_points():
@@ -155,7 +168,7 @@ class _Gram:
     kernel: Sequence[Sequence[Fraction]]
 
     @classmethod
-    def of(
+    def of_blocks(
         cls, terms: Terms, blocks: Sequence[tuple[Powers, Sequence[Terms]]], zeros: Sequence[Sequence[Fraction]]
     ) -> "_Gram | None":
         """Return the matrices of some blocks; None where the equations have no solution."""
@@ -269,9 +282,6 @@ class _Gram:
                         root[powers] = root.get(powers, Fraction(0)) + share * c
                 squares.append(Square(factor, weight, {powers: c for powers, c in root.items() if c}))
         return squares
-
-
-_ZERO_LENGTH = 1e-6
 
 
 def _pivots(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fraction]]] | None:

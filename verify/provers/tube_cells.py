@@ -32,7 +32,7 @@ class Tube:
     slow: sp.Symbol
     observable: sp.Expr | None = None
 
-    def put(self, expand: Callable[[Any], Any]) -> "Tube":
+    def expanded(self, expand: Callable[[Any], Any]) -> "Tube":
         """Return it with a statement's definitions put in."""
         return self if self.observable is None else Tube(self.slow, expand(self.observable))
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from flint import arb, ctx
 
-from .clauses import KINDS, check_clause, enclose, shown_of
+from .clauses import KINDS, check_clause, shown_of
 from .given import Given
+from .kinds.relations import enclose
 from .reading import (
     LONGEST_WORK,
     MOST_BYTES,
@@ -33,7 +34,7 @@ from .reading import (
     parse,
     rational,
     shown,
-    word,
+    string,
 )
 
 __all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict", "recheck_file", "recheck_text"]
@@ -198,13 +199,13 @@ def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
 
 
 def _id(value: Any, where: str) -> str:
-    if not word(value, where).isprintable() or not 0 < len(value) <= 200:
+    if not string(value, where).isprintable() or not 0 < len(value) <= 200:
         raise Rejected(f"{where}: {shown(value)} is no id")
     return value
 
 
 def _digest(value: Any, where: str) -> str:
-    if not _DIGEST.fullmatch(word(value, where)):
+    if not _DIGEST.fullmatch(string(value, where)):
         raise Rejected(f"{where}: {shown(value)} is not a SHA-256 in hexadecimal")
     return value
 

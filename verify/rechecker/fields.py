@@ -218,7 +218,7 @@ def _limit(terms: Terms, node: Node, field: Any) -> Any:
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
         try:
-            valuation, found = _Series(terms, field, symbol, count, known).of(inner)
+            valuation, found = _Series(terms, field, symbol, count, known).expand(inner)
         except _TooFewTerms:
             continue
         if valuation + len(found) > 0:
@@ -236,7 +236,7 @@ class _Series:
         self.terms, self.field, self.symbol, self.count, self.known = terms, field, symbol, count, known
         self.zero = field.number(Fraction(0))
 
-    def of(self, root: Node) -> _Laurent:
+    def expand(self, root: Node) -> _Laurent:
         found: dict[Node, _Laurent] = {}
         for node in order([root], lambda n: n in self.known):
             if node in self.known:

@@ -11,7 +11,7 @@ from flint import ctx
 from .fields import Balls, Exact, NotExact, evaluate
 from .nodes import Node
 from .polynomials import FinerUnit, Sign
-from .reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, word
+from .reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, string
 from .terms import Terms, known_primitive
 
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
@@ -44,7 +44,7 @@ class Parameter:
     def read(self, value: Any, where: str) -> Fraction | str | list[Fraction]:
         """Return a value of the domain."""
         if self.kind == "word":
-            return word(value, where, self.words)
+            return string(value, where, self.words)
         if self.kind == "rationals":
             if not items(value, where):
                 raise Rejected(f"{where}: is an empty list")
@@ -130,14 +130,14 @@ class Given:
         """Whether all hypotheses hold at the instance."""
         return all(held() for held in self._held)
 
-    def for_all(self, clause: Any) -> bool:
+    def for_all(self, clause: Any, *, hypotheses: bool) -> bool:
         """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
 
-        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. An identity
-        rests on no hypothesis.
+        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. `hypotheses`
+        says whether the proof may use them.
         """
         parts = [clause, self._statement["definitions"], self._statement["domain"]]
-        if clause["kind"] not in ("identity", "matrix_identity"):
+        if hypotheses:
             parts.append(self._statement["hypotheses"])
         words = {_name(rest) for rest in _headed(parts, "Case")}
         return not words or (words <= set(self._fixed) and self.in_scope)
@@ -161,13 +161,13 @@ class Given:
     def _hypothesis(self, data: Any, where: str) -> Callable[[], bool]:
         """Read a hypothesis; what is returned says whether it holds."""
         entries(data, where, "label kind relation text", ("varies",))
-        kind = word(data["kind"], f"{where}.kind", ("parametric", "structural"))
-        word(data["label"], f"{where}.label")
-        word(data["text"], f"{where}.text")
+        kind = string(data["kind"], f"{where}.kind", ("parametric", "structural"))
+        string(data["label"], f"{where}.label")
+        string(data["text"], f"{where}.text")
         if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
             raise Rejected(f"{where}: a relation that does not go with the kind")
         if kind == "structural":
-            first = not self.chosen[word(data["varies"], where, list(self.chosen))] if "varies" in data else True
+            first = not self.chosen[string(data["varies"], where, list(self.chosen))] if "varies" in data else True
             return lambda: first
         try:
             relation = self.relation(data["relation"], where, defined=False)
@@ -208,14 +208,14 @@ class Given:
             raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
         return self.terms.carried_out(node)
 
-    def here(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
+    def at_instance(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
         """Return a node at the instance."""
         return self.terms.substitute(node, {**self.numbers, **(more or {})})
 
     def number(self, node: Node, bits: int | None) -> Any:
         """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force."""
         field = Exact(self.effort) if bits is None else Balls(self.effort, bits)
-        return evaluate(self.terms, [self.here(node)], field)[0]
+        return evaluate(self.terms, [self.at_instance(node)], field)[0]
 
     def margins(self, relation: Node, bits: int | None) -> Any:
         """Return larger minus smaller side of a relation at the instance."""
@@ -260,9 +260,9 @@ class Given:
 
 def _parameter(data: Any, where: str) -> Parameter:
     entries(data, where, "name kind words minimum above")
-    name = word(data["name"], f"{where}.name")
-    kind = word(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
-    words = tuple(word(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
+    name = string(data["name"], f"{where}.name")
+    kind = string(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
+    words = tuple(string(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
     bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
     if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
         raise Rejected(f"{where}: is no parameter")

@@ -129,7 +129,7 @@ def items(value: Any, where: str, length: int | None = None) -> list[Any]:
     return value
 
 
-def word(value: Any, where: str, among: Sequence[str] | None = None) -> str:
+def string(value: Any, where: str, among: Sequence[str] | None = None) -> str:
     """Return a string, one of some."""
     if type(value) is not str or (among is not None and value not in among):
         wanted = "a string" if among is None else " or ".join(map(shown, among)) or "anything known"

@@ -16,7 +16,7 @@ from typing import Any
 
 from .nodes import Node, order, square_root
 from .primitives.table import PRIMITIVES, exact_value
-from .reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, word
+from .reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, string
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
@@ -291,7 +291,7 @@ class Terms:
     def _read_symbol(self, rest: list[Any], where: str) -> Node:
         if not rest or type(rest[0]) is not str or not rest[0]:
             raise Rejected(f"{where}: a symbol without a name")
-        name, assumed = rest[0], tuple(word(a, where, ASSUMPTIONS) for a in rest[1:])
+        name, assumed = rest[0], tuple(string(a, where, ASSUMPTIONS) for a in rest[1:])
         if self.assumptions.setdefault(name, assumed) != assumed:
             raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
         if not self.may_assume(name, assumed):

@@ -17,6 +17,7 @@ from verify.errors import InputError, TheoremError
 from verify.reports import verbs
 
 INPUT_ERROR = 2
+INCONCLUSIVE = 3
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
@@ -353,6 +354,32 @@ def _recheck_line(row: dict[str, Any]) -> str:
     scope = "" if row["in_scope"] else "; out of scope"
     scope += "" if row["pinned"] else "; no package here pins a statement by this id"
     return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
+
+
+@_verb("pin")
+def pin_package(
+    package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
+    seconds: Annotated[float, typer.Option(help="time budget for each example and each hypothesis")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Write the digests, certificates, maps and findings of what changed: 0 done, 3 where one cannot be written."""
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    found, code = [], 0
+    try:
+        for one in verbs.pin(package, seconds=seconds):
+            found.append(one)
+            code = INCONCLUSIVE if one.failed else code
+            if not as_json:
+                done = f"not written: {one.failed}" if one.failed else one.path
+                (_warn if one.failed else _say)(f"{one.what} of {one.id}: {one.why}: {done}")
+    except KeyboardInterrupt:
+        code = _fail("interrupted; what was written is kept", INTERRUPTED)
+    if as_json:
+        _print_json({"pinned": [one.to_json() for one in found]})
+    elif not found and not code:
+        _say("all fits")
+    raise typer.Exit(code)
 
 
 @contextmanager

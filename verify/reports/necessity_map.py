@@ -3,19 +3,16 @@
 For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
 `necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one clause refuted, or with all
 proved, or with the hypothesis itself as the clause, proved.
-`python -m verify.reports.necessity_map [--seconds S] [ID ...]` writes the map.
+`verify pin` writes them.
 """
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.checking.loading import load_theorem
-from verify.checking.registry import package_of, theorem_ids
+from verify.checking.registry import package_folder, package_of
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import parse
 
@@ -52,7 +49,7 @@ _STATUSES = ("needed", "redundant", "undecided")
 
 def folder(theorem_id: str) -> Path:
     """Return where the package of a theorem ships its map."""
-    return Path(str(resources.files(package_of(theorem_id)))) / "necessity"
+    return package_folder(package_of(theorem_id)) / "necessity"
 
 
 def certificate_path(theorem_id: str, label: str) -> Path:
@@ -112,7 +109,7 @@ def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
     if {name: _typed(value) for name, value in found.instance.items()} != {n: _typed(x) for n, x in witness.items()}:
         return "the certificate is of another instance"
     instance = parse(theorem.statement, witness)
-    if evaluate_hypothesis(theorem.statement.decided(hypothesis, instance), instance).holds is not False:
+    if evaluate_hypothesis(theorem.statement.specialise(hypothesis, instance), instance).holds is not False:
         return "the hypothesis holds at the witness"
     return ""
 
@@ -156,7 +153,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
     yield "found, of the clause that is named: where that is an inequality of a proof, it is the proof that needs the"
     yield "hypothesis, and what the proof is for may hold without it. *Redundant*: a proof that the clauses hold"
     yield "without it, whatever it stands for in the text, and that not all of them are steps of a proof; one at a"
-    yield "time, not all together. Both certificates are shipped. Else *undecided*. Written by `make necessity`."
+    yield "time, not all together. Both certificates are shipped. Else *undecided*. Written by `verify pin`."
     yield ""
     yield "| theorem | hypothesis | | what is known |"
     yield "|---|---|---|---|"
@@ -198,21 +195,3 @@ def _short(row: dict[str, Any], key: str) -> str:
 
 def _typed(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def main(arguments: list[str]) -> None:
-    """Write the map of the installed theorems, or of some, into the folders that their packages ship."""
-    from verify.search.necessity import SECONDS, necessity
-
-    seconds = float(arguments[1]) if arguments[:1] == ["--seconds"] else SECONDS
-    names = arguments[2:] if arguments[:1] == ["--seconds"] else arguments
-    for name in names or theorem_ids():
-        theorem = load_theorem(name)
-        result = necessity(theorem, seconds=seconds)
-        if result.interrupted:
-            raise KeyboardInterrupt
-        write(theorem, result, folder(name))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from verify.checking.theorem import Theorem
     from verify.outcomes import CheckResult, Outcome
-    from verify.reports.findings import Finding, Reproduction
+    from verify.reports.findings import Finding
+    from verify.reports.reproduction import Reproduction
     from verify.runs.comparisons import Comparison, ComparisonResult
     from verify.runs.crossings import Crossing
     from verify.search.mutation import Tried
@@ -212,7 +213,9 @@ class Ledger:
 
     def reproduce(self, finding: "Finding") -> "Reproduction":
         """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
-        found = finding.reproduce()
+        from verify.reports.reproduction import reproduce
+
+        found = reproduce(finding)
         self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(found.failures))
         if not found.holds:
             pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(found.failures)}")

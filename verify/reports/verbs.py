@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from verify.evaluation.instances import ConditionsResult
     from verify.outcomes import CheckResult
     from verify.rechecker import Accepted
+    from verify.reports.pinned_files import Pinned
     from verify.runs.experiments import Experiment, ExperimentResult
     from verify.runs.store import Store
     from verify.runs.sweeps.sweep import SweepResult
@@ -181,6 +182,17 @@ def simulate(
     loaded = load_experiment(experiment) if isinstance(experiment, str) else experiment
     options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
     return reports.simulate(loaded, _values(settings, more), options)
+
+
+def pin(package: str | None = None, *, seconds: float = 60) -> "Iterator[Pinned]":
+    """Write what no longer fits a package's theorems, and yield each thing once it is written. Raises InputError.
+
+    These are digests, certificates, maps of the hypotheses and FINDINGS.md, of the package whose folder is in the
+    working directory or of another; `seconds` is for each example and each hypothesis.
+    """
+    from verify.reports import pinned_files
+
+    return pinned_files.pin(package, seconds=seconds)
 
 
 def recheck(path: Path | str) -> "Accepted":

@@ -45,7 +45,7 @@ class Verdict:
             raise TheoremError(f"a comparison's evidence is computed or simulated, not {self.evidence}")
 
     @staticmethod
-    def of(holds: bool, detail: str, evidence: Evidence) -> "Verdict":
+    def when(holds: bool, detail: str, evidence: Evidence) -> "Verdict":
         """Return verified or refuted."""
         return Verdict(Outcome.VERIFIED if holds else Outcome.REFUTED, evidence, detail)
 
@@ -55,7 +55,7 @@ class Verdict:
         holds = deviation <= allowed < math.inf
         detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
         ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
-        return replace(Verdict.of(holds, detail, evidence), ratio=ratio)
+        return replace(Verdict.when(holds, detail, evidence), ratio=ratio)
 
     @property
     def holds(self) -> bool:
@@ -63,7 +63,7 @@ class Verdict:
         return self.outcome is Outcome.VERIFIED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ComparisonResult:
     """A comparison as it ran."""
 
@@ -108,9 +108,16 @@ class Comparison:
         where = where if where in self.devices else self.devices[0]
         started = time.monotonic()
         found = self.compare(device=where, full=full, seed=seed)
-        spent = time.monotonic() - started
         return ComparisonResult(
-            self.id, self.theorem, found.outcome, found.evidence, found.detail, found.instances, where, seed, spent
+            id=self.id,
+            theorem=self.theorem,
+            outcome=found.outcome,
+            evidence=found.evidence,
+            detail=found.detail,
+            instances=found.instances,
+            device=where,
+            seed=seed,
+            seconds=time.monotonic() - started,
         )
 
 

@@ -37,7 +37,7 @@ class Setting:
     full: Value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentResult:
     """What an experiment measured, and all that is needed to measure it again; and what theory says, where it does."""
 
@@ -71,11 +71,14 @@ class ExperimentResult:
     def from_json(body: Mapping[str, Any], settings: Instance) -> "ExperimentResult":
         """Return the result that `to_json` has written down, of settings that are known; without what theory says."""
         return ExperimentResult(
-            *(body["experiment"], settings, body["seed"], body["device"]),
-            {name: Measurement(**measured) for name, measured in body["measurements"].items()},
-            body["seconds"],
-            {name: Curve.from_json(curve) for name, curve in body["curves"].items()},
-            {name: HeatMap.from_json(found) for name, found in body["heat_maps"].items()},
+            experiment=body["experiment"],
+            settings=settings,
+            seed=body["seed"],
+            device=body["device"],
+            measurements={name: Measurement(**measured) for name, measured in body["measurements"].items()},
+            seconds=body["seconds"],
+            curves={name: Curve.from_json(curve) for name, curve in body["curves"].items()},
+            heat_maps={name: HeatMap.from_json(found) for name, found in body["heat_maps"].items()},
         )
 
 
@@ -216,7 +219,16 @@ class Experiment:
                 measurements |= {f"{name}_start": value.measured[0], f"{name}_end": value.measured[-1]}
             elif isinstance(value, Measurement):
                 measurements[name] = value
-        return ExperimentResult(self.id, chosen, seed, device, measurements, seconds, curves, maps)
+        return ExperimentResult(
+            experiment=self.id,
+            settings=chosen,
+            seed=seed,
+            device=device,
+            measurements=measurements,
+            seconds=seconds,
+            curves=curves,
+            heat_maps=maps,
+        )
 
     def _key(self, chosen: Instance, seed: int, device: str) -> "Key | None":
         """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
@@ -270,10 +282,16 @@ class Experiment:
             key: Curve(over, quantity, where, tuple(point[key][1] for point in points))
             for key, (quantity, _) in points[0].items()
         }
-        chosen = {**runs[0].settings, name: tuple(at)}
-        seconds = sum(run.seconds for run in runs)
-        kept = all(run.from_store for run in runs)
-        return ExperimentResult(self.id, chosen, seed, runs[0].device, {}, seconds, curves, from_store=kept)
+        return ExperimentResult(
+            experiment=self.id,
+            settings={**runs[0].settings, name: tuple(at)},
+            seed=seed,
+            device=runs[0].device,
+            measurements={},
+            seconds=sum(run.seconds for run in runs),
+            curves=curves,
+            from_store=all(run.from_store for run in runs),
+        )
 
     def _chosen(self, given: Mapping[str, Any], *, full: bool) -> dict[str, Value]:
         known = [setting.parameter.name for setting in self.settings]

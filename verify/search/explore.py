@@ -5,7 +5,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -94,7 +94,7 @@ class _Search:
         self.tick()
         key = tuple(instance.values())
         if key not in self.tried:
-            statement = self.statement.at(instance)
+            statement = self.statement.specialised(instance)
             try:
                 self.tried[key] = ended(self.late, _scanned, statement, instance)
             except OutOfTimeError:
@@ -148,7 +148,7 @@ class _Search:
         Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
         """
         deadline = min(self.deadline, time.monotonic() + seconds)
-        statement = self.statement.at(instance)
+        statement = self.statement.specialised(instance)
         place = next(i for i, clause in enumerate(statement.clauses) if clause.label == suspect)
         clause = statement.clauses[place]
         check_domain(self.statement, instance)
@@ -246,39 +246,46 @@ def explore(
     statement = without(theorem.statement, drop)
     fixed = fixed_values(statement, given)
     state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
-    stopped = "examples"
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
-    try:
-        with until(state.deadline):
-            effort = {"max_examples": max_examples, "seed": seed, "sharp": not drop}
-            searched = partial(_search, state, database, key, fixed, **effort)
-            ended(state.late + _LATE, searched, error=_StopSearchError)
-        stopped = "found" if state.found is not None else "examples"
-    except _StopSearchError:
-        stopped = "seconds"
-    except KeyboardInterrupt:
-        stopped = "interrupted"
+    effort = {"max_examples": max_examples, "seed": seed, "sharp": not drop}
+    stopped = _run(state, partial(_search, state, database, key, fixed, **effort))
     if state.found is not None and database is not None:
         database.save(key, json.dumps({name: json_number(value) for name, value in state.found[0].items()}).encode())
-    names = [parameter.name for parameter in statement.parameters]
+    return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
+
+
+def _run(state: _Search, search: Callable[[], None]) -> str:
+    """Search until the time is over; return what ended it."""
+    try:
+        with until(state.deadline):
+            ended(state.late + _LATE, search, error=_StopSearchError)
+    except _StopSearchError:
+        return "seconds"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "examples" if state.found is None else "found"
+
+
+def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, seconds: float) -> ExploreResult:
+    names = [parameter.name for parameter in state.statement.parameters]
     margin, nearest = min(state.nearest.values(), key=lambda pair: pair[0], default=(math.inf, None))
     return ExploreResult(
-        theorem.id,
-        theorem.statement.digest,
-        tuple(drop),
-        {name: state.found[0][name] for name in names} if state.found else None,
-        state.found[1] if state.found else None,
-        margin if math.isfinite(margin) else None,
-        None if nearest is None else {name: nearest[name] for name in names},
-        len(state.tried),
-        state.needed,
-        state.undecided,
-        state.bounds,
-        stopped,
-        state.replayed,
-        time.monotonic() - started,
-        seed,
+        theorem=state.theorem.id,
+        statement_digest=state.theorem.statement.digest,
+        dropped=dropped,
+        counterexample={name: state.found[0][name] for name in names} if state.found else None,
+        clause=state.found[1] if state.found else None,
+        smallest_margin=margin if math.isfinite(margin) else None,
+        nearest=None if nearest is None else {name: nearest[name] for name in names},
+        examples=len(state.tried),
+        needed=state.needed,
+        undecided=state.undecided,
+        sharpness=state.bounds,
+        stopped=stopped,
+        replayed=state.replayed,
+        seconds=seconds,
+        seed=seed,
     )
 
 

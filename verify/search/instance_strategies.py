@@ -21,7 +21,16 @@ from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, s
 from verify.language.expressions import Case, decided
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value
 
-_ORDERS, _TRIALS, _LONGEST, _DEAD_ENDS, _FAR = 720, 40, 5, 5, 16
+_ORDERS = 720
+"""Orders in which parameters are drawn that are looked at: all those of six."""
+_TRIALS = 40
+"""Walks by which an order's dead ends are counted."""
+_LONGEST = 5
+"""Entries of a list that is drawn."""
+_WALKS = 5
+"""Walks to an instance in general position: the first that meets no dead end."""
+_FAR = 16
+"""Factor by which a leap goes, where no bound is nearer: a constant that is wrong shows at large values."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +45,18 @@ class ByWord:
     @cached_property
     def exact(self) -> bool:
         """Whether it is solved by roots of polynomials, at the first of the words."""
-        return self._at({name: words[0] for name, words in self.words.items()}).exact
+        return self._solved_at({name: words[0] for name, words in self.words.items()}).exact
 
-    def _at(self, values: Mapping[str, Any]) -> Solvable:
+    def _solved_at(self, values: Mapping[str, Any]) -> Solvable:
         return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
 
     def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
         """Return where in `within` the relation holds, as `Solvable`."""
-        return self._at(values).ranges(values, within)
+        return self._solved_at(values).ranges(values, within)
 
     def satisfied(self, values: Mapping[str, Any]) -> bool:
         """Whether the relation holds, as `Solvable`."""
-        return self._at(values).satisfied(values)
+        return self._solved_at(values).satisfied(values)
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ class Plan:
                         reject()
                     drawn = filled
                 elif parameter.kind == "word":
-                    words = self._words(parameter, drawn)
+                    words = self._choices(parameter, drawn)
                     if not words:
                         # What is given, or a word before, leaves none.
                         reject()
@@ -145,7 +154,7 @@ class Plan:
             # Steps of their own, so that few integers are the same.
             steps = cycle(source.sample((2, 3, 4), 3))
             number = partial(_in_general, source=source, steps=steps)
-            walks = (self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(_DEAD_ENDS))
+            walks = (self._walk(lambda words, turn=turn: words[turn % len(words)], number) for _ in range(_WALKS))
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
@@ -201,7 +210,7 @@ class Plan:
                 drawn = filled
             else:
                 admissible = (
-                    self._words(parameter, drawn) if parameter.kind == "word" else self.ranges(parameter, drawn)
+                    self._choices(parameter, drawn) if parameter.kind == "word" else self.ranges(parameter, drawn)
                 )
                 if not admissible:
                     return None
@@ -210,7 +219,7 @@ class Plan:
                 return None
         return drawn
 
-    def _words(self, parameter: Parameter, drawn: Mapping[str, Value]) -> list[str]:
+    def _choices(self, parameter: Parameter, drawn: Mapping[str, Value]) -> list[str]:
         """Return the words that what was drawn before, or is given, leaves."""
         return [word for word in parameter.words if self._satisfied(parameter, {**drawn, parameter.name: word})]
 

@@ -173,12 +173,12 @@ def _of_part(part: Any, statement: "Statement", *, swapped: bool) -> Iterator[tu
             # A name, such as that of a running index.
             continue
         for path in _leaves(data):
-            for operator, value in _of_leaf(_at(data, path)):
-                change = f"{_shown(_at(data, path))} -> {_shown(value)}"
-                yield operator, change, lambda e=place, d=data, p=path, v=value: _put(part, e, _with(d, p, v))
+            for operator, value in _of_leaf(_node_at(data, path)):
+                change = f"{_shown(_node_at(data, path))} -> {_shown(value)}"
+                yield operator, change, lambda e=place, d=data, p=path, v=value: _replaced(part, e, _with(d, p, v))
         if isinstance(data, list) and data[0] in _FLIPPED:
             turned = [_FLIPPED[data[0]], *data[1:]]
-            yield "relation flipped", data[0], lambda e=place, d=turned: _put(part, e, d)
+            yield "relation flipped", data[0], lambda e=place, d=turned: _replaced(part, e, d)
     if swapped:
         numbers = {s for s in statement.symbols() if s.name in {p.name for p in statement.parameters if not p.words}}
         used = set().union(*(expression.free_symbols for expression in expressions)) if expressions else set()
@@ -191,7 +191,7 @@ def _of_part(part: Any, statement: "Statement", *, swapped: bool) -> Iterator[tu
             )
 
 
-def _put(part: Any, place: int, data: Data) -> Any:
+def _replaced(part: Any, place: int, data: Data) -> Any:
     """Return a part with its expression number `place` replaced."""
     count = -1
 
@@ -233,7 +233,7 @@ def _leaves(data: Data, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]
             yield from _leaves(part, (*path, i))
 
 
-def _at(data: Data, path: tuple[int, ...]) -> Data:
+def _node_at(data: Data, path: tuple[int, ...]) -> Data:
     for i in path:
         data = data[i]
     return data

@@ -37,7 +37,7 @@ def fixed_values(statement: "Statement", given: Mapping[str, Any]) -> dict[str, 
         if kept.varies is not None:
             fixed = {kept.varies.name: kept.varies.words[0], **fixed}
     words = {parameter.name: parameter.words[0] for parameter in statement.parameters if parameter.words}
-    for kept, at in zip(statement.hypotheses, statement.at(words | fixed).hypotheses, strict=True):
+    for kept, at in zip(statement.hypotheses, statement.specialised(words | fixed).hypotheses, strict=True):
         waits = kept.relation is not None and not {s.name for s in kept.relation.free_symbols} <= set(fixed)  # type: ignore[attr-defined]
         if not waits and evaluate_hypothesis(at, fixed).holds is False:
             values = ", ".join(f"{name} = {value}" for name, value in fixed.items())

@@ -90,7 +90,7 @@ class Need:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NecessityResult:
     """What was found about each hypothesis of a theorem; about the first ones where it was interrupted."""
 
@@ -151,7 +151,14 @@ def necessity(
             interrupted = True
             break
     digest = theorem.statement.digest
-    return NecessityResult(theorem.id, digest, tuple(needs), time.monotonic() - started, seed, interrupted)
+    return NecessityResult(
+        theorem=theorem.id,
+        statement_digest=digest,
+        hypotheses=tuple(needs),
+        seconds=time.monotonic() - started,
+        seed=seed,
+        interrupted=interrupted,
+    )
 
 
 def _decided(
@@ -210,7 +217,7 @@ def _needed(
         at = " ".join(f"{name}={value}" for name, value in approach.inside.items())
         return Need(*shown, "undecided", f"{label} is refuted with it as well, at {at}")
     result = check(approach.weakened, approach.witness, seconds=seconds)
-    held = evaluate_hypothesis(theorem.statement.decided(hypothesis, approach.witness), approach.witness)
+    held = evaluate_hypothesis(theorem.statement.specialise(hypothesis, approach.witness), approach.witness)
     certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
     if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
         at = " ".join(f"{name}={value}" for name, value in approach.witness.items())
@@ -291,7 +298,7 @@ def _beside_the_example(
 
 def _refuted_past(theorem: "Theorem", hypothesis: "Hypothesis", result: CheckResult) -> str:
     """Return the clause that is refuted where the other hypotheses hold and this one fails; "" where none is."""
-    at = theorem.statement.decided(hypothesis, result.instance)
+    at = theorem.statement.specialise(hypothesis, result.instance)
     refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
     past = refuted and result.in_scope and evaluate_hypothesis(at, result.instance).holds is False
     return refuted[0] if past else ""
@@ -330,6 +337,6 @@ def _searched(
         effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"
         return "", None, effort + (f", {found.undecided} not decided" if found.undecided else "")
     violation = dict(found.counterexample)
-    if evaluate_hypothesis(theorem.statement.decided(hypothesis, violation), violation).holds is not False:
+    if evaluate_hypothesis(theorem.statement.specialise(hypothesis, violation), violation).holds is not False:
         return "", None, f"{effort}: {found.clause.label} fails with the hypothesis as well"
     return found.clause.label, violation, effort

@@ -8,7 +8,7 @@ from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExploreResult:
     """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
@@ -43,6 +43,11 @@ class ExploreResult:
         return self.stopped == "interrupted"
 
     @property
+    def certified(self) -> bool:
+        """Whether the re-checker accepts the counterexample."""
+        return self.clause is not None and self.clause.rechecked
+
+    @property
     def exit_code(self) -> int:
         """1 for a counterexample, 0 for none."""
         return Outcome.VERIFIED.exit_code if self.counterexample is None else Outcome.REFUTED.exit_code
@@ -56,7 +61,7 @@ class ExploreResult:
             "dropped": list(self.dropped),
             "counterexample": None if found is None else json_numbers(found),
             "clause": self.clause.label if self.clause else None,
-            "certified": self.clause is not None and self.clause.rechecked,
+            "certified": self.certified,
             "witness": json_numbers(self.clause.witness) if self.clause else None,
             "detail": self.clause.detail if self.clause else "no counterexample found",
             "smallest_margin": self.smallest_margin,

@@ -57,17 +57,18 @@ def sharpness(theorem: "Theorem", found: Plan, nearest: "Mapping[str, Mapping[st
     """Return the sharpness of each clause that bounds one positive quantity by another, at its nearest miss."""
     results = []
     for clause in theorem.statement.clauses:
-        if isinstance(clause, Inequality) and not isinstance(clause.relation, sp.Eq) and clause.label in nearest:
+        if not isinstance(clause.relation, sp.Eq | None) and clause.label in nearest:
             try:
-                results.append(_measured(clause, theorem, found, nearest[clause.label]))
+                results.append(_measured(clause.label, theorem, found, nearest[clause.label]))
             except (UndefinedError, UndecidedError, ZeroDivisionError):
                 continue
     return tuple(result for result in results if result is not None)
 
 
-def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Mapping[str, Value]") -> Sharpness | None:
-    statement = theorem.statement.at(instance)
-    relation = next(c for c in statement.clauses if c.label == clause.label).relation
+def _measured(label: str, theorem: "Theorem", found: Plan, instance: "Mapping[str, Value]") -> Sharpness | None:
+    statement = theorem.statement.specialised(instance)
+    relation = next(c for c in statement.clauses if c.label == label).relation
+    assert relation is not None
     small, large = relation.lts, relation.gts
     if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):
         # For all values of some variables: there is no one bound.
@@ -76,12 +77,12 @@ def _measured(clause: Inequality, theorem: "Theorem", found: Plan, instance: "Ma
     claimed, reached = context.value(large), context.value(small)
     if not (_least(claimed) > 0 and _least(reached) > 0):
         return None
-    bound = theorem.bounds.get(clause.label)
+    bound = theorem.bounds.get(label)
     plain = {p.name: instance[p.name] for p in statement.parameters}
     known: dict[str, Any] = {}
     if bound is not None:
         known = _held_against(bound, small, large, statement, context, found)
-    return Sharpness(clause.label, plain, claimed, reached, context.value(small / large), **known)
+    return Sharpness(label, plain, claimed, reached, context.value(small / large), **known)
 
 
 def _held_against(

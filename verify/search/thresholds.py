@@ -99,7 +99,7 @@ def _end(statement: "Statement", hypothesis: Hypothesis, name: str, instance: Ma
     parameter = next(p for p in statement.parameters if p.name == name)
     low = parameter.minimum if parameter.minimum is not None else parameter.above
     domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
-    solved = solvable(statement.decided(hypothesis, instance).relation, name, names)
+    solved = solvable(statement.specialise(hypothesis, instance).relation, name, names)
     try:
         parts = solved.ranges({other: instance[other] for other in names}, domain)
     except (UndefinedError, UndecidedError, ZeroDivisionError):
@@ -227,7 +227,7 @@ class Approach:
         return Threshold(name, shown[0], shown[1], said, shown[2])  # type: ignore[arg-type]
 
     def _holds(self, instance: Mapping[str, Any]) -> bool:
-        return evaluate_hypothesis(self.statement.decided(self.hypothesis, instance), instance).holds is True
+        return evaluate_hypothesis(self.statement.specialise(self.hypothesis, instance), instance).holds is True
 
     def _outcome(self, instance: Mapping[str, Any]) -> Outcome:
         """Return what the clause is found to be where all other hypotheses hold."""
@@ -240,7 +240,7 @@ class Approach:
 
     def _factor(self, witness: Mapping[str, Any]) -> Quantity | None:
         """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
-        relation = self.statement.decided(self.hypothesis, witness).relation
+        relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
             return None
         try:

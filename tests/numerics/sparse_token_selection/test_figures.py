@@ -81,7 +81,7 @@ def test_the_first_loss_is_the_references_at_the_initial_matrices(encoding, d_e)
     chosen = load_experiment("wang2024.figure1")._chosen({**TINY, **settings}, full=False)
     plan = figures._plan(chosen, encoding)
     reading = figures._trained(plan, 0, "cpu", Running(), "x", 0, 1)[0]
-    validation = Validation.of(plan, 0, "cpu", n=20, T=6, q=2)
+    validation = Validation.drawn(plan, 0, "cpu", n=20, T=6, q=2)
     _, tokens, members = validation.whole
     subsets = torch.zeros(20, 6, dtype=torch.float64).scatter_(1, members, 1.0)
     losses = loss(reading.W, reading.V, validation.draw(20), tokens, subsets, attend="tokens_and_query")
@@ -93,7 +93,7 @@ def test_the_validation_set_stays_and_stochastic_encodings_do_not():
     chosen = load_experiment("wang2024.figure1")._chosen(TINY, full=False)
     for encoding, changes in (("stochastic", True), ("fixed", False)):
         plan = figures._plan(chosen, encoding)
-        validation = Validation.of(plan, 0, "cpu", n=20, T=6, q=2)
+        validation = Validation.drawn(plan, 0, "cpu", n=20, T=6, q=2)
         W, V = torch.ones(9, 9, dtype=torch.float64) / 5, torch.ones(1, 9, dtype=torch.float64)
         tokens = validation.whole.tokens.clone()
         one, other = validation.losses(plan, W, V), validation.losses(plan, W, V)

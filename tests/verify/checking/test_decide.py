@@ -203,7 +203,10 @@ class Own(Inequality):
 @pytest.mark.parametrize(
     ("says", "error"),
     [
-        (lambda clause, _: ClauseResult("c", "1 = 2", Outcome.OUT_OF_SCOPE), "no outcome of a clause"),
+        (
+            lambda clause, _: ClauseResult(label="c", claim="1 = 2", outcome=Outcome.OUT_OF_SCOPE),
+            "no outcome of a clause",
+        ),
         (lambda clause, _: "verified", "not to a ClauseResult"),
         (lambda clause, _: ClauseResult.verified(clause, {}, margin=float("nan")), "no exact number"),
     ],
@@ -302,8 +305,6 @@ def around(source: str) -> list[str]:
             named = {keyword.arg for keyword in node.keywords} & {"evidence", "rechecked"}
             if function == "replace" or function.startswith("ClauseResult"):
                 found += sorted(f"{name}=" for name in named)
-            if function == "ClauseResult" and len(node.args) > 3:
-                found.append("evidence=")
     return found
 
 
@@ -324,6 +325,6 @@ def test_what_goes_around_it_is_seen():
     assert around("result = clause.evaluate(context)") == ["clause.evaluate"]
     assert around("result = ended(late, clause.evaluate, context)") == ["clause.evaluate"]
     assert around("replace(result, evidence=Evidence.PROVED)") == ["evidence="]
-    assert around("ClauseResult(label, text, outcome, rechecked=True)") == ["rechecked="]
-    assert around("ClauseResult(label, text, outcome, Evidence.CERTIFIED)") == ["evidence="]
+    assert around("ClauseResult(label=label, rechecked=True)") == ["rechecked="]
+    assert around("ClauseResult(label=label, evidence=Evidence.CERTIFIED)") == ["evidence="]
     assert around("decider.decide(clause)") == []

@@ -9,29 +9,27 @@ import pytest
 import sympy as sp
 
 import verify
+from theorems import catalogue
 from verify import Inequality, InputError, Theorem, load_theorem, theorem_ids
 from verify.checking.loading import reference_of
 
 KINDS = ("theorem", "experiment", "comparison", "finding")
+MODULES = {kind: getattr(catalogue, f"{kind}s".upper()) for kind in KINDS}
 MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
 
 
-def test_ids_are_sorted_and_are_those_of_the_entry_points():
-    declared = {entry.name for entry in metadata.entry_points(group="lemmascope.theorems")}
-    assert theorem_ids() == sorted(declared) and "wang2024.theorem1" in declared
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_ids_of_a_kind_are_those_of_its_group(kind):
-    declared = {entry.name for entry in metadata.entry_points(group=f"lemmascope.{kind}s")}
-    assert getattr(verify, f"{kind}_ids")() == sorted(declared) != []
+def test_the_ids_of_a_kind_are_those_of_the_catalogue(kind):
+    assert getattr(verify, f"{kind}_ids")() == sorted(MODULES[kind]) != []
+    assert {entry.value for entry in metadata.entry_points(group="lemmascope.catalogue")} == {"theorems.catalogue"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_listing_the_ids_imports_nothing_of_them(kind):
+    code = f"import sys, verify; verify.{kind}_ids(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     ours = {"theorems", "numerics", "paper_checks", "sympy", "torch"}
-    code = f"import sys, verify; verify.{kind}_ids(); sys.exit(any(m.split('.')[0] in {ours} for m in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert {name for name in loaded if name.split(".")[0] in ours} == {"theorems", "theorems.catalogue"}
 
 
 def test_a_theorem_is_loaded_by_its_id():
@@ -44,15 +42,22 @@ def test_an_unknown_id_names_the_known_ones():
         load_theorem("wang2024.theorem9")
 
 
-@pytest.fixture
-def installed(monkeypatch, tmp_path):
-    """Another package, with entry points beside ours."""
+@pytest.fixture(params=["catalogue", "group"])
+def installed(request, monkeypatch, tmp_path):
+    """Another package, with a catalogue, or with entry points in the group of a kind."""
 
-    def install(name, kind, *entries):
-        info = tmp_path / f"{name}-1.dist-info"
+    def install(name, kind, value, text=None):
+        info, listed = tmp_path / f"{name}-1.dist-info", tmp_path / f"{name}_catalogue.py"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
-        (info / "entry_points.txt").write_text("\n".join([f"[lemmascope.{kind}s]", *entries]) + "\n")
+        entries = f"[lemmascope.{kind}s]\nzeta2025.thing = {value}\n"
+        if request.param == "catalogue":
+            entries = f"[lemmascope.catalogue]\n{name} = {listed.stem}\n"
+            listed.write_text(text or f'{kind.upper()}S = {{"zeta2025.thing": "{value}"}}\n')
+            # What is imported of it ends with the test.
+            monkeypatch.setitem(sys.modules, listed.stem, None)
+            del sys.modules[listed.stem]
+        (info / "entry_points.txt").write_text(entries)
         if str(tmp_path) not in sys.path:
             monkeypatch.syspath_prepend(tmp_path)
         importlib.invalidate_caches()
@@ -64,12 +69,12 @@ def installed(monkeypatch, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_packages_entries_are_beside_ours(installed, kind):
     before = getattr(verify, f"{kind}_ids")()
-    installed("others", kind, "zeta2025.thing = others_of_a_test:thing")
+    installed("others", kind, "others_of_a_test:thing")
     assert getattr(verify, f"{kind}_ids")() == sorted([*before, "zeta2025.thing"])
 
 
 def test_another_packages_object_is_loaded(installed):
-    root = installed("others", "comparison", "zeta2025.thing = others_of_a_test:thing")
+    root = installed("others", "comparison", "others_of_a_test:thing")
     (root / "others_of_a_test.py").write_text(
         "from verify import Comparison\n\n"
         "thing = Comparison('zeta2025.thing', 'a title', 'zeta2025.x', None, lambda **_: None)\n"
@@ -80,23 +85,45 @@ def test_another_packages_object_is_loaded(installed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_not_of_its_kind_is_refused(installed, kind):
-    installed("others", kind, "zeta2025.thing = math:pi")
+    installed("others", kind, "math:pi")
     with pytest.raises(InputError, match=rf"{kind} = zeta2025\.thing: is a float, not a {kind.title()}"):
         getattr(verify, f"load_{kind}")("zeta2025.thing")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_cannot_be_imported_says_so(installed, kind):
-    installed("others", kind, "zeta2025.thing = no_such_module_here:thing")
+    installed("others", kind, "no_such_module_here:thing")
     with pytest.raises(InputError, match="no_such_module_here:thing cannot be loaded: ModuleNotFoundError"):
         getattr(verify, f"load_{kind}")("zeta2025.thing")
 
 
 def test_an_id_that_two_packages_have_is_refused(installed):
-    installed("others", "finding", "zeta2025.thing = math:pi")
-    installed("more", "finding", "zeta2025.thing = math:e")
+    installed("others", "finding", "math:pi")
+    installed("more", "finding", "math:e")
     with pytest.raises(InputError, match="several packages have this id: math:e, math:pi"):
         verify.load_finding("zeta2025.thing")
+
+
+@pytest.mark.parametrize("installed", ["catalogue"], indirect=True)
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1 / 0\n", "others_catalogue: cannot be loaded: ZeroDivisionError"),
+        ("FINDINGS = ['zeta2025.thing']\n", "others_catalogue: its findings are no mapping of ids to `module:object`"),
+        ("FINDINGS = {'zeta2025.thing': 3}\n", "others_catalogue: its findings are no mapping of ids"),
+    ],
+)
+def test_a_catalogue_that_is_none_says_so(installed, text, why):
+    installed("others", "finding", "", text)
+    with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
+        verify.finding_ids()
+
+
+def test_a_new_entry_needs_no_new_installation(monkeypatch):
+    monkeypatch.setitem(catalogue.THEOREMS, "user.pi", "math:pi")
+    assert "user.pi" in theorem_ids()
+    with pytest.raises(InputError, match=r"theorem = user\.pi: is a float, not a Theorem"):
+        load_theorem("user.pi")
 
 
 @pytest.mark.parametrize("kind", KINDS)

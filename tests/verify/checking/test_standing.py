@@ -49,7 +49,7 @@ class Shelf:
         pairs = ",".join(f'["{name}","{digest}"]' for name, digest in digests)
         return text.replace('"uses":[]', f'"uses":[{pairs}]').encode()
 
-    def of(self, name):
+    def standing_of(self, name):
         return standing(self.theorems[name], certificate=self.certificates.__getitem__, load=self.theorems.__getitem__)
 
 
@@ -64,17 +64,17 @@ def shelf():
 
 
 def test_a_theorem_is_known_by_its_weakest_clause_and_what_it_uses(shelf):
-    assert shelf.of("u.leaf") == Standing("u.leaf", Evidence.PROVED, Evidence.PROVED)
-    assert shelf.of("u.middle").evidence is Evidence.PROVED
-    assert shelf.of("u.top").evidence is Evidence.CERTIFIED
+    assert shelf.standing_of("u.leaf") == Standing("u.leaf", Evidence.PROVED, Evidence.PROVED)
+    assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
+    assert shelf.standing_of("u.top").evidence is Evidence.CERTIFIED
 
 
 def test_a_weaker_leaf_lowers_everything_above_it(shelf):
     weaker = replace(shelf.certificates["u.leaf"], clauses=(("i", "verified", "certified", "identity"),))
     shelf.certificates["u.leaf"] = weaker
-    middle = shelf.of("u.middle")
+    middle = shelf.standing_of("u.middle")
     assert (middle.own, middle.evidence) == (Evidence.PROVED, Evidence.CERTIFIED)
-    assert shelf.of("u.apart").evidence is Evidence.PROVED
+    assert shelf.standing_of("u.apart").evidence is Evidence.PROVED
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,19 @@ def test_a_weaker_leaf_lowers_everything_above_it(shelf):
 def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
     shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
     for name in ("u.leaf", "u.middle", "u.top"):
-        found = shelf.of(name)
+        found = shelf.standing_of(name)
         assert found.evidence is None and why in found.why
-    assert shelf.of("u.middle").own is Evidence.PROVED
-    assert shelf.of("u.apart").evidence is Evidence.PROVED
+    assert shelf.standing_of("u.middle").own is Evidence.PROVED
+    assert shelf.standing_of("u.apart").evidence is Evidence.PROVED
 
 
 def test_a_changed_statement_of_a_leaf_breaks_what_was_made_with_the_old_one(shelf):
     changed = theorem("u.leaf", Identity("i", (x + 2) ** 2, x**2 + 4 * x + 4))
     shelf.theorems["u.leaf"] = changed
     shelf.certificates["u.leaf"] = recheck_text(shelf.written(changed))
-    assert shelf.of("u.leaf").evidence is Evidence.PROVED
-    assert "another statement of u.leaf" in shelf.of("u.middle").why
-    assert shelf.of("u.top").evidence is None
+    assert shelf.standing_of("u.leaf").evidence is Evidence.PROVED
+    assert "another statement of u.leaf" in shelf.standing_of("u.middle").why
+    assert shelf.standing_of("u.top").evidence is None
 
 
 def test_proofs_that_use_each_other_prove_nothing(shelf):
@@ -110,8 +110,8 @@ def test_proofs_that_use_each_other_prove_nothing(shelf):
     circle = Shelf(theorem("u.one", PROVED), theorem("u.other", PROVED))
     circle.theorems = {"u.one": one, "u.other": other}
     circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
-    assert circle.of("u.one").evidence is None and "proof uses itself" in circle.of("u.one").why
-    assert circle.of("u.other").evidence is None
+    assert circle.standing_of("u.one").evidence is None and "proof uses itself" in circle.standing_of("u.one").why
+    assert circle.standing_of("u.other").evidence is None
 
 
 def test_each_theorem_below_is_looked_at_once():

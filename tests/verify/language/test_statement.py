@@ -209,7 +209,7 @@ def _varied(expression, **parts):
 @pytest.mark.parametrize(("word", "bound"), [("gaussian", 1), ("uniform", x + 2), ("none", 3)])
 def test_a_case_is_decided_by_the_word(word, bound):
     statement = _varied(Case(kind, 1, x + 2, 3))
-    decided = statement.at({"x": 0, "kind": word})
+    decided = statement.specialised({"x": 0, "kind": word})
     assert decided.clauses[0].relation == sp.Lt(x, bound, evaluate=False)
     assert not any(expression.has(Case) for clause in decided.clauses for expression in clause.expressions())
 
@@ -226,7 +226,7 @@ def test_a_case_is_decided_wherever_it_stands():
         ),
         definitions={w: 1 + inside, v: w**2},
     )
-    decided = statement.at({"x": 1, "kind": "uniform"})
+    decided = statement.specialised({"x": 1, "kind": "uniform"})
     reaches, stays, identity = decided.clauses
     assert reaches.dynamics == stays.dynamics == Dynamics((y,), (2 * x,), (y**2 + 1,), y + 2 * x)
     assert (reaches.level, reaches.within) == (4 * x, 2 * x + 1)
@@ -249,7 +249,7 @@ def test_a_relation_that_a_word_makes_trivial_stays_a_relation():
 
 def test_without_words_there_is_nothing_to_decide():
     statement = Statement((X,), (CLAUSE,))
-    assert statement.at({"x": 1}) is statement
+    assert statement.specialised({"x": 1}) is statement
 
 
 def test_the_papers_word_stands_where_none_is_given():

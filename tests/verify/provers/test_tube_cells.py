@@ -80,7 +80,7 @@ def test_a_cell_where_something_is_unbounded_is_none():
 
 def test_a_tube_takes_in_the_definitions_of_a_statement():
     tube = Tube(z, observable=y * u**2)
-    assert tube.put(lambda e: e.subs(y, 1 / (1 + z))).observable == u**2 / (1 + z)
-    assert Tube(z).put(lambda e: pytest.fail("nothing to put in")) == Tube(z)
+    assert tube.expanded(lambda e: e.subs(y, 1 / (1 + z))).observable == u**2 / (1 + z)
+    assert Tube(z).expanded(lambda e: pytest.fail("nothing to expand")) == Tube(z)
     cell, plain = enclosed(*NODES[:2], tube=Tube(z, observable=u * u / (1 + z))), enclosed(*NODES[:2])
     assert cell.observed.overlaps(plain.observed)

@@ -126,7 +126,19 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-CONTRACT = ["list", "conditions", "check", "derive", "explore", "necessity", "sweep", "simulate", "recheck", "report"]
+CONTRACT = [
+    "list",
+    "conditions",
+    "check",
+    "derive",
+    "explore",
+    "necessity",
+    "sweep",
+    "simulate",
+    "recheck",
+    "pin",
+    "report",
+]
 
 
 def test_the_help_lists_the_verbs_that_work_and_no_others(cli):

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from verify import Enclosure, Finding, Paper, Premise, TheoremError, findings_text
-from verify.reports.findings import main
+from verify import Enclosure, Finding, InputError, Paper, Premise, TheoremError, findings_text, reproduce
 
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
 PRINTED = Premise("Definition 1", "printed")
@@ -40,7 +39,7 @@ def finding(expect=None, rests_on=(PRINTED,), command=COMMAND, name="zeta2025.fi
     ],
 )
 def test_what_is_there_holds(path, expected):
-    found = finding({path: expected}).reproduce()
+    found = reproduce(finding({path: expected}))
     assert found.holds and found.failures == () and found.error == ""
     assert (found.finding, found.exit_code) == ("zeta2025.finding", 4) and found.seconds > 0
 
@@ -72,28 +71,28 @@ def test_what_is_there_holds(path, expected):
     ],
 )
 def test_what_is_not_there_is_reported(path, expected, why):
-    found = finding({"instance.T": 9, path: expected}).reproduce()
+    found = reproduce(finding({"instance.T": 9, path: expected}))
     assert not found.holds
     (failure,) = found.failures
     assert failure.startswith(f"{path}: ") and why in failure
 
 
 def test_a_command_that_fails_fails_everything_it_should_have_said():
-    found = finding({"outcome": "verified", "in_scope": True}, command="verify check wang2024.theorem9").reproduce()
+    found = reproduce(finding({"outcome": "verified", "in_scope": True}, command="verify check wang2024.theorem9"))
     assert found.exit_code == 2 and found.error.startswith("verify: theorem = wang2024.theorem9: unknown id")
     assert [failure.split(": ")[0] for failure in found.failures] == ["outcome", "in_scope"]
     assert found.failures[0] == f"outcome: {found.error}"
 
 
 def test_a_command_without_json_is_reported(monkeypatch):
-    monkeypatch.setattr("verify.reports.command_line.run", lambda _: 0)
-    assert finding().reproduce().failures == ("outcome: the command printed no JSON",)
+    monkeypatch.setattr("verify.reports.reproduction.run", lambda _: 0)
+    assert reproduce(finding()).failures == ("outcome: the command printed no JSON",)
 
 
 def test_an_interrupted_command_interrupts(monkeypatch):
-    monkeypatch.setattr("verify.reports.command_line.run", lambda _: 130)
+    monkeypatch.setattr("verify.reports.reproduction.run", lambda _: 130)
     with pytest.raises(KeyboardInterrupt):
-        finding().reproduce()
+        reproduce(finding())
 
 
 def test_an_enclosure_with_an_unknown_end_is_in_no_bounded_interval(monkeypatch):
@@ -101,10 +100,10 @@ def test_an_enclosure_with_an_unknown_end_is_in_no_bounded_interval(monkeypatch)
         sys.stdout.write(json.dumps({"x": {"lower": 3, "upper": None}}))
         return 0
 
-    monkeypatch.setattr("verify.reports.command_line.run", run)
-    assert finding({"x": Enclosure(3, None)}).reproduce().holds
+    monkeypatch.setattr("verify.reports.reproduction.run", run)
+    assert reproduce(finding({"x": Enclosure(3, None)})).holds
     for expected in (3, Enclosure(0, 10**9), Enclosure(4, None)):
-        assert not finding({"x": expected}).reproduce().holds
+        assert not reproduce(finding({"x": expected})).holds
 
 
 @pytest.mark.parametrize(
@@ -210,9 +209,6 @@ What this rests on:
     assert text.index("## alpha2024") < text.index("## zeta2025")
 
 
-def test_the_registered_findings_are_written(monkeypatch, capsys):
-    monkeypatch.setattr("verify.reports.findings.finding_ids", lambda: ["zeta2025.finding"])
-    monkeypatch.setattr("verify.reports.findings.load_finding", lambda _: finding())
-    monkeypatch.setattr("verify.checking.registry.theorem_ids", list)
-    main()
-    assert capsys.readouterr().out == findings_text([finding()])
+def test_a_finding_is_reproduced_by_its_id():
+    with pytest.raises(InputError, match="finding = zeta: unknown id"):
+        reproduce("zeta")

@@ -1,6 +1,5 @@
 """The list of theorems: what is shown comes from shipped certificates that are re-checked when it is listed."""
 
-from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +7,7 @@ import sympy as sp
 
 import verify
 from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem
+from verify.checking import registry
 from verify.checking import standing as evidence
 from verify.checking.certificates import write_certificate
 from verify.reports.listing import list_rows, rows_text
@@ -37,7 +37,7 @@ def installed(monkeypatch, tmp_path):
         ),
     ]
     entries = [SimpleNamespace(name=t.id, value=f"test:{t.id}", load=lambda theorem=t: theorem) for t in theorems]
-    monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
+    monkeypatch.setattr(registry, "_listed", lambda kind: [("test", entry) for entry in entries])
     monkeypatch.setattr(evidence, "shipped_path", lambda name: tmp_path / f"{name}.json")
     for theorem in theorems:
         if theorem.id not in ("zeta2025.unknown", "zeta2025.unshipped"):

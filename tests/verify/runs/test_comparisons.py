@@ -64,8 +64,8 @@ def test_a_comparison_has_no_scope():
 
 
 def test_a_verdict_of_a_truth_value():
-    assert Verdict.of(True, "d", Evidence.COMPUTED) == Verdict(Outcome.VERIFIED, Evidence.COMPUTED, "d")
-    assert Verdict.of(False, "d", Evidence.COMPUTED).outcome is Outcome.REFUTED
+    assert Verdict.when(True, "d", Evidence.COMPUTED) == Verdict(Outcome.VERIFIED, Evidence.COMPUTED, "d")
+    assert Verdict.when(False, "d", Evidence.COMPUTED).outcome is Outcome.REFUTED
     assert VERIFIED.holds and not REFUTED.holds and not UNSURE.holds
 
 
@@ -189,7 +189,7 @@ def test_drawn_instances_repeat_for_a_seed():
 
 def test_the_instance_that_fails_is_shrunk_and_named():
     def compare(n):
-        return Verdict.of(n < 1000, f"{n} is too large", Evidence.COMPUTED)
+        return Verdict.when(n < 1000, f"{n} is too large", Evidence.COMPUTED)
 
     found = over_drawn(st.integers(0, 10**9), compare, examples=50, seed=0)
     assert (found.outcome, found.evidence) == (Outcome.REFUTED, Evidence.COMPUTED)

@@ -189,19 +189,6 @@ def test_interrupted_after_a_violation_it_is_kept(monkeypatch):
     assert result.hypotheses[0].certificate is not None
 
 
-def test_an_interrupted_map_is_not_written(monkeypatch, tmp_path):
-    import verify.reports.necessity_map as maps
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
-    monkeypatch.setattr("verify.search.necessity.explore", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        maps.main(["ahn2023.lemma1"])
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_command_line(capsys):
     assert run(["necessity", "ahn2023.lemma1", "--seconds", "20"]) == 0
     text = capsys.readouterr().out

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from tests.verify.statements import for_all, measures, relations, reported, runs, slopes, words
+from tests.verify.statements import for_all, matrix_monomials, measures, relations, reported, runs, slopes
 from tests.verify.statements.numbers import UnsureError
 from tests.verify.statements.specimens import Specimen
 from tests.verify.statements.writing import NotWrittenError
@@ -20,7 +20,7 @@ CATEGORIES: dict[str, tuple[Draw, int]] = {
     "cases": (slopes.cases, 7),
     "identities": (for_all.identities, 12),
     "inequalities": (for_all.inequalities, 8),
-    "matrices": (words.words, 8),
+    "matrices": (matrix_monomials.matrix_identity, 8),
     "recursions": (runs.recursions, 10),
     "roots": (measures.roots, 5),
     "residuals": (measures.residuals, 6),

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 import sympy as sp
 
-from tests.verify.statements import measures, runs, words
+from tests.verify.statements import matrix_monomials, measures, runs
 from tests.verify.statements.drawn import CATEGORIES, drawn, names
 from tests.verify.statements.for_all import added, as_tree, multiplied, polynomial
 from tests.verify.statements.judge import RAISED, REFUTED, VERIFIED, agrees, judged, shown
@@ -146,14 +146,14 @@ def test_polynomials_are_multiplied_out():
             assert value_at(as_tree(added(p, q), symbols), at) == one + two
 
 
-def test_words_are_expanded_and_transposed():
+def test_products_are_expanded_and_transposed():
     draw = random.Random(1)
     matrices = {name: [[Fraction(draw.randint(-2, 2)) for _ in range(2)] for _ in range(2)] for name in "PQ"}
     factors = [[(tree(2), (("P", False),)), (tree(-1), (("Q", True),))], [(tree(1), (("Q", False),))]]
-    sides = [words.value_of(factor, matrices, {}, {}) for factor in factors]
-    expected = words.multiplied(*sides)
-    assert words.value_of(words.expanded(factors), matrices, {}, {}) == expected
-    turned = words.value_of(words.turned(words.expanded(factors)), matrices, {}, {})
+    sides = [matrix_monomials.value_of(factor, matrices, {}, {}) for factor in factors]
+    expected = matrix_monomials.multiplied(*sides)
+    assert matrix_monomials.value_of(matrix_monomials.expanded(factors), matrices, {}, {}) == expected
+    turned = matrix_monomials.value_of(matrix_monomials.turned(matrix_monomials.expanded(factors)), matrices, {}, {})
     assert turned == [list(column) for column in zip(*expected, strict=True)]
 
 

@@ -225,7 +225,7 @@ class Point:
     def _limit(self, node: Tree) -> Fraction:
         """Return the limit of a rational function, from its lowest or leading coefficients."""
         inner, at = node.parts
-        above, below = _Quotients(self, node.label).of(inner)
+        above, below = _Quotients(self, node.label).expand(inner)
         if at.op == "infinity":
             degrees = (len(above), len(below))
             if degrees[0] > degrees[1]:
@@ -249,7 +249,7 @@ class _Quotients:
     def __init__(self, point: Point, name: str) -> None:
         self.point, self.name = point, name
 
-    def of(self, node: Tree) -> tuple[list[Fraction], list[Fraction]]:
+    def expand(self, node: Tree) -> tuple[list[Fraction], list[Fraction]]:
         """Return numerator and denominator. Raises NoValueError for what has a value nowhere near."""
         if self.name not in node.names():
             value = self.point.value(node)
@@ -261,7 +261,7 @@ class _Quotients:
                 return [Fraction(0), Fraction(1)], [Fraction(1)]
             case "add":
                 above, below = [], [Fraction(1)]
-                for p, q in map(self.of, node.parts):
+                for p, q in map(self.expand, node.parts):
                     crossed = (_multiplied(above, q), _multiplied(p, below))
                     length = max(map(len, crossed))
                     padded = [c + [Fraction(0)] * (length - len(c)) for c in crossed]
@@ -269,13 +269,13 @@ class _Quotients:
                 return above, below
             case "mul":
                 above, below = [Fraction(1)], [Fraction(1)]
-                for p, q in map(self.of, node.parts):
+                for p, q in map(self.expand, node.parts):
                     above, below = _multiplied(above, p), _multiplied(below, q)
                 return above, below
             case "power":
                 exponent = node.parts[1].label
                 if node.parts[1].op == "number" and exponent.denominator == 1 and abs(exponent) <= LARGEST_POWER:
-                    base = self.of(node.parts[0])
+                    base = self.expand(node.parts[0])
                     if exponent < 0 and not base[0]:
                         raise NoValueError("division by what is 0 everywhere")
                     base = base[::-1] if exponent < 0 else base

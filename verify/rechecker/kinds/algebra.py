@@ -10,7 +10,7 @@ from ..given import Given
 from ..nodes import Node
 from ..reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
 
-_MOST_WORDS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
+_MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 
 Scalar = tuple[tuple[Any, int], ...]
 """A product of symbols: names with their exponents, sorted."""
@@ -19,8 +19,8 @@ Word = tuple[tuple[str, bool], ...]
 Sum = dict[tuple[Scalar, Word], Fraction]
 
 
-class _Words:
-    """Reads a clause's expressions as sums of words with products of scalars; `at` are numbers put for some of them.
+class _Monomials:
+    """Reads a clause's expressions as sums of monomials with products of scalars; `at` are numbers for some of them.
 
     Where it is given, the parameters have their values at the instance, too.
     """
@@ -43,7 +43,7 @@ class _Words:
         return data[1] if good and type(data[1]) is str and data[1] else None
 
     def side(self, data: Any, where: str) -> Sum:
-        """Return one side, its words in shape."""
+        """Return one side, its monomials in shape."""
         found = self.read(data, where)
         ends = set()
         for _, letters in found:
@@ -65,7 +65,7 @@ class _Words:
             return {((), ((name, False),)): Fraction(1)}
         if not self._has_letter(data):
             node = self.given.expression(data, where)
-            if self.at is not None and not (node := self.given.here(node, self.at)).free:
+            if self.at is not None and not (node := self.given.at_instance(node, self.at)).free:
                 node = self._number(node)
             return self._scalar(node)
         head, *rest = data
@@ -147,8 +147,8 @@ class _Words:
         return {key: coefficient for key, coefficient in total.items() if coefficient}
 
     def _product(self, left: Sum, right: Sum) -> Sum:
-        if len(left) * len(right) > _MOST_WORDS:
-            raise Rejected(f"a product of more than {_MOST_WORDS} words")
+        if len(left) * len(right) > _MOST_MONOMIALS:
+            raise Rejected(f"a product of more than {_MOST_MONOMIALS} monomials")
         total: Sum = {}
         for (scalars, letters), coefficient in left.items():
             for (more, after), factor in right.items():
@@ -166,20 +166,20 @@ class _Words:
         return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
-def words(given: Given, clause: Any, proof: Any, where: str) -> None:
-    """`matrix_identity`, verified: expanded, both sides have the same words with the same coefficients."""
+def same_monomials(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`matrix_identity`, verified: expanded, both sides have the same monomials with the same coefficients."""
     del proof
-    reader = _Words(given, clause)
+    reader = _Monomials(given, clause)
     if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
-        raise Rejected(f"{where}: the two sides are not the same words")
+        raise Rejected(f"{where}: the two sides do not have the same monomials")
 
 
-def words_here(given: Given, clause: Any, proof: Any, where: str) -> None:
+def same_monomials_here(given: Given, clause: Any, proof: Any, where: str) -> None:
     """`matrix_identity`, verified: the same with the scalars' values at the instance."""
     del proof
-    reader = _Words(given, clause, {})
+    reader = _Monomials(given, clause, {})
     if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
-        raise Rejected(f"{where}: the two sides are not the same words at the instance")
+        raise Rejected(f"{where}: the two sides do not have the same monomials at the instance")
 
 
 def matrices(given: Given, clause: Any, proof: Any, where: str) -> None:
@@ -189,7 +189,7 @@ def matrices(given: Given, clause: Any, proof: Any, where: str) -> None:
     for name, text in proof["scalars"].items():
         values[name] = rational(text, f"{where}.scalars.{name}")
         given.keeps_assumptions(name, values[name], f"{where}.scalars.{name}")
-    reader = _Words(given, clause, {name: given.terms.number(values[name]) for name in proof["scalars"]})
+    reader = _Monomials(given, clause, {name: given.terms.number(values[name]) for name in proof["scalars"]})
     entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
     if missing := sorted(set(reader.shapes) - set(proof["matrices"])):
         raise Rejected(f"{where}.matrices.{missing[0]}: missing")
@@ -253,7 +253,7 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
     moment = given.expression(clause["moment"], "clause.moment", [index])
     field, moments = Exact(given.effort), list[Fraction]()
     for k in range(2 * count + max(shift, 1)):
-        at = given.here(moment, {index: given.terms.number(k)})
+        at = given.at_instance(moment, {index: given.terms.number(k)})
         moments += evaluate(given.terms, [at], field)
     polynomial = rationals(proof["polynomial"], f"{where}.polynomial")
     if not polynomial or polynomial[0] != 1 or len(polynomial) > count + 1 or not scale:

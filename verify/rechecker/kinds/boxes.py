@@ -15,7 +15,7 @@ from ..fields import ball, cost, evaluate, value_of
 from ..given import Given, with_units
 from ..nodes import Node, order
 from ..polynomials import Quotients, admit_all
-from ..reading import Effort, Rejected, entries, items, shown, whole, word
+from ..reading import Effort, Rejected, entries, items, shown, string, whole
 from ..terms import Terms
 from .runs import BITS, Recursion
 
@@ -216,14 +216,15 @@ def read_box(given: Given, clause: Any, proof: Any, where: str, bits: int) -> Bo
     recursion = Recursion(given, clause["dynamics"], where)
     size = len(recursion.state)
     metric = [
-        given.here(given.expression(d, f"{where}.metric")) for d in items(proof["metric"], f"{where}.metric", size)
+        given.at_instance(given.expression(d, f"{where}.metric"))
+        for d in items(proof["metric"], f"{where}.metric", size)
     ]
     coordinates = []
     for i, data in enumerate(items(proof["coordinates"], f"{where}.coordinates", size)):
         at = f"{where}.coordinates[{i}]"
         entries(data, at, "lower upper chart")
-        low, high = (given.here(given.expression(data[end], f"{at}.{end}")) for end in ("lower", "upper"))
-        coordinates.append((low, high, word(data["chart"], f"{at}.chart", ("identity", "exponential"))))
+        low, high = (given.at_instance(given.expression(data[end], f"{at}.{end}")) for end in ("lower", "upper"))
+        coordinates.append((low, high, string(data["chart"], f"{at}.chart", ("identity", "exponential"))))
     return Box(given, recursion, metric, coordinates, bits)
 
 

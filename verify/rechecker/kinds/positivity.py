@@ -14,7 +14,7 @@ from ..fields import evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Node
 from ..polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
-from ..reading import Rejected, entries, items, rational, shown, whole, word
+from ..reading import Rejected, entries, items, rational, shown, string, whole
 
 _MOST_POWER, _MOST_STEPS = 64, 24
 _SIGNED = ("positive", "nonnegative")
@@ -118,7 +118,7 @@ _KEYS |= {kind: f"{_KEYS['positive']} {kind}" for kind in ("squares", "cases")}
 
 
 def _shown(given: Given, relation: Node, proof: Any, where: str) -> None:
-    kind = word(proof["kind"] if type(proof) is dict and "kind" in proof else None, f"{where}.kind", list(_KEYS))
+    kind = string(proof["kind"] if type(proof) is dict and "kind" in proof else None, f"{where}.kind", list(_KEYS))
     entries(proof, where, _KEYS[kind])
     _check(given, relation, proof, where, kind)
 
@@ -196,7 +196,7 @@ class _Slacks:
             raise Rejected(f"{where}: {shown(data)} is no slack that is {' or '.join(needs)} here")
         return name
 
-    def _put(self, name: Any, value: Node, *, signs: Mapping[Any, Sign]) -> "_Slacks":
+    def _with(self, name: Any, value: Node, *, signs: Mapping[Any, Sign]) -> "_Slacks":
         changed = {**self.signs, **signs}
         return _Slacks(self.given, self.relation, self.known, self.names, changed, (*self.steps, {name: value}))
 
@@ -207,21 +207,21 @@ class _Slacks:
         if at < 0 or (not at and other is not None) or other == name:
             raise Rejected(f"{where}: a slack is told apart from a number or a multiple of another, not negative")
         if not at:
-            below = self._put(name, terms.zero, signs={name: ""})
-            above = self._put(name, terms.symbol(name), signs={name: "positive"})
+            below = self._with(name, terms.zero, signs={name: ""})
+            above = self._with(name, terms.symbol(name), signs={name: "positive"})
         else:
             top = terms.number(at) if other is None else terms.mul((terms.number(at), terms.symbol(other)))
             # Something is below a multiple of `other`, which is positive then.
             grown = {} if other is None else {other: "positive"}
-            below = self._put(name, _below(self.given, top, name), signs=grown)
-            above = self._put(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
+            below = self._with(name, _below(self.given, top, name), signs=grown)
+            above = self._with(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
         below.shows(tree["below"], f"{where}.below")
         above.shows(tree["above"], f"{where}.above")
 
     def _bounded(self, tree: Any, where: str) -> "_Slacks":
         terms, name = self.given.terms, self._name(tree["slack"], f"{where}.slack", "positive")
         relation = self.known[_place(self.given, self.known, tree["relation"], f"{where}.relation")]
-        margin = self._of(terms.minus(*reversed(sides(relation))))
+        margin = self._in_slacks(terms.minus(*reversed(sides(relation))))
         slope = terms.slope(margin, name)
         field, (falls, curved) = self._values([slope, terms.slope(slope, name)])
         down = {key: -c for key, c in falls.numerator.items()}
@@ -230,9 +230,9 @@ class _Slacks:
         # h/c, where neither has the slack.
         over = [terms.substitute(node, {name: terms.zero}) for node in (margin, terms.negative(slope))]
         value = _below(self.given, terms.mul((over[0], terms.power(over[1], -1))), name)
-        return self._put(name, value, signs={name: "positive" if relation.head in ("Lt", "Gt") else "nonnegative"})
+        return self._with(name, value, signs={name: "positive" if relation.head in ("Lt", "Gt") else "nonnegative"})
 
-    def _of(self, node: Node) -> Node:
+    def _in_slacks(self, node: Node) -> Node:
         for step in self.steps:
             node = self.given.terms.substitute(node, step)
         return node
@@ -255,7 +255,7 @@ class _Slacks:
         for i, entry in enumerate(items(leaf["squares"], f"{where}.squares")):
             entries(entry, f"{where}.squares[{i}]", "factor root")
             nodes += [self.given.expression(entry[key], f"{where}.squares[{i}].{key}") for key in ("factor", "root")]
-        nodes = [self._of(node) for node in nodes]
+        nodes = [self._in_slacks(node) for node in nodes]
         for i, entry in enumerate(items(leaf["multipliers"], f"{where}.multipliers")):
             at = f"{where}.multipliers[{i}]"
             entries(entry, at, "over power")

@@ -31,7 +31,7 @@ class _Equations:
             raise Rejected(f"clause.unknowns: is not a list of at most {MOST_STATES} new symbols")
         if not all(_ASSUMED.issuperset(terms.assumptions[x]) for x in names):
             raise Rejected(f"clause.unknowns: are real, and at most {', '.join(sorted(_ASSUMED - {'real'}))}")
-        read = lambda d, end, bound: given.here(given.expression(d, f"clause.{end}", bound))  # noqa: E731
+        read = lambda d, end, bound: given.at_instance(given.expression(d, f"clause.{end}", bound))  # noqa: E731
         equations = [read(d, "equations", names) for d in items(clause["equations"], "clause.equations", size)]
         box = [read(d, "centre", ()) for d in items(clause["centre"], "clause.centre", size)]
         box.append(read(clause["radius"], "radius", ()))
@@ -45,7 +45,7 @@ class _Equations:
         given.effort.spend(4 * (self.program.cost + 20 * size**3 * cost(bits)))
         self.identity = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)])
 
-    def at(self, box: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
+    def values_on(self, box: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
         """Return the equations' values and their Jacobian on a box."""
         values, size = self.program(*box), len(box)
         if not all(x.is_finite() for x in values):
@@ -78,12 +78,12 @@ def root(given: Given, clause: Any, proof: Any, where: str) -> None:
         if not equations.fits():
             raise Rejected("clause.unknowns: the box has points that a symbol's assumptions exclude")
         start, side = [ball(x) for x in centre], arb(0, ball(radius))
-        values, slopes = equations.at(start)
+        values, slopes = equations.values_on(start)
         back = inverse(_middle(slopes), where)
-        wide = equations.identity - back * equations.at(_box(equations))[1]
+        wide = equations.identity - back * equations.values_on(_box(equations))[1]
         if not all(sum((abs(wide[i, j]) for j in range(size)), arb(0)) < 1 for i in range(size)):
             raise Rejected(f"{where}: two roots in the clause's box are not excluded")
-        narrow = equations.identity - back * equations.at([x + side for x in start])[1]
+        narrow = equations.identity - back * equations.values_on([x + side for x in start])[1]
         moved = narrow * column([side] * size) - back * values
         if not all(abs(x) <= ball(radius) for x in listed(moved)):
             raise Rejected(f"{where}: a root in the stated box is not shown")
@@ -96,9 +96,9 @@ def no_root(given: Given, clause: Any, proof: Any, where: str) -> None:
         equations = _Equations(given, clause, bits, where)
         box = _box(equations)
         start = [x.mid() for x in box]
-        values, slopes = equations.at(start)
+        values, slopes = equations.values_on(start)
         back = inverse(_middle(slopes), where)
-        spread = (equations.identity - back * equations.at(box)[1]) * (column(box) - column(start))
+        spread = (equations.identity - back * equations.values_on(box)[1]) * (column(box) - column(start))
         image = listed(column(start) - back * values + spread)
         centre, reach = map(_ball, equations.centre), _ball(equations.radius)
         if not any(abs(x - m) > reach for x, m in zip(image, centre, strict=True)):

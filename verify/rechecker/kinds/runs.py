@@ -146,7 +146,7 @@ class Recursion:
         if not 0 < len(set(self.names) - taken) == len(states) <= MOST_STATES:
             raise Rejected(f"{where}.state: is not a list of at most {MOST_STATES} new symbols")
         self.given, self.state = given, states
-        read = lambda d, end, bound: given.here(given.expression(d, f"{where}.{end}", bound))  # noqa: E731
+        read = lambda d, end, bound: given.at_instance(given.expression(d, f"{where}.{end}", bound))  # noqa: E731
         self.initial = [read(d, "initial", ()) for d in items(data["initial"], f"{where}.initial", len(states))]
         self.step = [read(d, "step", self.names) for d in items(data["step"], f"{where}.step", len(states))]
         self.observable = read(data["observable"], "observable", self.names)

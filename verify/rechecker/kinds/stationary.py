@@ -80,7 +80,7 @@ class _Square:
         known = [*state, *unknowns, variable]
         if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_STATES:
             raise Rejected(f"clause: needs at most {MOST_STATES} names in all, each once")
-        read = lambda d, end, bound: given.here(given.expression(d, f"clause.{end}", bound))  # noqa: E731
+        read = lambda d, end, bound: given.at_instance(given.expression(d, f"clause.{end}", bound))  # noqa: E731
         layers = given.number(given.expression(clause["layers"], "clause.layers"), None)
         if layers.denominator != 1 or not 1 <= layers <= _MOST_LAYERS:
             raise Rejected(f"clause.layers: is not an integer from 1 to {_MOST_LAYERS}")
@@ -109,7 +109,7 @@ class _Square:
             raise Rejected(f"the end of the recursion has a degree above {_MOST_DEGREE} in its variable")
         moment = given.expression(clause["moment"], "clause.moment", [index])
         moments = [
-            evaluate(given.terms, [given.here(moment, {index: given.terms.number(k)})], Exact(given.effort))[0]
+            evaluate(given.terms, [given.at_instance(moment, {index: given.terms.number(k)})], Exact(given.effort))[0]
             for k in range(degree + 1)
         ]
         of_a_measure(given, moments, where)
@@ -122,7 +122,7 @@ class _Square:
         if not self.counts:
             raise Rejected(f"{where}: the loss depends on no unknown")
 
-    def at(self, box: Sequence[arb], bits: int) -> tuple[arb_mat, arb_mat]:
+    def values_on(self, box: Sequence[arb], bits: int) -> tuple[arb_mat, arb_mat]:
         """Return the gradient and the second derivatives on a box, at the bits in force."""
         size = len(box)
         self.given.effort.spend(len(self.loss) * size * size * 3 * cost(bits))
@@ -197,8 +197,8 @@ def stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
         raise Rejected(f"{where}: the stated box is not inside the clause's box")
     with ctx.workprec(bits):
         start, reach = [ball(x) for x in centre], ball(radius)
-        slopes, second = square.at(start, bits)
-        _, wide = square.at([x + arb(0, reach) for x in start], bits)
+        slopes, second = square.values_on(start, bits)
+        _, wide = square.values_on([x + arb(0, reach) for x in start], bits)
         back = inverse(arb_mat([[second[i, j].mid() for j in range(size)] for i in range(size)]), where)
         rest = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)]) - back * wide
         if not all(sum((abs(rest[i, j]) for j in range(size)), arb(0)) < 1 for i in range(size)):
@@ -220,8 +220,8 @@ def not_stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
         middle, side = [ball(x) for x in inside[0]], arb(0, ball(inside[1]))
-        slopes, _ = square.at(middle, bits)
-        _, second = square.at([x + side for x in middle], bits)
+        slopes, _ = square.values_on(middle, bits)
+        _, second = square.values_on([x + side for x in middle], bits)
         # A slope at x is that at the centre plus second derivatives in between times x − centre.
         if any(x > 0 or x < 0 for x in listed(slopes + second * column([side] * len(middle)))):
             return

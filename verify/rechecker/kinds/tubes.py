@@ -171,7 +171,7 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
     with ctx.workprec(bits):
         recursion = Recursion(given, clause["dynamics"], where)
         slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
-        form = given.here(given.expression(proof["observable"], f"{where}.observable", recursion.names))
+        form = given.at_instance(given.expression(proof["observable"], f"{where}.observable", recursion.names))
         made = Tube(given, recursion, slow, form, where, bits)
         nodes, direction = _read(proof["nodes"], where, made.others, given.effort)
         above = whole(proof["above"], f"{where}.above", 0, len(nodes) - 2)

@@ -53,7 +53,7 @@ class Curvature:
         self.least = (-entropy).exp()
         self.middle = self.a + self.b * start * self.q / self.D + self.c * self.q
 
-    def at(self, C: Fraction) -> tuple[arb, arb]:
+    def bounds(self, C: Fraction) -> tuple[arb, arb]:
         """Return the two bounds at C."""
         q, n, query = self.q, self.T - self.q, self.query
         turn, m, mu = number(self.rate * (C - self.start)).exp(), self.middle, self.rate

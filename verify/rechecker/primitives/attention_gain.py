@@ -86,7 +86,7 @@ class Search:
         # E|u|⁴ from E s² = q, E s⁴ = 3q² − 2q; E λ² from E|s|, E s².
         self.K = q * q + Fraction(2 * q * (q - 1), self.D) if self.query else first**2 + (q - first**2) / self.D
 
-    def at(self, C: Fraction) -> Attention:
+    def attention(self, C: Fraction) -> Attention:
         """Return the means at C."""
         if C not in self.known:
             if len(self.known) > 64:
@@ -96,7 +96,7 @@ class Search:
 
     def gain(self, C: Fraction, orders: int) -> Interval:
         """Return bounds of G at C."""
-        (r, above), (p, most) = self.at(C).squares(orders), self.at(C).selected(orders)
+        (r, above), (p, most) = self.attention(C).squares(orders), self.attention(C).selected(orders)
         least = low(r)
         bound = high(most) ** 2 / (self.q * least) if least > 0 else Fraction(1)
         return max(low(p), Fraction(0)) ** 2 / (self.q * high(above)), min(bound, Fraction(1))
@@ -137,7 +137,7 @@ class Search:
         """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
         try:
             if orders is None and not self.query:
-                at = self.at(C)
+                at = self.attention(C)
                 r, p = low(at.squares_below(ORDERS[1])), high(at.selected_above(ORDERS[1]))
                 return float(self._level(p, r)), True
             below, above = map(float, self.gain(C, orders or ORDERS[1]))
@@ -195,7 +195,7 @@ class Search:
         eighth = width**2 / 8
         rate = Fraction(round((_log(r) - _log(near)) / float(2 * width) * 64), 64)
         curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
-        bounds = [curvature.at(C) for C in (here, here + width)]
+        bounds = [curvature.bounds(C) for C in (here, here + width)]
         K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
         turn = number(rate * width).exp()
         good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
@@ -234,8 +234,8 @@ class Search:
         p, r = Fraction(1), Fraction(0)
         for orders, room in zip(ORDERS, _ROOM, strict=True):
             try:
-                r = max(r, low(self.at(C).squares_below(orders)))
-                p = min(p, high(self.at(C).selected_above(orders)))
+                r = max(r, low(self.attention(C).squares_below(orders)))
+                p = min(p, high(self.attention(C).selected_above(orders)))
             except Undecided:
                 continue
             if self._within(p, r, goal - (1 - goal) * room):
@@ -261,7 +261,7 @@ class Search:
         """Return a bound of G from C on."""
         q, D = self.q, self.D
         if not self.query:
-            least = low(self.at(C).squares_below(orders))
+            least = low(self.attention(C).squares_below(orders))
             return min(1 / (q * least), Fraction(1)) if least > 0 else Fraction(1)
         one, two = self._power_sum(C), self._power_sum(2 * C)
         most, least = one, two / (1 + self.T) ** 2
@@ -336,7 +336,7 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
             searches[D] = Search(effort, (T, q, D, query))
         return searches[D]
 
-    def found(D: int) -> Interval:
+    def ends(D: int) -> Interval:
         effort.spend(100)
         if closed := _closed((T, q, D, query)):
             return closed
@@ -353,7 +353,7 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
             effort.spend(30000 + 2000 * q)
             guess = about_dimension(T, q, query, float(goal), MOST)
         while D is None or D - under > 1:
-            less, more = found(guess)
+            less, more = ends(guess)
             under, D = (under, guess) if less >= goal else (guess, D)
             if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")

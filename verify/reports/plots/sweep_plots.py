@@ -138,7 +138,7 @@ def _slacks(result: "SweepResult") -> Iterator[tuple[str, Callable[[Mapping[str,
     """Yield a label, the slack at floats of the swept parameters, and whether it is the theorem's own hypothesis."""
     if not all(axis.is_number for axis in result.grid.axes):
         return
-    statement = result.theorem.statement.at(result.given)
+    statement = result.theorem.statement.specialised(result.given)
     known = {axis.name for axis in result.grid.axes} | set(result.given)
     own = [(f"{h.label}: {h.statement}", h, True) for h in statement.hypotheses if h.relation is not None]
     others = [(f"{h.label}: {h.statement} ({name})", h, False) for name, h in result.theorem.boundaries.items()]

@@ -17,7 +17,6 @@ from sympy.core.relational import Relational
 
 from verify.checking.check import check
 from verify.checking.reported_values import ValueLargest, ValueWhere
-from verify.claims.inequality import Inequality
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.instances import parse
@@ -31,7 +30,7 @@ from verify.runs.sweeps.rows import Effort, Point, Row
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
-    from verify.language.statement import Statement
+    from verify.language.statement import ClauseData, Statement
 
 _NEAR = 1e-9
 """Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
@@ -48,7 +47,7 @@ class Scan:
     statement: "Statement"
     names: tuple[str, ...]
     relations: Callable[..., Any]
-    clauses: tuple[Inequality, ...]
+    clauses: tuple["ClauseData", ...]
     values: Mapping[str, Any]
     sides: Callable[..., Any]
     checked: dict[bool, CheckResult] = field(default_factory=dict)
@@ -62,7 +61,7 @@ class Scan:
             places = [i for i, scope in enumerate(scopes) if scope is in_scope]
             if places:
                 chosen = [points[i] for i in places]
-                for i, row in zip(places, self._at(chosen, effort, in_scope=in_scope), strict=True):
+                for i, row in zip(places, self._rows_in_scope(chosen, effort, in_scope=in_scope), strict=True):
                     found[i] = row
         share = (time.monotonic() - started) / max(1, sum(row is not None for row in found))
         return [row and {**row, "seconds": round(share, 6)} for row in found]
@@ -81,7 +80,7 @@ class Scan:
         papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
         return papers and all(kept[domain:]) if all(kept[:domain]) else None
 
-    def _at(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> Iterator[Row | None]:
+    def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> Iterator[Row | None]:
         if in_scope not in self.checked:
             self.checked[in_scope] = check(self.theorem, points[0], seconds=effort.seconds, seed=effort.seed)
         one = self.checked[in_scope]
@@ -211,11 +210,11 @@ def scan_of(theorem: "Theorem", point: Point) -> Scan | None:
     if any(parameter.name not in point for parameter in theorem.statement.parameters if not parameter.words):
         # A default is worked out for each instance.
         return None
-    statement = theorem.statement.at(instance)
+    statement = theorem.statement.specialised(instance)
     numbers = {name for name, value in instance.items() if isinstance(value, int | Fraction)}
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     slacks = [statement.expand(Hypothesis("slack", relation).slack) for relation in relations]
-    values = {name: statement.decided(value, instance) for name, value in theorem.values.items()}
+    values = {name: statement.specialise(value, instance) for name, value in theorem.values.items()}
     try:
         clauses = tuple(clause for clause in statement.clauses if _scannable(clause, statement, numbers))
         sides = [statement.expand(part) for clause in clauses for part in _upward(clause)]
@@ -237,14 +236,15 @@ def _compiled(expressions: Sequence[sp.Basic], names: Mapping[str, sp.Symbol]) -
     return compile_program(expressions, tuple(names.values()))
 
 
-def _scannable(clause: Any, statement: "Statement", numbers: set[str]) -> bool:
-    if not isinstance(clause, Inequality) or isinstance(clause.relation, sp.Eq):
+def _scannable(clause: "ClauseData", statement: "Statement", numbers: set[str]) -> bool:
+    if isinstance(clause.relation, sp.Eq | None):
         return False
     sides = sp.Tuple(*(statement.expand(side) for side in clause.relation.args))
     return set(symbols_by_name(sides)) <= numbers
 
 
-def _upward(clause: Inequality) -> tuple[sp.Basic, sp.Basic]:
+def _upward(clause: "ClauseData") -> tuple[sp.Basic, sp.Basic]:
     """Return a clause's sides, the one that is to be the smaller first."""
+    assert clause.relation is not None
     left, right = clause.relation.args
     return (right, left) if isinstance(clause.relation, sp.StrictGreaterThan | sp.GreaterThan) else (left, right)  # type: ignore[return-value]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.checking.loading import reference_of
 from verify.errors import InputError
+from verify.executor import LostError, cluster, needs
 from verify.language.parameters import Value, parse_instance
 from verify.outcomes import json_numbers
 from verify.runs.store import Key, Store
@@ -26,13 +27,10 @@ from verify.runs.sweeps.workers import (
     Chunks,
     Computed,
     Failure,
-    LostError,
     Task,
-    cluster,
     code_of,
-    elsewhere,
-    here,
-    needs,
+    in_other_processes,
+    in_this_process,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class Rechecked:
         return {**asdict(self), "differences": list(self.differences)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SweepResult:
     """A sweep: what was asked for, where its rows are, and how many of each kind there are.
 
@@ -189,6 +187,31 @@ def sweep(
         For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module where
         other processes or a store need it.
     """
+    _refuse_effort(jobs, scheduler, seconds, recheck)
+    started, distributed = time.monotonic(), jobs > 1 or scheduler is not None
+    points, fixed = _asked(theorem, over, given)
+    if distributed:
+        needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
+    found = reference_of(theorem)
+    code = code_of(theorem, *found) if found else ""
+    if found is None and (store is not None or distributed):
+        raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
+    folder = None if store is not None and code else Path(tempfile.mkdtemp(prefix="sweep-"))
+    try:
+        kept = _opened(store if folder is None else folder / "rows")
+        run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell, recheck or 0.0)
+        with cluster(scheduler) as client:
+            task = Task(*found, theorem.statement.digest, code, run.effort) if found else None
+            run.run(task if distributed else None, jobs, client)
+        result = _counted(run, time.monotonic() - started, temporary=folder is not None)
+    except BaseException:
+        _remove(folder)
+        raise
+    weakref.finalize(result, _remove, folder)
+    return result
+
+
+def _refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: float | None) -> None:
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
     if jobs < 1:
@@ -197,30 +220,10 @@ def sweep(
         raise InputError("jobs", jobs, "is for this machine; the workers of --scheduler are as many as they are")
     if recheck is not None and not 0 < recheck <= 1:
         raise InputError("recheck", recheck, "must be a share of the rows, a number > 0 and <= 1")
-    started = time.monotonic()
-    points, fixed = _asked(theorem, over, given)
-    if jobs > 1 or scheduler:
-        needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
-    found = reference_of(theorem)
-    code = code_of(theorem, *found) if found else ""
-    if found is None and (store is not None or jobs > 1 or scheduler):
-        raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
-    kept_for_good = store is not None and bool(code)
-    folder = None if kept_for_good else Path(tempfile.mkdtemp(prefix="sweep-"))
-    try:
-        kept = (
-            store if isinstance(store, Store) and kept_for_good else Store(folder / "rows" if folder else Path(store))
-        )
-        run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell, recheck or 0.0)
-        with cluster(scheduler) as client:
-            task = Task(*found, theorem.statement.digest, code, run.effort) if found else None
-            run.run(task if jobs > 1 or client else None, jobs, client)
-        result = _counted(run, time.monotonic() - started, temporary=folder is not None)
-    except BaseException:
-        _remove(folder)
-        raise
-    weakref.finalize(result, _remove, folder)
-    return result
+
+
+def _opened(store: Store | Path | str) -> Store:
+    return store if isinstance(store, Store) else Store(Path(store))
 
 
 def _remove(folder: Path | None) -> None:
@@ -301,8 +304,8 @@ class _Run:
         self, points: Iterator[Point], chunks: Chunks, task: Task | None, jobs: int, client: Any
     ) -> Generator[Computed, None, None]:
         if task is None:
-            return here(self.theorem, self.effort, points, chunks)
-        return elsewhere(task, points, chunks, jobs=jobs, client=client)
+            return in_this_process(self.theorem, self.effort, points, chunks)
+        return in_other_processes(task, points, chunks, jobs=jobs, client=client)
 
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
@@ -396,8 +399,17 @@ def _counted(run: _Run, seconds: float, *, temporary: bool) -> SweepResult:
     """Return the result, its rows read once from the store and counted."""
     rechecked = Rechecked(run.share, len(run.compared), run.differing, tuple(run.differences))
     result = SweepResult(
-        *(run.theorem, run.grid, run.given, run.effort, run.store, run.code, run.served),
-        *(tuple(run.failed.values())[:_SHOWN], len(run.failed), run.stopped, seconds),
+        theorem=run.theorem,
+        grid=run.grid,
+        given=run.given,
+        effort=run.effort,
+        store=run.store,
+        code=run.code,
+        served=run.served,
+        failures=tuple(run.failed.values())[:_SHOWN],
+        failed=len(run.failed),
+        stopped=run.stopped,
+        seconds=seconds,
         temporary=temporary,
         replaced=run.replaced,
         rechecked=rechecked if run.share else None,

@@ -1,4 +1,4 @@
-"""How a sweep's instances are computed: here, in processes on this machine, or on a Dask cluster.
+"""How a sweep's instances are computed, in this process or in others.
 
 Chunks of instances go out and rows come back, in any order; who computes writes nothing. A chunk that takes long
 comes back unfinished, so that little is lost with a process.
@@ -7,10 +7,8 @@ comes back unfinished, so that little is lost with a process.
 import ast
 import contextlib
 import hashlib
-import logging
 import re
 import signal
-import socket
 import sys
 import threading
 import time
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.checking.loading import load_theorem
 from verify.errors import InputError, TheoremError
+from verify.executor import unordered
 from verify.runs.store import code_version
 from verify.runs.sweeps.float_rows import Scan, scan_of
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
 
 SECONDS_OF_CHUNK = 2.0
 _LARGEST, _GROWTH = 4096, 8
-_ANSWER_SECONDS = 10
-"""For whether anything answers, and again for whether that is a scheduler."""
-_LONGEST_GREETING = 2**20
-_ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
-_INSTALL = "pip install 'lemmascope[sweep]'"
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -56,10 +50,6 @@ class Failure:
     """An error of ours at an instance: nothing is kept of it."""
 
     why: str
-
-
-class LostError(RuntimeError):
-    """Those who compute are gone; what they had is asked for again."""
 
 
 Computed = list[tuple[Point, Row | Failure]]
@@ -179,7 +169,7 @@ def _rows(task: Task) -> Rows:
     return Rows(theorem, task.effort)
 
 
-def compute(task: Task, points: Sequence[Point], *, own_process: bool) -> Computed:
+def compute(task: Task, points: Sequence[Point], own_process: bool) -> Computed:
     """Compute a chunk in another process, which loads the theorem by itself."""
     if own_process:
         # Ctrl-C reaches all processes of a terminal; the one that asked ends the others.
@@ -196,7 +186,7 @@ class Chunks:
     def __init__(self) -> None:
         self.size = 1
 
-    def of(self, points: Iterable[Point]) -> Iterator[list[Point]]:
+    def cut(self, points: Iterable[Point]) -> Iterator[list[Point]]:
         """Yield the instances in chunks; each is made when it is asked for."""
         chunk: list[Point] = []
         for point in points:
@@ -214,12 +204,12 @@ class Chunks:
         self.size = max(1, min(fitting, _GROWTH * self.size, _LARGEST))
 
 
-def here(
+def in_this_process(
     theorem: "Theorem", effort: Effort, points: Iterable[Point], chunks: Chunks
 ) -> Generator[Computed, None, None]:
     """Yield the rows of instances that are computed in this process."""
     rows = Rows(theorem, effort)
-    for chunk in chunks.of(points):
+    for chunk in chunks.cut(points):
         try:
             yield rows.compute(chunk)
         except (KeyboardInterrupt, TheoremError):
@@ -227,103 +217,9 @@ def here(
             raise
 
 
-def elsewhere(
+def in_other_processes(
     task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: Any = None
 ) -> Generator[Computed, None, None]:
-    """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client.
-
-    At most two chunks a worker are on their way. What a cluster's dead worker had is done by another; where a process
-    of this machine dies, or a cluster is lost, LostError is raised.
-    """
-    import joblib
-
-    backend = {"backend": "dask", "client": client} if client else {"backend": "loky"}
-    calls = (joblib.delayed(compute)(task, chunk, own_process=client is None) for chunk in chunks.of(points))
-    with joblib.parallel_config(**backend):
-        many = joblib.Parallel(
-            n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
-        )
-        try:
-            yield from many(calls)
-        except (InputError, TheoremError):
-            raise
-        except Exception as error:
-            raise LostError(f"{type(error).__name__}: {error}") from error
-
-
-def needs(package: str, option: str, value: object) -> None:
-    """Raise InputError where a package of the extra `sweep` is missing: one line that says what to install."""
-    from importlib.util import find_spec
-
-    if find_spec(package) is None:
-        raise InputError(option, value, f"needs {package}: {_INSTALL}")
-
-
-def refuse_unanswered(address: str) -> None:
-    """Raise InputError for what is no address, and where nothing answers, or something else than a scheduler.
-
-    That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
-    """
-    form = _ADDRESS.fullmatch(address)
-    if form is None or not 0 < int(form["port"]) < 2**16:
-        raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
-    why = "what answers is something else"
-    try:
-        with socket.create_connection((form["host"].strip("[]"), int(form["port"])), _ANSWER_SECONDS) as connection:
-            if form["scheme"] == "tls":
-                return
-            # A scheduler speaks first: the length of a short message, in 8 bytes.
-            connection.settimeout(_ANSWER_SECONDS)
-            if 0 < int.from_bytes(connection.recv(8, socket.MSG_WAITALL), "little") < _LONGEST_GREETING:
-                return
-    except TimeoutError:
-        why = "it says nothing"
-    except (OSError, UnicodeError) as error:
-        why = str(getattr(error, "strerror", None) or error)
-    raise InputError("--scheduler", address, f"no Dask scheduler answers there: {why}")
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    """Keep Dask's and asyncio's logs to themselves: what goes wrong is told in one line, by an exception."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
-
-
-@contextlib.contextmanager
-def cluster(address: str | None) -> Iterator[Any]:
-    """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
-    if address is None:
-        yield None
-        return
-    if _ADDRESS.fullmatch(address):
-        needs("distributed", "--scheduler", address)
-    refuse_unanswered(address)
-    with _silent(), _client(address) as client:
-        yield client
-
-
-def _client(address: str) -> Any:
-    from distributed import Client
-    from distributed.security import Security
-
-    if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
-        raise InputError(
-            "--scheduler", address, "needs TLS certificates, in Dask's configuration (distributed.comm.tls)"
-        )
-    client = Client.__new__(Client)
-    try:
-        client.__init__(address, timeout=_ANSWER_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        # Else it would be closed when it is collected, which takes long, and a traceback.
-        client.status = "closed"
-        why = f"no Dask scheduler answers there: {type(error).__name__}"
-        raise InputError("--scheduler", address, why) from error
-    return client
+    """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client. Raises LostError."""
+    calls = ((task, chunk, client is None) for chunk in chunks.cut(points))
+    yield from unordered(compute, calls, jobs=jobs, client=client)

@@ -98,7 +98,7 @@ def test_curvature_is_what_it_says(sizes, rate):
         squares = (y[:, :T, None] - y[:, None, :] + mu) ** 2
         second = (p[:, :T, None] ** 2 * p[:, None, :] * squares).sum(axis=(1, 2)).mean()
         with ctx.workprec(BITS):
-            found = [float(x) for x in curvature.at(C)]
+            found = [float(x) for x in curvature.bounds(C)]
         assert found == pytest.approx([f * first, 4 * f**2 * second], rel=1e-11)
 
 
@@ -108,7 +108,7 @@ def test_curvature_bounds_a_cell(sizes, rate):
     for start, end in CELLS:
         with ctx.workprec(BITS):
             curvature = Curvature(Effort(1e12), sizes, shares(sizes, (start + end) / 2), start, rate)
-            both = [[float(x) for x in curvature.at(C)] for C in (start, end)]
+            both = [[float(x) for x in curvature.bounds(C)] for C in (start, end)]
         limits = np.max(both, axis=0)
         for C in np.linspace(float(start), float(end), 9):
             assert np.all(bends(sizes, C, float(start), float(rate)) <= limits + 1e-12)
@@ -143,7 +143,7 @@ def test_a_cell_is_refused_below_what_is_reached_in_it(sizes):
 def test_a_cell_whose_bends_are_all_used(monkeypatch, K, less):
     # Parabolas of just these bends, as high at both ends: G in the middle is the bound, and a hair less is refused.
     p, r, width, search = Fraction(1, 2), Fraction(1, 10), Fraction(1, 4), Search(Effort(1e12), (9, 3, 5, 0))
-    monkeypatch.setattr(Curvature, "at", lambda *_: (number(K), number(less)))
+    monkeypatch.setattr(Curvature, "bounds", lambda *_: (number(K), number(less)))
     middle = (p + K * (width / 2) ** 2 / 2) ** 2 / (3 * (r - less * (width / 2) ** 2 / 2))
     with ctx.workprec(BITS):
         for factor, good in ((1 - Fraction(1, 10**12), False), (1 + Fraction(1, 10**12), True)):

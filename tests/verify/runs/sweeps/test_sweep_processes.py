@@ -203,7 +203,7 @@ def test_what_is_no_address_is_one_line(address):
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
-    monkeypatch.setattr("verify.runs.sweeps.workers._ANSWER_SECONDS", 1)
+    monkeypatch.setattr("verify.executor._ANSWER_SECONDS", 1)
     for address in ("tcp://127.0.0.1:9", "tls://127.0.0.1:9", "tcp://[::1]:9", "tcp://no.such.host.invalid:9"):
         with pytest.raises(InputError, match="no Dask scheduler answers there"):
             verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, scheduler=address)
@@ -213,7 +213,7 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
     ("greeting", "why"), [((), "it says nothing"), ((b"SSH-2.0-OpenSSH_9\r\n",), "what answers is something else")]
 )
 def test_what_answers_and_is_no_scheduler_is_one_line(monkeypatch, greeting, why):
-    monkeypatch.setattr("verify.runs.sweeps.workers._ANSWER_SECONDS", 1)
+    monkeypatch.setattr("verify.executor._ANSWER_SECONDS", 1)
     with listening(*greeting) as port, pytest.raises(InputError, match=f"no Dask scheduler answers there: {why}"):
         verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, scheduler=f"tcp://127.0.0.1:{port}")
 

@@ -30,7 +30,7 @@ def multiplied(x: Matrix, y: Matrix) -> Matrix:
 def value_of(
     terms: list[Term], matrices: dict[str, Matrix], values: Values, definitions: dict[str, Tree]
 ) -> Matrix | None:
-    """Return a sum of words at some matrices, None where a scalar has no value."""
+    """Return a sum of monomials at some matrices, None where a scalar has no value."""
     total: Matrix | None = None
     for scalar, letters in terms:
         factor = value_at(scalar, values, definitions)
@@ -51,7 +51,7 @@ def value_of(
     return total
 
 
-def equal_words(
+def equal_polynomials(
     left: list[Term], right: list[Term], sizes: Any, variables: Any, values: Values, definitions: Any
 ) -> bool | None:
     """Return whether two sums are equal at all that is tried, None where a scalar has no value somewhere."""
@@ -70,7 +70,7 @@ def equal_words(
 
 
 def expanded(factors: list[list[Term]]) -> list[Term]:
-    """Return a product of sums as a sum of words."""
+    """Return a product of sums as a sum of monomials."""
     found: list[Term] = [(tree(1), ())]
     for factor in factors:
         found = [(s * t, (*w, *v)) for s, w in found for t, v in factor]
@@ -82,12 +82,12 @@ def turned(terms: list[Term]) -> list[Term]:
     return [(s, tuple((name, not t) for name, t in reversed(w))) for s, w in terms]
 
 
-def words(draw: random.Random) -> Specimen:
+def matrix_identity(draw: random.Random) -> Specimen:
     """Return an equality of polynomials in matrices."""
     n = draw.choice((1, 2, 2, 3))
     values = {"n": Fraction(n), "a": Fraction(draw.choice((0, 0, 1, 2, -1)))}
     sizes = dict.fromkeys("PQR", (n, n))
-    # All the letters are square of one size, so that any word fits.
+    # All the letters are square of one size, so that any monomial fits.
     scalars = [tree(1), tree(2), tree(-1), symbol("a"), symbol("a") ** 2, V, symbol("a") + 1]
     definitions: dict[str, Tree] = {}
 
@@ -183,7 +183,7 @@ def _specimen(
     statement = Statement(
         tuple(parameters.values()), (clause,), variables=tuple(symbols[v] for v in variables), definitions=put
     )
-    truth = lambda at: equal_words(left, right, sizes, variables, at, definitions)  # noqa: E731
+    truth = lambda at: equal_polynomials(left, right, sizes, variables, at, definitions)  # noqa: E731
     # At 1 by 1 matrices letters commute, and a scalar may be 0; that is true, and need not be found.
     hard = truth(values) is True and ("reverse" in kind or "changed" in kind)
     instance = {name: int(v) if name == "n" else v for name, v in values.items()}

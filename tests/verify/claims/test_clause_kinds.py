@@ -1,0 +1,133 @@
+"""Kinds of clause: what each has to provide, and one from outside that works wherever the shipped ones do."""
+
+import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import verify
+from tests.verify.claims.within import Within
+from tests.verify.command_line import body_of
+from verify import Hypothesis, IsolatedRoot, Parameter, TheoremError
+from verify.rechecker.clauses import CLAUSES, KINDS
+
+x = sp.Symbol("x", positive=True)
+X = (Parameter("x", "rational", "a number", above=0),)
+# 1/(x + 1) is within 1/2 of 0 where x is 1 at least, and equal to 1/2 at 1; within 2/5 from 3/2 on.
+SMALL = Within("small", 1 / (x + 1), sp.Integer(0), sp.Rational(1, 2))
+LARGE = Hypothesis("large", sp.Ge(x, 1))
+
+
+@pytest.fixture
+def shares(make_theorem):
+    """A theorem that 1/(x + 1) is within a tolerance of 0, for x ≥ 1."""
+    return lambda tolerance="1/2": make_theorem(
+        replace(SMALL, tolerance=sp.Rational(tolerance)), parameters=X, hypotheses=(LARGE,)
+    )
+
+
+def test_what_it_lowers_to_is_what_the_digest_covers(shares):
+    statement = shares().statement
+    assert replace(statement, clauses=(SMALL.lowered,)).digest == statement.digest
+    assert shares("1/3").statement.digest != statement.digest
+
+
+def test_it_is_proved_checked_and_refuted(shares):
+    proved = verify.check(shares(), x=2).clauses[0]
+    assert (proved.claim, proved.evidence, proved.rechecked) == ("|1/(x + 1) - (0)| <= 1/2", "proved", True)
+    assert proved.margin == Fraction(1, 4) - Fraction(1, 9)
+    held, failed = (verify.check(shares("2/5"), x=x).clauses[0] for x in (2, "5/4"))
+    assert (held.outcome, held.evidence) == ("verified", "certified")
+    assert (failed.outcome, failed.evidence) == ("refuted", "certified")
+    assert failed.margin == Fraction(4, 25) - Fraction(16, 81)
+
+
+def test_a_search_finds_its_counterexample_and_how_sharp_it_is(shares):
+    found = verify.explore(shares("2/5"), max_examples=300, seconds=20)
+    assert found.certified and found.clause.label == "small"
+    assert 1 <= found.counterexample["x"] < Fraction(3, 2)
+    true = verify.explore(shares(), max_examples=300, seconds=20)
+    # At x = 1 it is an equality: the ratio of the sides is 1.
+    assert true.counterexample is None and true.sharpness[0].ratio == 1
+
+
+def test_a_sweep_reads_it_in_floats_and_exactly(shares):
+    for certify, evidence in ((False, "computed"), (True, "certified")):
+        rows = [row for _, row in verify.sweep(shares("2/5"), {"x": ["5/4", 2, 3]}, certify=certify).rows()]
+        assert [row["claim"] for row in rows] == ["refuted", "verified", "verified"]
+        assert [row["evidence"] for row in rows] == ["certified", evidence, evidence]
+
+
+FILE = """
+from tests.verify.claims.within import Within
+
+THEOREM = theorem_of(Within("mean", (x + 3) / 2, 2, Fraction(1, 2)))
+"""
+
+
+def test_its_certificate_text_and_json(theorem_file, cli, tmp_path):
+    name, certificate = theorem_file(FILE) + ":THEOREM", str(tmp_path / "c.json")
+    code, out, _ = cli("check", name, "x=3/2", "--certificate", certificate)
+    assert code == 0 and "|x/2 + 3/2 - (2)| <= 1/2" in out
+    assert cli("recheck", certificate)[0] == 0
+    (clause,) = json.loads((tmp_path / "c.json").read_text())["statement"]["claim"]
+    assert (clause["kind"], clause["says"]) == ("inequality", "|x/2 + 3/2 - (2)| <= 1/2")
+    (shown,) = body_of(cli("check", name, "x=3", "--json")[1])["clauses"]
+    assert (shown["claim"], shown["holds"], shown["rechecked"]) == ("|x/2 + 3/2 - (2)| <= 1/2", False, True)
+    assert shown["margin"] == "-3/4"
+
+
+@dataclass(frozen=True)
+class Unlowered(Within):
+    """The same, in data that the re-checker does not know."""
+
+    relation = None
+
+    def to_data(self):
+        return super().to_data() | {"kind": "within"}
+
+
+def test_what_does_not_lower_is_computed_at_most(make_theorem):
+    clause = Unlowered("small", 1 / (x + 1), sp.Integer(0), sp.Rational(1, 2))
+    theorem = make_theorem(clause, parameters=X, hypotheses=(LARGE,))
+    for at, outcome in ((2, "verified"), ("1/2", "out_of_scope")):
+        result = verify.check(theorem, x=at)
+        assert (result.outcome, result.clauses[0].evidence, result.clauses[0].rechecked) == (outcome, "computed", False)
+        assert "'within' is no kind of clause that this program knows" in result.clauses[0].unchecked
+    found = verify.explore(replace(theorem, statement=replace(theorem.statement, hypotheses=())), seconds=20)
+    assert found.counterexample is not None and not found.certified
+
+
+def test_a_relation_is_the_one_of_the_data(make_theorem):
+    class Other(Within):
+        relation = sp.Le(x, 2)
+
+    with pytest.raises(TheoremError, match="clause small: its relation is not the one of its data"):
+        make_theorem(Other("small", x, 1, sp.Integer(1)), parameters=X)
+
+
+def test_what_lacks_a_part_is_no_clause(make_theorem):
+    class Bare:
+        label = text = "bare"
+        relation = None
+
+    lacks = "quantifies, uses_matrices, rests_on_hypotheses, expressions, bound_names, to_data, evaluate, prove, scan"
+    with pytest.raises(TheoremError, match=f"Bare, where a clause is needed, such as .*: it has no {lacks}$"):
+        make_theorem(Bare())
+
+
+def test_the_engine_and_the_re_checker_say_the_same_of_a_kind():
+    library = [clause for name in verify.theorem_ids() for clause in verify.load_theorem(name).statement.clauses]
+    root = IsolatedRoot("root", (x - 1,), (sp.Symbol("z"),), (sp.Integer(1),), sp.Integer(1))
+    found = {clause.to_data()["kind"]: clause.rests_on_hypotheses for clause in (*library, root)}
+    assert found == {kind: clause.rests_on_hypotheses for kind, clause in CLAUSES.items()}
+
+
+def test_each_kind_of_proof_is_for_a_kind_of_clause():
+    assert {kind for proof in KINDS.values() for kind in proof.shows} == CLAUSES.keys()
+    # What is for all parameters only verifies.
+    assert {o for proof in KINDS.values() if proof.for_all for shown in proof.shows.values() for o in shown} == {
+        "verified"
+    }

@@ -1,0 +1,71 @@
+"""A kind of clause that is no part of `verify`: two numbers differ by a tolerance at most.
+
+It lowers to an inequality between squares. That is what its digest covers, what is proved and what the re-checker
+reads; its own are the words, and the number that is shown.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import sympy as sp
+
+from verify import ClauseResult, Context, Inequality, Statement, TheoremError
+
+
+@dataclass(frozen=True)
+class Within:
+    """|left − right| ≤ tolerance, a number > 0."""
+
+    quantifies: ClassVar = True
+    uses_matrices: ClassVar = False
+    rests_on_hypotheses: ClassVar = True
+
+    label: str
+    left: sp.Expr
+    right: sp.Expr
+    tolerance: sp.Expr
+
+    def __post_init__(self) -> None:
+        if not sp.sympify(self.tolerance).is_positive:
+            raise TheoremError(f"clause {self.label}: the tolerance {self.tolerance} is no number > 0")
+
+    @property
+    def lowered(self) -> Inequality:
+        """The same in a kind that is part of `verify`."""
+        squares = sp.Le((self.left - self.right) ** 2, sp.sympify(self.tolerance) ** 2, evaluate=False)
+        return Inequality(self.label, squares, says=self.text)
+
+    @property
+    def text(self) -> str:
+        """The clause in symbols."""
+        return f"|{self.left} - ({self.right})| <= {self.tolerance}"
+
+    @property
+    def relation(self) -> sp.core.relational.Relational:
+        """The inequality between squares."""
+        return self.lowered.relation
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield the sides of the inequality."""
+        yield from self.lowered.expressions()
+
+    def bound_names(self) -> set[str]:
+        """Return no names."""
+        return set()
+
+    def to_data(self) -> dict[str, Any]:
+        """Return what the digest covers: the inequality."""
+        return self.lowered.to_data()
+
+    def evaluate(self, context: Context) -> ClauseResult:
+        """Decide the inequality."""
+        return self.lowered.evaluate(context)
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Mapping[str, Any] | None:
+        """Prove the inequality for all parameters."""
+        return self.lowered.prove(statement, hypotheses=hypotheses)
+
+    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+        """Return the inequality's relative margin."""
+        return self.lowered.scan(statement, instance)

@@ -1,0 +1,175 @@
+"""What a package ships is written anew where it no longer fits, and is else left as it is."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+from verify import Inequality, InputError
+from verify.checking.standing import standing
+from verify.reports.necessity_map import shipped
+
+THEOREMS = """
+import sympy as sp
+
+from verify import Finding, Hypothesis, Inequality, Paper, Parameter, Premise, Source, Statement, Theorem
+
+x = sp.Symbol("x", positive=True)
+X = Parameter("x", "rational", "a number", above=0)
+PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
+
+
+def made(name, bound, **more):
+    clause, small = Inequality("c", sp.Le(x**2, bound)), Hypothesis("small", sp.Le(x, 2))
+    statement = Statement((X,), (clause,), (small,))
+    return Theorem(f"zeta2025.{name}", "a title", Source("1", "printed", PAPER), statement, {"x": 1}, **more)
+
+
+first = made("first", 4)
+second = made("second", 9, proof_uses=("zeta2025.first",))
+found = Finding(
+    "zeta2025.finding", PAPER, "A title", "A text.", "verify check zeta2025.first x=1", {"outcome": "verified"},
+    (Premise("Definition 1", "printed"),),
+)
+"""
+CATALOGUE = """
+THEOREMS = {"zeta2025.second": "zeta_of_a_test.theorems:second", "zeta2025.first": "zeta_of_a_test.theorems:first"}
+FINDINGS = {"zeta2025.finding": "zeta_of_a_test.theorems:found"}
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A project with a package of two theorems and a finding; its modules end with the test."""
+    folder, info = tmp_path / "zeta_of_a_test", tmp_path / "zeta-1.dist-info"
+    folder.mkdir()
+    info.mkdir()
+    (tmp_path / "pyproject.toml").write_text("")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zeta\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[lemmascope.catalogue]\nzeta = zeta_of_a_test.catalogue\n")
+    for name, text in (("__init__", ""), ("theorems", THEOREMS), ("catalogue", CATALOGUE)):
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    importlib.invalidate_caches()
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("zeta_of_a_test")]:
+        del sys.modules[name]
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.parent.rglob("*.json")}
+
+
+def pin(cli, *arguments):
+    """Pin, and return the exit code, what was written as (what, of what), and what could not be."""
+    code, out, _ = cli("pin", "--seconds", "3", "--json", *arguments)
+    rows = body_of(out)["pinned"]
+    named = lambda failed: [(row["what"], row["id"]) for row in rows if bool(row["failed"]) is failed]  # noqa: E731
+    return code, named(False), named(True)
+
+
+FIRST, SECOND = "zeta2025.first", "zeta2025.second"
+ALL = [
+    *(("digest", FIRST), ("digest", SECOND)),
+    *(("certificate", FIRST), ("certificate", SECOND)),
+    *(("map", FIRST), ("map", SECOND)),
+    ("findings", "zeta_of_a_test"),
+]
+
+
+def test_everything_is_written_once(package, cli):
+    assert pin(cli) == (0, ALL, [])
+    assert json.loads((package / "statement_digests.json").read_text()) == {
+        name: verify.load_theorem(name).statement.digest for name in (FIRST, SECOND)
+    }
+    assert [standing(verify.load_theorem(name)).why for name in (FIRST, SECOND)] == ["", ""]
+    assert shipped(verify.load_theorem(FIRST)).counts() == "1 needed (small)"
+    assert "## zeta2025" in (package.parent / "FINDINGS.md").read_text()
+    before = contents(package)
+    assert pin(cli, "zeta_of_a_test") == (0, [], []) and contents(package) == before
+    assert cli("pin") == (0, "all fits\n", "")
+
+
+def test_what_changed_alone_is_written(package, cli, monkeypatch):
+    pin(cli)
+    before, theorem = contents(package), verify.load_theorem(SECOND)
+    weaker = replace(theorem.statement, clauses=(Inequality("c", sp.Le(sp.Symbol("x", positive=True) ** 2, 16)),))
+    monkeypatch.setattr("zeta_of_a_test.theorems.second", replace(theorem, statement=weaker))
+    assert pin(cli) == (0, [("digest", SECOND), ("certificate", SECOND), ("map", SECOND), ALL[-1]], [])
+    after = contents(package)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    assert {name for name in changed if SECOND not in name} == {"statement_digests.json"}
+    # Another example is another certificate, and no more.
+    monkeypatch.setattr("zeta_of_a_test.theorems.second", replace(theorem, statement=weaker, example={"x": 2}))
+    code, out, _ = cli("pin")
+    assert (code, out.count("\n")) == (0, 1) and "it is of another instance than the example" in out
+
+
+def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
+    pin(cli)
+    path = package / "certificates" / f"{FIRST}.json"
+    right = path.read_bytes()
+    path.write_bytes(right.replace(b'"verified"', b'"refuted"'))
+    # The second one's proof uses the first: its own certificate fits all the same.
+    assert pin(cli) == (0, [("certificate", FIRST)], []) and path.read_bytes() == right
+
+
+def test_files_of_theorems_that_are_gone_are_removed(package, cli, monkeypatch):
+    pin(cli)
+    monkeypatch.delitem(sys.modules["zeta_of_a_test.catalogue"].THEOREMS, SECOND)
+    (package / "certificates" / "unrelated.txt").write_text("mine")
+    code, written, _ = pin(cli)
+    assert code == 0 and written[:2] == [("digest", SECOND), ("certificate", SECOND)]
+    assert {name for name in contents(package) if SECOND in name} == set()
+    assert any(FIRST in name for name in contents(package)) and (package / "certificates" / "unrelated.txt").is_file()
+
+
+def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch):
+    theorem = verify.load_theorem(FIRST)
+    free = sp.Symbol("y", real=True)
+    open_ = replace(theorem.statement, variables=(free,), clauses=(Inequality("c", sp.Ge(free**4 - free + 1, 0)),))
+    monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=open_))
+    code, written, failed = pin(cli)
+    # The second one's certificate is written, and rests on one that is not there.
+    assert (code, failed) == (3, [("certificate", FIRST), ("certificate", SECOND)])
+    assert {what for what, _ in written} == {"digest", "certificate", "map", "findings"}
+    code, _, err = cli("pin")
+    assert code == 3 and f"certificate of {FIRST}: no certificate is shipped: not written: --certificate = c" in err
+
+
+def test_an_interrupted_one_keeps_what_it_wrote(package, cli, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.reports.pinned_files.necessity", interrupted)
+    code, out, err = cli("pin", "--json")
+    assert code == 130 and err == "verify: interrupted; what was written is kept\n"
+    assert [(row["what"], row["id"]) for row in body_of(out)["pinned"]] == ALL[:4]
+    assert len(contents(package)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("nothing",), ("package = nothing: has no theorems; known are", "zeta_of_a_test")),
+        (("zeta_of_a_test", "--seconds", "0"), ("seconds = 0", "must be a number > 0")),
+    ],
+)
+def test_what_is_not_understood(package, cli, arguments, parts):
+    assert_one_line(cli("pin", *arguments), *parts)
+
+
+def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypatch, tmp_path):
+    (tmp_path / "pyproject.toml").unlink()
+    assert_one_line(cli("pin"), "zeta_of_a_test: is no project of yours: there is no pyproject.toml above")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert_one_line(cli("pin"), "must be named", "in this folder is none; known are theorems, zeta_of_a_test")
+    with pytest.raises(InputError, match="must be named"):
+        next(verify.pin())

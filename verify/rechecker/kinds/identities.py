@@ -1,0 +1,100 @@
+"""The kind of proof that two expressions are one rational function, of symbols and of exponentials."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..fields import evaluate
+from ..given import Given, with_units
+from ..nodes import Node, order
+from ..polynomials import Quotients, Sign, admit_positive, refuse
+from ..reading import Rejected, entries, items, string, whole
+from .positivity import over_bounds, with_slack
+
+
+def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
+    """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
+
+    Everything that is divided by is a product of atoms that are nowhere zero and of the listed
+    factors, each of which keeps one sign on the domain. What was divided by and cancelled is such a
+    product or keeps one sign; what is under a logarithm or a root and cancelled is positive.
+    """
+    everywhere = string(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
+    nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]
+    factors = []
+    for i, entry in enumerate(items(proof["factors"], f"{where}.factors")):
+        at = f"{where}.factors[{i}]"
+        entries(entry, at, "factor shift")
+        node = given.expression(entry["factor"], f"{at}.factor")
+        node = node if everywhere else given.at_instance(node)
+        shift = None if entry["shift"] is None else whole(entry["shift"], f"{at}.shift", 0, len(given.domain) - 1)
+        if shift is not None and not everywhere:
+            raise Rejected(f"{at}.shift: an instance has no shifts")
+        _keeps_sign(given, node, shift, at)
+        factors.append(node)
+    if not everywhere:
+        nodes = [given.at_instance(node) for node in nodes]
+    nodes, cancelled = given.terms.cancelled(nodes)
+    divisors = _unsigned_divisors(given, cancelled, range(len(given.domain) if everywhere else 0), where)
+
+    def vanishes(units: dict[Any, int]) -> bool:
+        field = Quotients(given.effort, given.sign_of, refuse, units)
+        for i, node in enumerate(factors):
+            (value,) = evaluate(given.terms, [node], field)
+            if len(value.numerator) < 2 and 0 in value.numerator:
+                raise Rejected(f"{where}.factors[{i}]: is a constant")
+            field.factors.append(field.primitive(value.numerator))
+        left, right, *others = evaluate(given.terms, [*nodes, *divisors], field)
+        for divisor in others:
+            field.inverse(divisor)
+        return field.is_zero(field.plus(left, field.times(field.number(Fraction(-1)), right)))
+
+    if not with_units(vanishes):
+        raise Rejected(f"{where}: the two sides are not the same rational function")
+
+
+def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
+    """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
+    left = []
+    for node in order(cancelled):
+        if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
+            continue
+        divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1
+        if divides and node.args[1].value > 0:
+            continue
+        shown = node.head in ("Pow", "log") and any(
+            _shows_sign(given, node.args[0], shift, where, positive=not divides) for shift in (None, *shifts)
+        )
+        if not shown and not divides:
+            raise Rejected(f"{where}: a {node.head} that cancels is not shown to have a value")
+        left += [] if shown else [node.args[0]]
+    return left
+
+
+def _shows_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool) -> bool:
+    try:
+        _keeps_sign(given, node, shift, where, positive=positive)
+    except Rejected:
+        return False
+    return True
+
+
+def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool = False) -> None:
+    """See that a factor has no zero on the domain, or is positive: in slacks, its coefficients have one sign.
+
+    First the larger side of a relation of the domain, a symbol, is written as the smaller plus a
+    slack; then every parameter as its minimum (or the bound that it is above) plus another.
+    """
+    signs: dict[Any, Sign] = {}
+    if shift is not None:
+        node = given.terms.substitute(node, with_slack(given, given.domain[shift], shift, signs, where))
+    node = given.terms.substitute(node, over_bounds(given, given.values, signs))
+
+    def good(units: dict[Any, int]) -> bool:
+        field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
+        (value,) = evaluate(given.terms, [node], field)
+        sign = field.one_sign(value.numerator) if value.numerator else 0
+        return sign == 1 and field.is_signed() if positive else sign != 0
+
+    if not with_units(good):
+        raise Rejected(f"{where}: the factor is not shown to keep one sign on the domain")

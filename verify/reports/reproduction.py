@@ -1,0 +1,112 @@
+"""A finding's command run again, and what it reports held against what the finding says."""
+
+import contextlib
+import io
+import json
+import shlex
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from verify.outcomes import Enclosure
+from verify.reports.command_line import INTERRUPTED, run
+from verify.reports.findings import Expected, Finding, load_finding, shown
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One value that a command was expected to report; `why` says what is wrong where it is not."""
+
+    path: str
+    expected: Expected
+    why: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value was there and as expected."""
+        return not self.why
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A finding's command as it ran: its exit code, its standard error, and every expectation."""
+
+    finding: str
+    exit_code: int
+    expectations: tuple[Expectation, ...]
+    error: str
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether every expectation holds."""
+        return all(expectation.holds for expectation in self.expectations)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One line for each expectation that does not hold."""
+        return tuple(f"{e.path}: {e.why}" for e in self.expectations if not e.holds)
+
+
+def reproduce(finding: Finding | str) -> Reproduction:
+    """Run a finding's command in this process and hold its JSON against what is expected; errors are reported.
+
+    Raises InputError for an id that is unknown.
+    """
+    finding = load_finding(finding) if isinstance(finding, str) else finding
+    out, err = io.StringIO(), io.StringIO()
+    started = time.monotonic()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        words = shlex.split(finding.command)[1:]
+        # What was measured once reproduces nothing.
+        anew = ["--no-cache"] if words[0] == "simulate" and "--no-cache" not in words else []
+        code = run([*words, *anew, "--json"])
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    found, error = None, err.getvalue().strip()
+    try:
+        found = json.loads(out.getvalue())
+    except ValueError:
+        error = error or "the command printed no JSON"
+    expectations = tuple(
+        Expectation(path, expected, error if found is None else _why_not(found, path, expected))
+        for path, expected in finding.expect.items()
+    )
+    return Reproduction(finding.id, code, expectations, error, time.monotonic() - started)
+
+
+def _why_not(found: object, path: str, expected: Expected) -> str:
+    """Return "" where the value at a path is the expected one, else what is wrong."""
+    here: Any = found
+    for part in path.split("."):
+        if isinstance(here, list):
+            labels: dict[str, Any] = {str(i): item for i, item in enumerate(here)}
+            here = labels | {item["label"]: item for item in here if isinstance(item, dict) and "label" in item}
+        if not isinstance(here, dict) or part not in here:
+            return f"there is no {part!r}"
+        here = here[part]
+    if _is(here, expected):
+        return ""
+    return f"is {json.dumps(here, ensure_ascii=False)}, expected {shown(expected)}"
+
+
+def _is(found: object, expected: Expected) -> bool:
+    if isinstance(expected, bool | str | None):
+        return type(found) is type(expected) and found == expected
+    low, high = _interval(found)
+    wanted = expected if isinstance(expected, Enclosure) else Enclosure(expected, expected)
+    return (wanted.lower is None or (low is not None and low >= wanted.lower)) and (
+        wanted.upper is None or (high is not None and high <= wanted.upper)
+    )
+
+
+def _interval(found: object) -> tuple[Fraction | None, Fraction | None]:
+    """Return the ends of a number as the command line writes it; None for an end that is not known."""
+    if isinstance(found, dict):
+        return _interval(found.get("lower"))[0], _interval(found.get("upper"))[1]
+    try:
+        number = Fraction(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else None
+    except (ValueError, ZeroDivisionError):
+        number = None
+    return number, number
