@@ -7,6 +7,7 @@ from verify.reports.verbs import derive as derive
 from verify.reports.verbs import explore as explore
 from verify.reports.verbs import list_theorems as list_theorems
 from verify.reports.verbs import necessity as necessity
+from verify.reports.verbs import observe as observe
 from verify.reports.verbs import pin as pin
 from verify.reports.verbs import recheck as recheck
 from verify.reports.verbs import simulate as simulate
@@ -98,8 +99,5 @@ from verify.reports.reproduction import reproduce as reproduce
 from verify.checking.registry import finding_ids as finding_ids
 from verify.reports.findings import findings_text as findings_text
 from verify.reports.findings import load_finding as load_finding
-
-# A recursion at many instances, in float64.
-from verify.evaluation.many_runs import observe as observe
 
 __version__: str

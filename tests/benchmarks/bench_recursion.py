@@ -10,8 +10,8 @@ import numpy as np
 import verify
 from tests.benchmarks.limits import Limit
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS
-from verify import load_theorem, observe
-from verify.evaluation.many_runs import fixed_symbols
+from verify import load_theorem
+from verify.evaluation.many_runs import fixed_symbols, observe
 from verify.evaluation.programs import compile_program
 
 POINTS, STEPS = 10_000, 100_000

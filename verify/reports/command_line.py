@@ -32,6 +32,12 @@ app = typer.Typer(
 
 TheoremArgument = Annotated[str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name", show_default=False)]
 Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
+OverGrids = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -204,12 +210,7 @@ def map_necessity(
 def sweep_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
-        ),
-    ] = None,
+    over: OverGrids = None,
     store: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="where rows are kept, else .lemmascope/results.sqlite", show_default=False),
@@ -256,6 +257,30 @@ def sweep_theorem(
     lost = result.failed or result.stopped or result.done < len(result.grid)
     differs = result.rechecked is not None and result.rechecked.differing > 0
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
+
+
+@_verb("observe")
+def observe_recursion(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    at: Annotated[
+        str, typer.Option("--at", metavar="STEP,...", help="after how many steps, rising", show_default=False)
+    ] = "",
+    over: OverGrids = None,
+    as_json: AsJson = False,
+) -> None:
+    """Follow the theorem's recursion in float64, at many instances at once, with no claim to proof."""
+    from verify.language.parameters import read_assignments
+    from verify.runs.sweeps.grids import read_over
+
+    if not all(part.strip().isdecimal() for part in at.split(",")):
+        raise InputError("--at", at, "must be one or more numbers of steps, from 0 on, rising")
+    steps = [int(part) for part in at.split(",")]
+    result = verbs.observe(theorem, steps, read_over(over or []), read_assignments(given or []))
+    if as_json:
+        _print_json(result.to_json())
+    else:
+        _say(result.text())
 
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from verify.reports.pinned_files import Pinned
     from verify.runs.experiments import Experiment, ExperimentResult
     from verify.runs.store import Store
+    from verify.runs.sweeps.observation import Observation
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.results import ExploreResult
@@ -157,6 +158,28 @@ def sweep(
     workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
     effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
     return runs.sweep(_loaded(theorem), over, _values(given, values), **workers, **effort)
+
+
+def observe(
+    theorem: "Theorem | str",
+    steps: Sequence[int],
+    over: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
+    /,
+    **values: Any,
+) -> "Observation":
+    """Follow a theorem's recursion in float64, with no claim to proof, at one instance or many. Raises InputError.
+
+    Parameters
+    ----------
+    steps
+        After how many steps its observable is asked for, rising.
+    over
+        By a parameter's name its values, as in `sweep`.
+    """
+    from verify.runs.sweeps import observation
+
+    return observation.observe(_loaded(theorem), steps, over or {}, _values(given, values))
 
 
 def simulate(

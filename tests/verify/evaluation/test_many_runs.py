@@ -7,8 +7,9 @@ import pytest
 import sympy as sp
 
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS
-from verify import Dynamics, InputError, TheoremError, cores, observe, primitive
+from verify import Dynamics, InputError, TheoremError, cores, primitive
 from verify.evaluation.iteration import scan_trajectory
+from verify.evaluation.many_runs import observe
 
 x, y, a, b = sp.symbols("x y a b")
 # Every function and every power that a program may have.

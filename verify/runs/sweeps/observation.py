@@ -1,0 +1,108 @@
+"""A theorem's recursion at many instances at once, in float64: what its observable is, with no claim to proof."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verify.claims.context import expanded
+from verify.errors import InputError
+from verify.evaluation import many_runs
+from verify.evaluation.instances import check_domain
+from verify.language.parameters import Value, parse_instance
+from verify.language.recursion import Dynamics
+from verify.outcomes import json_numbers, number_text
+from verify.runs.sweeps.grids import grid
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """The observable of a theorem's recursion after some steps at some instances.
+
+    `values` is a float64 array of shape (instances, steps): infinite or NaN where a run diverges.
+    """
+
+    theorem: str
+    clause: str
+    observable: str
+    steps: tuple[int, ...]
+    instances: tuple[Mapping[str, Value], ...]
+    values: np.ndarray
+
+    def text(self) -> str:
+        """Return a line for each instance: its values, and the observable after each number of steps."""
+        lines = [
+            "  ".join([" ", " ".join(f"{k}={number_text(v)}" for k, v in at.items()), *(f"{x:.6g}" for x in row)])
+            for at, row in zip(self.instances, self.values.tolist(), strict=True)
+        ]
+        steps = ", ".join(map(str, self.steps))
+        return "\n".join([f"{self.theorem}: {self.clause}: after {steps} steps, in float64, not proved", *lines])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify observe --json`, without `schema` and `version`."""
+        rows = zip(self.instances, self.values.tolist(), strict=True)
+        return {
+            "theorem": self.theorem,
+            "clause": self.clause,
+            "observable": self.observable,
+            "steps": list(self.steps),
+            "rows": [
+                {"instance": json_numbers(instance), "values": [x if np.isfinite(x) else None for x in values]}
+                for instance, values in rows
+            ],
+        }
+
+
+def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], given: Mapping[str, Any]) -> Observation:
+    """Follow a theorem's recursion at each instance of a grid, or at one.
+
+    Parameters
+    ----------
+    steps
+        After how many steps it is looked at: integers >= 0, rising.
+    over
+        By a parameter's name its values, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
+    given
+        The other parameters that the recursion uses; a word is the paper's where it is absent.
+
+    Raises
+    ------
+    InputError
+        For a theorem without a recursion, and values that are missing, unknown or outside their domains.
+    TheoremError
+        For a recursion with primitives.
+    """
+    words = {p.name: given.get(p.name, p.words[0]) for p in theorem.statement.parameters if p.words}
+    clause, recursion = _recursion(theorem, words)
+    used = {symbol.name for symbol in many_runs.fixed_symbols(recursion)}
+    asked = used | given.keys() | over.keys()
+    known = {p.name for p in theorem.statement.parameters}
+    parameters = [p for p in theorem.statement.parameters if p.name in asked or asked - known]
+    points = grid(parameters, over, given).points() if over else [{}]
+    instances = tuple(parse_instance(parameters, {**given, **point}, partial=False) for point in points)
+    for instance in instances:
+        check_domain(theorem.statement, instance)
+    columns = {name: [float(instance[name]) for instance in instances] for name in sorted(used)}
+    values = many_runs.observe(recursion, columns, steps).T
+    return Observation(
+        theorem=theorem.id,
+        clause=clause,
+        observable=str(recursion.observable),
+        steps=tuple(steps),
+        instances=instances,
+        values=np.broadcast_to(values, (len(instances), len(steps))),
+    )
+
+
+def _recursion(theorem: "Theorem", words: Mapping[str, Any]) -> tuple[str, Dynamics]:
+    """Return the label of the first clause about a recursion, and that with the definitions substituted."""
+    statement = theorem.statement.specialised(words)
+    for clause in statement.clauses:
+        recursion = getattr(clause, "dynamics", None)
+        if isinstance(recursion, Dynamics):
+            return clause.label, expanded(statement, recursion)
+    raise InputError("theorem", theorem.id, "has no clause about a recursion: there is nothing to observe")
