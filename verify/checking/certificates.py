@@ -1,6 +1,5 @@
 """Certificates: the decided clauses of a check as data that a program knowing nothing of this one can re-check."""
 
-import contextlib
 import json
 import os
 import stat
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.files import write_whole
 from verify.outcomes import Enclosure
 from verify.provers.proof_data import inverse_roots, number
 
@@ -90,16 +90,10 @@ def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> 
     except (Rejected, Unreadable) as error:
         raise InputError("--certificate", path, f"the re-checker does not accept it: {error}") from error
     path = certificate_file(str(path))
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_whole(path, text)
     except OSError as error:
         raise InputError("--certificate", path, f"cannot be written: {error.strerror}") from error
-    finally:
-        # Moved, or half written: in no case is it left behind, after Ctrl-C neither.
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def _digest_of(name: str) -> str:

@@ -28,6 +28,7 @@ from verify.errors import (
     UndefinedError,
 )
 from verify.language.expressions import to_data
+from verify.language.statement import is_shipped
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Decider:
         return replace(result, evidence=Evidence.COMPUTED, proof=None, unchecked=verdict.why)
 
     def _evaluated(self, clause: Clause) -> ClauseResult:
+        self.context.clause = clause
         try:
             result = ended(self.context.late, clause.evaluate, self.context)
         except KeyboardInterrupt:
@@ -109,13 +111,15 @@ class Decider:
         except (UndefinedError, UndecidedError, NotExactError, ZeroDivisionError) as error:
             return ClauseResult.undecided(clause, f"no value here: {error}")
         except Exception as error:
-            if isinstance(error, InputError | TheoremError) or type(clause).__module__.startswith("verify."):
+            if isinstance(error, InputError | TheoremError) or is_shipped(clause):
                 raise
             raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
         if not isinstance(result, ClauseResult):
             raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
         if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
             raise TheoremError(f"clause {clause.label}: {result.outcome!r} is no outcome of a clause")
+        if not isinstance(result.proof, Mapping | None):
+            raise TheoremError(f"clause {clause.label}: its proof is a {type(result.proof).__name__}, and no mapping")
         if not isinstance(result.margin, int | Fraction | Enclosure | None):
             raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is no exact number")
         # What is decided is what the statement says, and a witness is one of a refutation.

@@ -5,40 +5,54 @@ PREDICTIONS and FINDINGS map ids to `module:object`. An object is imported when 
 from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read beside them.
 """
 
+import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from importlib import metadata, resources
 from pathlib import Path
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from verify.errors import InputError
+from verify.files import NAME
 
 Kind = TypeVar("Kind")
+_CATALOGUE = "lemmascope.catalogue"
+_ID = "of letters, digits, _, - and ., as files are named by it"
 
 
-def catalogues() -> dict[str, ModuleType]:
-    """Return, by their names, the modules in which packages say what they have. Raises InputError."""
-    found = {}
-    for entry in metadata.entry_points(group="lemmascope.catalogue"):
+def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
+    """Yield what is installed of a kind with its package, from the kind's own group and from each catalogue.
+
+    Of a catalogue that cannot be read, the error: what others have is there all the same.
+    """
+    group, installed = f"lemmascope.{kind}s", metadata.entry_points()
+    for entry in installed.select(group=group):
+        fits = NAME.fullmatch(entry.name)
+        yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is no id: it must be {_ID}")
+    for entry in installed.select(group=_CATALOGUE):
         try:
-            found[entry.value] = entry.load()
-        except Exception as error:
+            listed = getattr(entry.load(), f"{kind}s".upper(), {})
+        except (Exception, SystemExit) as error:
             why = f"cannot be loaded: {type(error).__name__}: {error}"
-            raise InputError("lemmascope.catalogue", entry.value, why) from error
-    return found
+            yield _top(entry.value), InputError(_CATALOGUE, entry.value, why)
+            continue
+        if not isinstance(listed, Mapping) or not all(map(_is_entry, listed.items())):
+            why = f"its {kind}s must map ids, {_ID}, to `module:object`"
+            yield _top(entry.value), InputError(_CATALOGUE, entry.value, why)
+        else:
+            for name, value in listed.items():
+                yield _top(entry.value), metadata.EntryPoint(name, value, group)
 
 
-def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint]]:
-    """Yield what is installed of a kind with its package, from the kind's own group and from each catalogue."""
-    group = f"lemmascope.{kind}s"
-    for entry in metadata.entry_points(group=group):
-        yield _top(entry.value), entry
-    for name, module in catalogues().items():
-        listed: Any = getattr(module, f"{kind}s".upper(), {})
-        if not isinstance(listed, Mapping) or not all(isinstance(x, str) for pair in listed.items() for x in pair):
-            raise InputError("lemmascope.catalogue", name, f"its {kind}s are no mapping of ids to `module:object`")
-        for key, value in listed.items():
-            yield _top(name), metadata.EntryPoint(key, value, group)
+def _is_entry(pair: tuple[object, object]) -> bool:
+    name, value = pair
+    fits = isinstance(name, str) and isinstance(value, str) and NAME.fullmatch(name)
+    return bool(fits and re.fullmatch(r"[\w.]+:[\w.]+", str(value)))
+
+
+def _entries(kind: str) -> list[tuple[str, metadata.EntryPoint]]:
+    """Return what can be read of what is installed of a kind, with its package."""
+    return [(package, entry) for package, entry in _listed(kind) if not isinstance(entry, InputError)]
 
 
 def _top(value: str) -> str:
@@ -47,8 +61,14 @@ def _top(value: str) -> str:
 
 
 def ids(kind: str, package: str | None = None) -> list[str]:
-    """Return the ids of all that is installed of a kind, or of a package, sorted; nothing of it is imported."""
-    return sorted({entry.name for its, entry in _listed(kind) if package in (None, its)})
+    """Return the ids of all that is installed of a kind, or of a package, sorted; nothing of it is imported.
+
+    Raises InputError for a catalogue that cannot be read.
+    """
+    listed = [entry for its, entry in _listed(kind) if package in (None, its)]
+    if broken := [entry for entry in listed if isinstance(entry, InputError)]:
+        raise broken[0]
+    return sorted({entry.name for entry in listed if not isinstance(entry, InputError)})
 
 
 def theorem_ids(package: str | None = None) -> list[str]:
@@ -78,21 +98,30 @@ def prediction_ids() -> list[str]:
 
 def package_of(theorem_id: str) -> str:
     """Return the top-level package that has a theorem. Raises InputError for an unknown id."""
-    found = [package for package, entry in _listed("theorem") if entry.name == theorem_id]
+    found = [package for package, entry in _entries("theorem") if entry.name == theorem_id]
     if not found:
         raise InputError("theorem", theorem_id, "unknown id")
     return found[0]
 
 
+def packages() -> list[str]:
+    """Return the top-level packages that have theorems, sorted."""
+    return sorted({package for package, _ in _entries("theorem")})
+
+
 def package_folder(package: str) -> Path:
-    """Return the folder of an installed top-level package."""
-    return Path(str(resources.files(package)))
+    """Return the folder of an installed top-level package. Raises InputError for a module, or one without a file."""
+    with contextlib.suppress(ImportError, TypeError):
+        if isinstance(folder := resources.files(package), Path):
+            return folder
+    raise InputError("package", package, "must be a folder with an __init__.py, which can hold files")
 
 
 def load(kind: str, of: type[Kind], reference: str, besides: str = "") -> Kind:
     """Return the object of an id, of a class; InputError where there is none, `besides` says what else would do."""
-    found = {entry.value: entry for _, entry in _listed(kind) if entry.name == reference}
+    found = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not found:
+        # Where a catalogue cannot be read, it may be there.
         known = f"known are {', '.join(ids(kind))}{besides and ','}" if ids(kind) else "none is installed"
         raise InputError(kind, reference, f"unknown id; {known}{besides}")
     if len(found) > 1:
@@ -104,4 +133,6 @@ def load(kind: str, of: type[Kind], reference: str, besides: str = "") -> Kind:
         raise InputError(kind, reference, f"{value} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(loaded, of):
         raise InputError(kind, reference, f"is a {type(loaded).__name__}, not a {of.__name__}")
+    if getattr(loaded, "id", reference) != reference:
+        raise InputError(kind, reference, f"{value} has another id: {getattr(loaded, 'id', '')}")
     return loaded

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.loading import load_theorem
-from verify.checking.registry import package_folder, package_of, theorem_ids
+from verify.checking.registry import package_folder, package_of, packages
+from verify.errors import InputError
 from verify.outcomes import Evidence
 
 if TYPE_CHECKING:
@@ -35,10 +36,23 @@ class Standing:
 
 
 def pins() -> dict[str, str]:
-    """Return, by the ids of installed theorems, the digests that their packages pin."""
-    packages = {package_of(name) for name in theorem_ids()}
-    files = (package_folder(package) / DIGESTS for package in sorted(packages))
-    return {name: pinned for file in files if file.is_file() for name, pinned in json.loads(file.read_text()).items()}
+    """Return, by the ids of installed theorems, the digests that their packages pin. Raises InputError."""
+    return {name: digest for package in packages() for name, digest in pinned_digests(package).items()}
+
+
+def pinned_digests(package: str) -> dict[str, str]:
+    """Return the digests that a package pins; none where it can hold no files. Raises InputError for a bad file."""
+    try:
+        path = package_folder(package) / DIGESTS
+    except InputError:
+        return {}
+    try:
+        pinned = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise InputError("digests", path, f"cannot be read: {error}") from error
+    if not isinstance(pinned, dict) or not all(isinstance(x, str) for pair in pinned.items() for x in pair):
+        raise InputError("digests", path, "must map ids to digests")
+    return pinned
 
 
 def shipped_path(theorem_id: str) -> Path:
@@ -83,8 +97,11 @@ def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
 
 @cache
 def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
+    from verify.rechecker import is_for_all
+
     data = json.loads(path.read_text(encoding="utf-8"))
-    proved = (clause for clause in data["clauses"] if clause["evidence"] == str(Evidence.PROVED))
+    # What is said to be proved, and is of a kind that is: the re-checker reads it when it is used.
+    proved = (c for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED) and is_for_all(c["proof"]))
     return data["statement_digest"], {clause["label"]: clause["proof"] for clause in proved}
 
 

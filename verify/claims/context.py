@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy as sp
 
-from verify.errors import UndefinedError
+from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
 from verify.evaluation.values import evaluate_rising
 from verify.language.recursion import Dynamics
@@ -38,10 +38,10 @@ class Context:
     `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
     them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
     not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
-    clause, of which the re-checker will say whether they are accepted; `offered` are those that clauses were given,
-    `withheld` are clauses whose own it did not accept, and `work` is what all that it checks may cost, in nominal
-    microseconds. What does not look at the clock is ended at `late`. Recursions are followed
-    until `iterate_until`, so that some time is left for what comes after.
+    clause, of which the re-checker will say whether they are accepted; `clause` is the one that is decided, `offered`
+    are the proofs for all parameters that clauses were given, `withheld` are clauses whose own it did not accept, and
+    `work` is what all that it checks may cost, in nominal microseconds. What does not look at the clock is ended at
+    `late`. Recursions are followed until `iterate_until`, so that some time is left for what comes after.
     """
 
     statement: Statement
@@ -58,7 +58,9 @@ class Context:
     shipped: Mapping[str, Any] = field(default_factory=dict)
     work: float = MOST_WORK
     late: float = math.inf
+    clause: "Clause | None" = None
     offered: dict[str, Proof] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
     withheld: set[str] = field(default_factory=set)
 
     def withhold(self, label: str, proof: Any) -> bool:
@@ -71,17 +73,21 @@ class Context:
         self.withheld.add(label)
         return True
 
-    def proof_for_all(self, clause: "Clause") -> Proof | None:
-        """Return a proof of a clause for all parameters, the shipped one or its own; None where it has none.
+    def proof_for_all(self) -> Proof | None:
+        """Return a proof for all parameters of the clause that is decided, the shipped one or its own; None for none.
 
-        Raises UndefinedError, UndecidedError or TheoremError, which say why it has none.
+        `doubts` says then why there is none, where the clause does.
         """
-        label = clause.label
+        assert self.clause is not None
+        clause, label = self.clause, self.clause.label
         if label in self.withheld or not (self.for_all is None or label in self.for_all):
             return None
         proof = self.shipped.get(label) if self.in_scope or not clause.rests_on_hypotheses else None
-        if not isinstance(proof, dict):
-            proof = clause.prove(self.statement, hypotheses=self.in_scope)
+        if proof is None:
+            try:
+                proof = clause.prove(self.statement, hypotheses=self.in_scope)
+            except (TheoremError, UndefinedError, UndecidedError) as error:
+                self.doubts[label] = str(error)
         if proof is not None:
             self.offered[label] = proof
         return proof
@@ -173,14 +179,14 @@ class Clause(ClauseData, Protocol):
     """One labelled clause of a claim, and what the engine asks of it: what a kind of clause has to provide.
 
     A kind that is no part of `verify` gives in `to_data` the data of one that is: that is what its digest covers and
-    what the re-checker reads. What gives other data is computed at most.
+    what the re-checker reads. What gives other data is computed at most. Its `text` is what the data say (`says`).
     """
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Decide the clause at the instance of the context: an outcome, and the proof that the re-checker reads.
 
-        It asks the context for a proof for all parameters (`proof_for_all`). A number without a value raises
-        UndefinedError, one that is not decided UndecidedError.
+        It asks the context for a proof for all parameters (`proof_for_all`, which asks `prove`). A number without a
+        value raises UndefinedError, one that is not decided UndecidedError.
         """
         ...
 

@@ -73,15 +73,14 @@ class Identity:
         why = "no point found at which the two sides differ"
         values = exact_values(statement.symbols(), context.instance)
         here = tuple(substitute(side, values) for side in _sides(self, statement))
-        for prove, where in (
-            (lambda: context.proof_for_all(self), "for all parameters"),
-            (lambda: _zero_proof(here, statement, "instance"), "at this instance"),
-        ):
-            try:
-                if (proof := prove()) is not None:
-                    return ClauseResult.verified(self, proof, margin=Fraction(0), detail=f"symbolic zero {where}")
-            except (TheoremError, UndefinedError, UndecidedError) as error:
-                why = str(error)
+        if (proof := context.proof_for_all()) is not None:
+            return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
+        why = context.doubts.get(self.label, why)
+        try:
+            if (proof := _zero_proof(here, statement, "instance")) is not None:
+                return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero at this instance")
+        except (TheoremError, UndefinedError, UndecidedError) as error:
+            why = str(error)
         # The sides have values only where all that they are written with has one, what cancels too.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in context.instance}

@@ -67,7 +67,7 @@ class Inequality:
         proof = margin_proof(margin, bits)
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
-        shown = context.proof_for_all(self)
+        shown = context.proof_for_all()
         detail = "" if shown is None else _POSITIVE
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
 
@@ -97,7 +97,7 @@ class Inequality:
 
     def _for_all(self, context: Context, quantified: list[str]) -> ClauseResult:
         """Decide an inequality for all values of some variables: a proof for all parameters, or a point against it."""
-        shown = context.proof_for_all(self)
+        shown = context.proof_for_all()
         if shown is not None:
             return ClauseResult.verified(self, shown, detail=_POSITIVE)
         variables = self._symbols(context.statement)

@@ -108,12 +108,15 @@ class MatrixIdentity:
         try:
             # A word may have put in what does not fit.
             self._shaped([word for side in self._sides(statement) for word in monomials(taken_apart(side)[0])])
-            if (proof := context.proof_for_all(self)) is not None:
+            if (proof := context.proof_for_all()) is not None:
                 return ClauseResult.verified(self, proof, detail="the same monomials, for all matrices")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
         else:
-            why = f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
+            why = (
+                context.doubts.get(self.label)
+                or f"the two sides differ in a monomial; no matrices of these sizes (tried to {_LARGEST}) show it"
+            )
         try:
             if self._is_zero(statement, exact_values(statement.symbols(), context.instance)):
                 detail = "the same monomials at this instance, for all matrices"

@@ -239,6 +239,11 @@ _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "
 """What a clause has: its data, and what the engine asks of it (`verify.claims.context.Clause`)."""
 
 
+def is_shipped(clause: ClauseData) -> bool:
+    """Whether a clause is of a kind that is part of `verify`, and no user's own code."""
+    return type(clause).__module__.startswith("verify.")
+
+
 def _lacking(item: object) -> str:
     """Return what something lacks to be a clause, nothing for one."""
     return ", ".join(name for name in _CLAUSE if not hasattr(item, name))
@@ -296,8 +301,13 @@ def _refuse_unknown_names(statement: Statement) -> None:
                 raise TheoremError(f"clause {clause.label}: it may not use the variable {used[0]}")
             if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
                 raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
-        if clause.relation is not None and clause.to_data().get("relation") != to_data(clause.relation):
+        data, relation = clause.to_data(), clause.relation
+        if relation is not None and data.get("relation") != to_data(relation):
             raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
+        # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
+        said = data.get("says") or (None if relation is None else str(relation))
+        if not is_shipped(clause) and clause.text != said:
+            raise TheoremError(f"clause {clause.label}: its text {clause.text!r} is not what its data say, {said!r}")
 
 
 def _refuse_misused_symbols(statement: Statement) -> None:

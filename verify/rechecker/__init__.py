@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from .clauses import KINDS, check_clause, shown_of
+from .clauses import KINDS, check_clause, is_for_all, shown_of
 from .given import Given
 from .kinds.relations import enclose
 from .reading import (
@@ -37,7 +37,8 @@ from .reading import (
     string,
 )
 
-__all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict", "recheck_file", "recheck_text"]
+__all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict"]
+__all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 _KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"

@@ -26,7 +26,8 @@ class Kind:
     """A kind of proof: the outcomes that it shows of each kind of clause, its keys, its check, `more` keys it may have.
 
     A check raises Rejected, and returns whether the clause holds where the kind shows either outcome. What is shown is
-    shown `for_all` parameters where a proof that states its scope says "all" there.
+    shown `for_all` parameters where a proof that states its scope says "all" there; `or_here` says that it is shown at
+    the instance where that one's words choose the clause.
     """
 
     shows: Mapping[str, tuple[str, ...]]
@@ -34,6 +35,7 @@ class Kind:
     check: Callable[[Given, Any, Any, str], bool | None]
     more: tuple[str, ...] = ()
     for_all: bool = False
+    or_here: bool = False
 
 
 CLAUSES = {
@@ -58,7 +60,7 @@ KINDS = {
     "logarithms": Kind({"inequality": _HOLDS}, "logarithms left", positivity.logarithms, for_all=True),
     "identity": Kind({"identity": _HOLDS}, "scope factors", identities.identity, for_all=True),
     "point": Kind({"identity": _FAILS, "inequality": _FAILS}, "bits point difference", relations.point),
-    "words": Kind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True),
+    "words": Kind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True, or_here=True),
     "words_here": Kind({"matrix_identity": _HOLDS}, "", algebra.same_monomials_here),
     "matrices": Kind({"matrix_identity": _FAILS}, "scalars matrices place difference", algebra.matrices),
     "residual": Kind({"residual": _EITHER}, "polynomial roots", algebra.residual, ("minimum",)),
@@ -73,6 +75,12 @@ KINDS = {
     "stationary": Kind({"stationary": _HOLDS}, f"bits {_SET}", stationary.stationary),
     "not_stationary": Kind({"stationary": _FAILS}, "bits", stationary.not_stationary),
 }
+
+
+def is_for_all(proof: Any) -> bool:
+    """Whether a proof is of a kind that shows a clause for all parameters, whatever it is of."""
+    known = type(proof) is dict and type(proof.get("kind")) is str and proof["kind"] in KINDS
+    return known and KINDS[proof["kind"]].for_all and proof.get("scope", "all") == "all"
 
 
 def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
@@ -115,10 +123,9 @@ def shown_of(
 def _evidence(given: Given, clause: Any, proof: Any, claimed: str | None, where: str) -> str:
     """Return what a proof gives: `proved` for all parameters, or `certified` at the instance."""
     name, evidence = proof["kind"], "certified"
-    if KINDS[name].for_all and proof.get("scope", "all") == "all":
+    if is_for_all(proof):
         for_all = given.for_all(clause, hypotheses=CLAUSES[clause["kind"]].rests_on_hypotheses)
-        # Words say nothing of an instance but its own words: where these choose, they show no more than that.
-        if not for_all and (name != "words" or claimed == "proved"):
+        if not for_all and (not KINDS[name].or_here or claimed == "proved"):
             raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
         evidence = "proved" if for_all else "certified"
     if claimed not in (None, evidence):

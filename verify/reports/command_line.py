@@ -1,4 +1,7 @@
-"""The command line: `verify VERB …`, the same as `python -m verify VERB …`."""
+"""The command line: `verify VERB …`, the same as `python -m verify VERB …`.
+
+What a verb needs is imported when it is called, so that the help does without SymPy and the other heavy ones.
+"""
 
 import functools
 import io
@@ -63,6 +66,12 @@ def _verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return register
 
 
+def _assigned(words: list[str] | None) -> dict[str, str]:
+    from verify.language.parameters import read_assignments
+
+    return read_assignments(words or [])
+
+
 def _say(text: str) -> None:
     typer.echo(text, file=_OUTPUT.get())
 
@@ -96,10 +105,9 @@ def list_theorems(
 @_verb("conditions")
 def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
     """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
-    from verify.language.parameters import read_assignments
     from verify.reports.text import conditions_text
 
-    result = verbs.conditions(theorem, read_assignments(given or []))
+    result = verbs.conditions(theorem, _assigned(given))
     if as_json:
         _print_json(result.to_json())
     else:
@@ -122,11 +130,10 @@ def check_theorem(
     """Check the hypotheses and the claim at an instance."""
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
-    from verify.language.parameters import read_assignments
     from verify.reports.text import check_text
 
     file = None if certificate is None else certificate_file(certificate)
-    loaded, assignments = load_theorem(theorem), read_assignments(given or [])
+    loaded, assignments = load_theorem(theorem), _assigned(given)
     with _progress() as progress:
         result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
     if as_json:
@@ -172,11 +179,10 @@ def explore_theorem(
 ) -> None:
     """Search for a counterexample; what is found is confirmed in exact or ball arithmetic."""
     from verify.checking.loading import load_theorem
-    from verify.language.parameters import read_assignments
     from verify.reports.text import explore_text
     from verify.search.explore import default_database
 
-    loaded, assignments = load_theorem(theorem), read_assignments(given or [])
+    loaded, assignments = load_theorem(theorem), _assigned(given)
     effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
     with _progress("instance") as progress:
         result = verbs.explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
@@ -237,12 +243,11 @@ def sweep_theorem(
     0 whatever is found, 1 where a row that --recheck computes again comes out otherwise than it was kept.
     """
     from verify.checking.loading import load_theorem
-    from verify.language.parameters import read_assignments
     from verify.reports.simulate import make_folder, usable_store
     from verify.reports.text import sweep_text
     from verify.runs.sweeps.grids import read_over
 
-    loaded, assignments, grids = load_theorem(theorem), read_assignments(given or []), read_over(over or [])
+    loaded, assignments, grids = load_theorem(theorem), _assigned(given), read_over(over or [])
     if out is not None:
         make_folder(out)
     workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
@@ -270,13 +275,12 @@ def observe_recursion(
     as_json: AsJson = False,
 ) -> None:
     """Follow the theorem's recursion in float64, at many instances at once, with no claim to proof."""
-    from verify.language.parameters import read_assignments
     from verify.runs.sweeps.grids import read_over
 
     if not all(part.strip().isdecimal() for part in at.split(",")):
         raise InputError("--at", at, "must be one or more numbers of steps, from 0 on, rising")
     steps = [int(part) for part in at.split(",")]
-    result = verbs.observe(theorem, steps, read_over(over or []), read_assignments(given or []))
+    result = verbs.observe(theorem, steps, read_over(over or []), _assigned(given))
     if as_json:
         _print_json(result.to_json())
     else:
@@ -316,12 +320,11 @@ def simulate_experiment(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment: settings to measurements with standard errors. NAME=V1,V2,... measures along a setting."""
-    from verify.language.parameters import read_assignments
     from verify.reports.simulate import announced, make_folder, usable_store, write_run
     from verify.reports.text import experiment_text
     from verify.runs.experiments import load_experiment
 
-    loaded, assignments = load_experiment(experiment), read_assignments(given or [])
+    loaded, assignments = load_experiment(experiment), _assigned(given)
     loaded.refuse_options(assignments)
     if no_cache and store is not None:
         raise InputError("--store", store, "is not for --no-cache, which keeps nothing")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from verify.checking.sources import Paper
 
 Provenance = Literal["printed", "recalled", "our reading", "open", "derived here", "observed"]
+WRITTEN_BY = "Written by `verify pin`"
 _OURS: tuple[Provenance, ...] = ("our reading", "open")
 
 Expected = bool | int | Fraction | Enclosure | str | None
@@ -97,7 +98,7 @@ def findings_text(findings: Iterable[Finding]) -> str:
 def _lines(findings: Iterable[Finding]) -> Iterator[str]:
     yield "# Findings"
     yield ""
-    yield 'What the checks established about the papers beyond "holds". Written by `verify pin`; a test runs every'
+    yield f'What the checks established about the papers beyond "holds". {WRITTEN_BY}; a test runs every'
     yield "command and compares what it reports."
     for paper, group in groupby(findings, key=lambda finding: finding.paper):
         yield from ("", f"## {paper.key}", "", f"{paper.citation}, arXiv {paper.arxiv}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verify.checking.registry import package_folder, package_of
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import parse
+from verify.files import NAME, write_whole
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
@@ -65,9 +66,12 @@ def shipped(theorem: "Theorem") -> Mapped:
         return Mapped(theorem.id, (), 0, 0, "it is not registered: no package ships a map")
     if not path.is_file():
         return Mapped(theorem.id, (), 0, 0, "no map is shipped")
-    body = json.loads(path.read_text(encoding="utf-8"))
-    why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
-    return Mapped(theorem.id, tuple(body["hypotheses"]), body["seconds"], body["seed"], why)
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
+        return Mapped(theorem.id, tuple(body["hypotheses"]), body["seconds"], body["seed"], why)
+    except (ValueError, KeyError, TypeError):
+        return Mapped(theorem.id, (), 0, 0, "the map cannot be read")
 
 
 def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
@@ -129,14 +133,14 @@ def write(theorem: "Theorem", result: "NecessityResult", target: Path) -> None:
             raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
         texts[f"{theorem.id}.{need.label}.certificate.json"] = text
     texts[f"{theorem.id}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
+    if strange := [name for name in texts if not NAME.fullmatch(name)]:
+        raise TheoremError(f"{strange[0]}: cannot be the name of a file; a label has letters, digits, _, - and .")
     target.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        write_whole(target / name, text)
     for old in target.glob(f"{theorem.id}.*"):
         if old.name not in texts and old.name.removeprefix(f"{theorem.id}.").count(".") == 2:
             old.unlink()
-    for name, text in texts.items():
-        part = target / f"{name}.part"
-        part.write_text(text, encoding="utf-8")
-        part.replace(target / name)
 
 
 def map_text(theorems: "Iterable[Theorem]") -> str:

@@ -1,11 +1,11 @@
 """What a package ships beside its theorems, written anew where it no longer fits them: `verify pin`.
 
 These are the digests of the statements, a certificate of each example, the map of which hypotheses are needed, and
-FINDINGS.md. What still fits is left as it is.
+FINDINGS.md. What still fits is left as it is, and so is what is better than what is found now.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,23 +13,27 @@ from typing import TYPE_CHECKING, Any
 from verify.checking.certificates import write_certificate, written
 from verify.checking.check import check
 from verify.checking.loading import load_theorem
-from verify.checking.registry import finding_ids, package_folder, package_of, theorem_ids
-from verify.checking.standing import DIGESTS, rechecked, shipped_path, standing
+from verify.checking.registry import finding_ids, package_folder, package_of, packages, theorem_ids
+from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import parse
+from verify.files import write_whole
+from verify.outcomes import Evidence, Outcome
 from verify.reports import necessity_map
-from verify.reports.findings import findings_text, load_finding
+from verify.reports.findings import WRITTEN_BY, Finding, findings_text, load_finding
 from verify.search.necessity import necessity
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
+
+_INSTALLED = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True)
 class Pinned:
     """One thing that did not fit, a `digest`, `certificate`, `map` or `findings`: of what, where, and what was wrong.
 
-    `failed` says why it could not be written, nothing where it was.
+    `failed` says why it was not written, nothing where it was.
     """
 
     what: str
@@ -44,7 +48,7 @@ class Pinned:
 
 
 def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
-    """Write what does not fit the theorems of a package, and yield each thing once it is written.
+    """Write what does not fit the theorems of a package, and yield each thing once it is written, or why it is not.
 
     Parameters
     ----------
@@ -56,35 +60,52 @@ def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
     Raises
     ------
     InputError
-        For a package that has no theorems, or is no project's own: there is no `pyproject.toml` above it.
+        For a package that has no theorems, or is no project's own, and for what of it cannot be loaded or read.
+    KeyboardInterrupt
+        Where Ctrl-C ended a check or a search: of that nothing is written.
     """
     package, root = _project(package)
-    theorems = {name: load_theorem(name) for name in theorem_ids(package)}
-    yield from _digests(package, theorems.values())
+    theorems = {n: load_theorem(n) for n in theorem_ids(package) if package_of(n) == package}
+    findings, pinned = [load_finding(name) for name in finding_ids(package)], pinned_digests(package)
+    yield from _digests(package, theorems, pinned)
     for theorem in _used_first(theorems):
         yield from _certificate(theorem, seconds)
     for theorem in theorems.values():
         yield from _map(theorem, seconds)
-    yield from _left_over(package, set(theorems))
-    yield from _findings(package, root, theorems.values())
+    yield from _left_over(package, pinned.keys() - theorems.keys())
+    if findings:
+        yield from _findings(package, root / "FINDINGS.md", findings, theorems.values())
 
 
 def _project(package: str | None) -> tuple[str, Path]:
     """Return a package and the folder of the project that it is in. Raises InputError."""
-    known = sorted({package_of(name) for name in theorem_ids()})
+    roots = {name: _root(name) for name in packages()}
     if package is None:
-        near = [name for name in known if package_folder(name).is_relative_to(Path.cwd())]
+        near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
         if len(near) != 1:
-            found = f"are {', '.join(near)}" if near else f"is none; known are {', '.join(known)}"
-            raise InputError("package", Path.cwd(), f"must be named: of those with theorems, in this folder {found}")
+            here = f"are {', '.join(near)}" if near else f"is none; known are {', '.join(roots)}"
+            raise InputError("package", Path.cwd(), f"must be named: of those with theorems, in this folder {here}")
         (package,) = near
-    if package not in known:
-        raise InputError("package", package, f"has no theorems; known are {', '.join(known)}")
-    folder = package_folder(package)
-    root = next((above for above in folder.parents if (above / "pyproject.toml").is_file()), None)
+    if package not in roots:
+        raise InputError("package", package, f"has no theorems; known are {', '.join(roots)}")
+    folder, root = package_folder(package), roots[package]
     if root is None:
         raise InputError("package", package, f"is no project of yours: there is no pyproject.toml above {folder}")
     return package, root
+
+
+def _root(package: str) -> Path | None:
+    """Return the folder with the `pyproject.toml` of a package's project; None for one that is only installed."""
+    try:
+        folder = package_folder(package)
+    except InputError:
+        return None
+    for above in folder.parents:
+        if above.name in _INSTALLED or (above / "pyvenv.cfg").is_file():
+            return None
+        if (above / "pyproject.toml").is_file():
+            return above
+    return None
 
 
 def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
@@ -96,81 +117,101 @@ def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
             yield left.pop(name)
 
 
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+def _tried(write: Callable[[], str]) -> str:
+    """Write something; return why it was not written, nothing where it was."""
+    try:
+        return write()
+    except (InputError, TheoremError) as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
 
 
-def _digests(package: str, theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
-    path = package_folder(package) / DIGESTS
-    pinned = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    digests = {theorem.id: theorem.statement.digest for theorem in theorems}
-    if digests == pinned:
-        return
-    _replace(path, json.dumps(digests, indent=2) + "\n")
-    for name in sorted(digests.keys() | pinned.keys()):
+def _digests(package: str, theorems: dict[str, "Theorem"], pinned: dict[str, str]) -> Iterator[Pinned]:
+    path, digests = package_folder(package) / DIGESTS, {name: t.statement.digest for name, t in theorems.items()}
+
+    def write() -> str:
+        write_whole(path, json.dumps(digests, indent=2) + "\n")
+        return ""
+
+    changed = [name for name in sorted(digests.keys() | pinned.keys()) if digests.get(name) != pinned.get(name)]
+    failed = _tried(write) if changed else ""
+    for name in changed:
         before, now = pinned.get(name, "none"), digests.get(name, "none")
-        if before != now:
-            yield Pinned("digest", name, str(path), f"it was {before[:12]} and is {now[:12]}")
+        yield Pinned("digest", name, str(path), f"it was {before[:12]} and is {now[:12]}", failed)
 
 
 def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
-    path, why = shipped_path(theorem.id), standing(theorem).why
-    found = rechecked(theorem.id)
-    example = {name: written(value) for name, value in parse(theorem.statement, theorem.example).items()}
-    if not why and not isinstance(found, str) and dict(found.instance) != example:
-        why = "it is of another instance than the example"
+    path, known, found = shipped_path(theorem.id), standing(theorem), rechecked(theorem.id)
+    why = known.why
+    if not isinstance(found, str):
+        try:
+            example = {name: written(value) for name, value in parse(theorem.statement, theorem.example).items()}
+        except InputError as error:
+            yield Pinned("certificate", theorem.id, str(path), "of no example", str(error))
+            return
+        why = why or ("" if dict(found.instance) == example else "it is of another instance than the example")
     if not why:
         return
-    before = path.read_bytes() if path.is_file() else b""
-    path.parent.mkdir(exist_ok=True)
-    try:
-        # Proofs are found anew, and not taken from the file.
-        write_certificate(theorem, check(theorem, theorem.example, seconds=seconds, shipped=False), path)
-    except (InputError, TheoremError) as error:
-        yield Pinned("certificate", theorem.id, str(path), why, failed=str(error))
+    if known.own is not None and known.why:
+        # It fits, and what its proof uses does not.
+        yield Pinned("certificate", theorem.id, str(path), why, why)
         return
-    if path.read_bytes() != before:
-        yield Pinned("certificate", theorem.id, str(path), why)
-    if left := standing(theorem).why:
-        yield Pinned("certificate", theorem.id, str(path), why, failed=left)
+    before = known.own
+
+    def write() -> str:
+        # Proofs are found anew, and not taken from the file.
+        result = check(theorem, theorem.example, seconds=seconds, shipped=False)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if result.claim_outcome is not Outcome.VERIFIED or not result.in_scope:
+            return f"the example is {result.outcome}: {result.detail}"
+        own = Evidence.weakest([clause.evidence for clause in result.clauses if clause.evidence])
+        if before is not None and Evidence.weakest([before, own]) is not before:
+            return f"what is found now is {own}, and what is there {before}"
+        path.parent.mkdir(exist_ok=True)
+        write_certificate(theorem, result, path)
+        return ""
+
+    yield Pinned("certificate", theorem.id, str(path), why, _tried(write))
 
 
 def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
-    shipped = necessity_map.shipped(theorem)
+    shipped, folder = necessity_map.shipped(theorem), necessity_map.folder(theorem.id)
     refused = (necessity_map.refusal(theorem, row) for row in shipped.hypotheses)
-    why = shipped.why or next(filter(None, refused), "")
-    if not why:
-        return
-    folder, failed = necessity_map.folder(theorem.id), ""
-    try:
+
+    def write() -> str:
         result = necessity(theorem, seconds=seconds)
         if result.interrupted:
             raise KeyboardInterrupt
         necessity_map.write(theorem, result, folder)
-    except (InputError, TheoremError) as error:
-        failed = str(error)
-    yield Pinned("map", theorem.id, str(folder / f"{theorem.id}.json"), why, failed)
+        return ""
+
+    if why := shipped.why or next(filter(None, refused), ""):
+        yield Pinned("map", theorem.id, str(folder / f"{theorem.id}.json"), why, _tried(write))
 
 
-def _left_over(package: str, ids: set[str]) -> Iterator[Pinned]:
-    """Remove the files of theorems that there are no more."""
+def _left_over(package: str, gone: set[str]) -> Iterator[Pinned]:
+    """Remove the files of theorems that were pinned, and that there are no more."""
     folder = package_folder(package)
-    for path in sorted([*folder.glob("certificates/*.json"), *folder.glob("necessity/*.json")]):
-        of = path.name.removesuffix(".json")
-        if of not in ids and not any(of.startswith(f"{name}.") and of.endswith(".certificate") for name in ids):
-            path.unlink()
-            what = "certificate" if path.parent.name == "certificates" else "map"
-            yield Pinned(what, of, str(path), "it is of no theorem: removed")
+    for name in sorted(gone):
+        certificates = folder.glob(f"necessity/{name}.*.certificate.json")
+        for path in (folder / f"certificates/{name}.json", folder / f"necessity/{name}.json", *sorted(certificates)):
+            if path.is_file():
+                path.unlink()
+                what = "certificate" if path.parent.name == "certificates" else "map"
+                yield Pinned(what, name, str(path), "the theorem is no more: removed")
 
 
-def _findings(package: str, root: Path, theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
-    path, findings = root / "FINDINGS.md", [load_finding(name) for name in finding_ids(package)]
-    if not findings and not path.is_file():
-        return
+def _findings(package: str, path: Path, findings: list[Finding], theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
     text = findings_text(findings) + necessity_map.map_text(theorems)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        _replace(path, text)
-        yield Pinned("findings", package, str(path), "the text was another")
+    before = path.read_bytes() if path.is_file() else b""
+
+    def write() -> str:
+        if before and WRITTEN_BY.encode() not in before:
+            return f"the file does not say {WRITTEN_BY!r}: it may be yours"
+        write_whole(path, text)
+        return ""
+
+    if before != text.encode():
+        yield Pinned("findings", package, str(path), "it says something else", _tried(write))

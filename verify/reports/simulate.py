@@ -9,6 +9,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from verify.errors import InputError
+from verify.files import whole
 from verify.outcomes import SCHEMA
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.store import Store, default_store
@@ -96,9 +97,8 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     try:
         for suffix, content in files.items():
             path = folder / f"{result.experiment}{suffix}"
-            part = path.with_name(path.name + ".part")
-            part.write_bytes(content)
-            part.replace(path)
+            with whole(path) as part:
+                part.write_bytes(content)
             paths.append(path)
     except OSError as error:
         raise _unwritten(folder, error) from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.files import whole
 from verify.outcomes import SCHEMA
 
 if TYPE_CHECKING:
@@ -81,10 +82,9 @@ def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
     paths = []
     for suffix, write in writers.items():
         path = folder / f"{result.theorem.id}.sweep{suffix}"
-        part = path.with_name(path.name + ".part")
         try:
-            write(part)
-            part.replace(path)
+            with whole(path) as part:
+                write(part)
         except OSError as error:
             raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
         paths.append(path)

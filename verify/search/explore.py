@@ -19,10 +19,11 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from verify.budget import ended, until
 from verify.checking.decide import Decider
 from verify.claims.context import Clause, Context
-from verify.errors import InputError, OutOfTimeError, PrimitiveError, UndecidedError, UndefinedError
+from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
+from verify.language.statement import is_shipped
 from verify.outcomes import ClauseResult, Evidence, Outcome, json_number
 from verify.search.instance_strategies import Plan, plan
 from verify.search.narrowing import fixed_values, without
@@ -191,6 +192,10 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
         raise
     except (UndefinedError, UndecidedError, ZeroDivisionError, OverflowError, ValueError):
         return math.inf
+    except Exception as error:
+        if isinstance(error, InputError | TheoremError | OutOfTimeError) or is_shipped(clause):
+            raise
+        raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
     # A power of a negative number is complex in float64.
     return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin
 

@@ -109,14 +109,31 @@ def test_an_id_that_two_packages_have_is_refused(installed):
     ("text", "why"),
     [
         ("1 / 0\n", "others_catalogue: cannot be loaded: ZeroDivisionError"),
-        ("FINDINGS = ['zeta2025.thing']\n", "others_catalogue: its findings are no mapping of ids to `module:object`"),
-        ("FINDINGS = {'zeta2025.thing': 3}\n", "others_catalogue: its findings are no mapping of ids"),
+        (
+            "FINDINGS = ['zeta2025.thing']\n",
+            "others_catalogue: its findings must map ids, of .*, to `module:object`",
+        ),
+        ("import sys\nsys.exit(3)\n", "others_catalogue: cannot be loaded: SystemExit: 3"),
+        ("FINDINGS = {'../thing': 'math:pi'}\n", "others_catalogue: its findings must map ids"),
+        ("FINDINGS = {'zeta2025.thing': 'math'}\n", "others_catalogue: its findings must map ids"),
+        ("FINDINGS = {'zeta2025.thing': 3}\n", "others_catalogue: its findings must map ids"),
     ],
 )
 def test_a_catalogue_that_is_none_says_so(installed, text, why):
     installed("others", "finding", "", text)
+    ours = next(iter(catalogue.FINDINGS))
     with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
         verify.finding_ids()
+    with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
+        verify.load_finding("zeta2025.thing")
+    # What others list is there all the same.
+    assert verify.load_finding(ours).id == ours and load_theorem("wang2024.lemma1").id == "wang2024.lemma1"
+
+
+def test_an_object_has_the_id_that_it_is_listed_by(monkeypatch):
+    monkeypatch.setitem(catalogue.THEOREMS, "user.alias", catalogue.THEOREMS["wang2024.lemma1"])
+    with pytest.raises(InputError, match=r"theorem = user\.alias: .*:lemma1 has another id: wang2024\.lemma1"):
+        load_theorem("user.alias")
 
 
 def test_a_new_entry_needs_no_new_installation(monkeypatch):
@@ -134,7 +151,7 @@ def test_an_unknown_id_of_a_kind_names_the_known_ones(kind):
 
 
 def test_where_nothing_is_installed(monkeypatch):
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [])
+    monkeypatch.setattr(metadata, "entry_points", metadata.EntryPoints)
     with pytest.raises(InputError, match="finding = x: unknown id; none is installed"):
         verify.load_finding("x")
 

@@ -1,5 +1,6 @@
 """The evidence graph: a theorem stands no higher than the weakest that its proof uses, down to the leaves."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -206,9 +207,8 @@ def test_another_statement_takes_none_of_it(unproving):
         lambda proof: {**proof, "factors": []},
         lambda proof: {**proof, "scope": "everything"},
         lambda proof: {"kind": "identity"},
-        lambda proof: "identity",
     ],
-    ids=["without factors", "of no scope", "without anything", "no proof"],
+    ids=["without factors", "of no scope", "without anything"],
 )
 def test_a_shipped_proof_that_is_not_accepted_is_none(monkeypatch, forged):
     theorem = load_theorem(SHIPS)
@@ -217,6 +217,21 @@ def test_a_shipped_proof_that_is_not_accepted_is_none(monkeypatch, forged):
     result = check(theorem, theorem.example)
     assert result.evidence is Evidence.PROVED
     assert recheck_text(certificate_text(theorem, result).encode()).theorem == SHIPS
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"kind": "exact", "margin": "3"}, {"kind": "identity", "scope": "instance", "factors": []}, {}, "identity"],
+)
+def test_only_a_proof_for_all_parameters_is_taken(monkeypatch, tmp_path, forged):
+    theorem = load_theorem(SHIPS)
+    data = json.loads(shipped_path(SHIPS).read_text())
+    data["clauses"] = [clause | {"proof": forged} for clause in data["clauses"]]
+    (tmp_path / "forged.json").write_text(json.dumps(data))
+    place = lambda name: tmp_path / "forged.json" if name == SHIPS else shipped_path(name)  # noqa: E731
+    monkeypatch.setattr("verify.checking.standing.shipped_path", place)
+    assert shipped_proofs(theorem) == {}
+    assert check(theorem, theorem.example).evidence is Evidence.PROVED
 
 
 def test_a_false_identity_is_not_proved_by_what_is_shipped(monkeypatch):

@@ -10,7 +10,7 @@ import sympy as sp
 import verify
 from tests.verify.claims.within import Within
 from tests.verify.command_line import body_of
-from verify import Hypothesis, IsolatedRoot, Parameter, TheoremError
+from verify import Hypothesis, Inequality, IsolatedRoot, Parameter, TheoremError
 from verify.rechecker.clauses import CLAUSES, KINDS
 
 x = sp.Symbol("x", positive=True)
@@ -106,6 +106,32 @@ def test_a_relation_is_the_one_of_the_data(make_theorem):
 
     with pytest.raises(TheoremError, match="clause small: its relation is not the one of its data"):
         make_theorem(Other("small", x, 1, sp.Integer(1)), parameters=X)
+
+
+def test_its_text_is_what_its_data_say(make_theorem):
+    class Other(Within):
+        text = "x <= 0"
+        lowered = Inequality("small", sp.Le(x, 1))
+
+    with pytest.raises(TheoremError, match="clause small: its text 'x <= 0' is not what its data say, 'x <= 1'"):
+        make_theorem(Other("small", x, 1, sp.Integer(1)), parameters=X)
+
+
+def test_its_own_proof_is_asked_for_and_what_is_none_is_an_error(make_theorem, monkeypatch):
+    theorem = make_theorem(SMALL, parameters=X, hypotheses=(LARGE,))
+    asked = []
+    monkeypatch.setattr(Within, "prove", lambda *_, **given: asked.append(given))
+    assert verify.check(theorem, x=2).clauses[0].evidence == "certified" and asked == [{"hypotheses": True}]
+    monkeypatch.setattr(Within, "prove", lambda *_, **__: "of course")
+    with pytest.raises(TheoremError, match="clause small: its proof is a str, and no mapping"):
+        verify.check(theorem, x=2)
+
+
+def test_what_its_scan_raises_is_an_error_of_the_file(make_theorem, monkeypatch):
+    theorem = make_theorem(SMALL, parameters=X, hypotheses=(LARGE,))
+    monkeypatch.setattr(Within, "scan", lambda *_: {}["x"])
+    with pytest.raises(TheoremError, match="clause small: KeyError: 'x'"):
+        verify.explore(theorem, max_examples=5)
 
 
 def test_what_lacks_a_part_is_no_clause(make_theorem):

@@ -13,6 +13,7 @@ from tests.verify.command_line import assert_one_line, body_of
 from verify import Inequality, InputError
 from verify.checking.standing import standing
 from verify.reports.necessity_map import shipped
+from verify.search.necessity import necessity
 
 THEOREMS = """
 import sympy as sp
@@ -123,11 +124,11 @@ def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
 def test_files_of_theorems_that_are_gone_are_removed(package, cli, monkeypatch):
     pin(cli)
     monkeypatch.delitem(sys.modules["zeta_of_a_test.catalogue"].THEOREMS, SECOND)
-    (package / "certificates" / "unrelated.txt").write_text("mine")
+    (package / "certificates" / "unrelated.json").write_text("mine")
     code, written, _ = pin(cli)
     assert code == 0 and written[:2] == [("digest", SECOND), ("certificate", SECOND)]
     assert {name for name in contents(package) if SECOND in name} == set()
-    assert any(FIRST in name for name in contents(package)) and (package / "certificates" / "unrelated.txt").is_file()
+    assert any(FIRST in name for name in contents(package)) and (package / "certificates" / "unrelated.json").is_file()
 
 
 def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch):
@@ -136,22 +137,103 @@ def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, 
     open_ = replace(theorem.statement, variables=(free,), clauses=(Inequality("c", sp.Ge(free**4 - free + 1, 0)),))
     monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=open_))
     code, written, failed = pin(cli)
-    # The second one's certificate is written, and rests on one that is not there.
-    assert (code, failed) == (3, [("certificate", FIRST), ("certificate", SECOND)])
-    assert {what for what, _ in written} == {"digest", "certificate", "map", "findings"}
-    code, _, err = cli("pin")
-    assert code == 3 and f"certificate of {FIRST}: no certificate is shipped: not written: --certificate = c" in err
+    assert (code, failed) == (3, [("certificate", FIRST)])
+    assert written == [row for row in ALL if row != ("certificate", FIRST)]
+    # The second one's certificate rests on one that is not there.
+    code, out, err = cli("pin")
+    assert (code, out) == (3, "") and err.count("\n") == 2
+    assert f"certificate of {FIRST}: no certificate is shipped: not written: the example is inconclusive" in err
+    assert f"certificate of {SECOND}: its proof uses {FIRST}: no certificate is shipped: not written" in err
 
 
-def test_an_interrupted_one_keeps_what_it_wrote(package, cli, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatch):
+    pin(cli)
+    before, theorem = contents(package), verify.load_theorem(FIRST)
+    # At x = 2 the bound that is proved holds as well, but no proof is found now.
+    monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, example={"x": 2}))
+    monkeypatch.setattr("verify.provers.inequalities.positive_proof", lambda *_, **__: None)
+    code, written, failed = pin(cli)
+    assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
+    assert "not written: what is found now is certified, and what is there proved" in cli("pin")[2]
 
-    monkeypatch.setattr("verify.reports.pinned_files.necessity", interrupted)
-    code, out, err = cli("pin", "--json")
+
+def test_a_refuted_example_leaves_its_certificate(package, cli, monkeypatch):
+    pin(cli)
+    path, theorem = package / "certificates" / f"{FIRST}.json", verify.load_theorem(FIRST)
+    before, x = path.read_bytes(), sp.Symbol("x", positive=True)
+    wrong = replace(theorem.statement, clauses=(Inequality("c", sp.Le(x**2, sp.Rational(1, 2))),))
+    monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=wrong))
+    code, _, failed = pin(cli)
+    assert (code, failed[0]) == (3, ("certificate", FIRST)) and path.read_bytes() == before
+    assert "not written: the example is refuted" in cli("pin")[2]
+
+
+def _interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "rows"),
+    [
+        ("verify.claims.inequality.Inequality.evaluate", _interrupted, 2),
+        ("verify.reports.pinned_files.necessity", _interrupted, 4),
+        # What was found of some hypotheses is no map of all.
+        (
+            "verify.reports.pinned_files.necessity",
+            lambda theorem, **effort: replace(necessity(theorem, **effort), interrupted=True),
+            4,
+        ),
+    ],
+)
+def test_ctrl_c_ends_it_and_what_was_written_is_kept(package, cli, monkeypatch, where, what, rows):
+    monkeypatch.setattr(where, what)
+    code, out, err = cli("pin", "--json", "--seconds", "3")
     assert code == 130 and err == "verify: interrupted; what was written is kept\n"
-    assert [(row["what"], row["id"]) for row in body_of(out)["pinned"]] == ALL[:4]
-    assert len(contents(package)) == 3
+    assert [(row["what"], row["id"]) for row in body_of(out)["pinned"]] == ALL[:rows]
+    assert len(contents(package)) == 1 + max(0, rows - 2)
+
+
+def test_files_of_others_are_left_alone(package, cli, tmp_path):
+    (tmp_path / "FINDINGS.md").write_text("mine")
+    (package / "certificates").mkdir()
+    (package / "certificates" / "settings.json").write_text("{}")
+    code, _, failed = pin(cli)
+    assert (code, failed) == (3, [("findings", "zeta_of_a_test")])
+    assert (tmp_path / "FINDINGS.md").read_text() == "mine"
+    assert (package / "certificates" / "settings.json").is_file()
+
+
+def test_what_is_installed_beside_a_project_is_none_of_it(package, cli, tmp_path, monkeypatch):
+    inner = tmp_path / "lib" / "site-packages"
+    inner.mkdir(parents=True)
+    package.rename(inner / package.name)
+    monkeypatch.syspath_prepend(inner)
+    importlib.invalidate_caches()
+    assert_one_line(cli("pin"), "must be named", "in this folder is none")
+    assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours")
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< mine", "[]", "3", '{"zeta2025.first": 3}'])
+def test_digests_that_cannot_be_read_are_named(package, cli, text):
+    (package / "statement_digests.json").write_text(text)
+    assert_one_line(cli("pin"), "statement_digests.json")
+    assert (package / "statement_digests.json").read_text() == text
+
+
+@pytest.mark.parametrize("text", ["no JSON", "{}", "[]"])
+def test_a_map_that_cannot_be_read_is_written_anew(package, cli, text):
+    pin(cli)
+    path = package / "necessity" / f"{FIRST}.json"
+    right = json.loads(path.read_text())
+    path.write_text(text)
+    assert pin(cli) == (0, [("map", FIRST)], [])
+    assert json.loads(path.read_text())["hypotheses"] == right["hypotheses"]
+
+
+def test_what_cannot_be_written_is_said(package, cli):
+    (package / "certificates").write_text("a file")
+    code, written, failed = pin(cli)
+    assert code == 3 and failed == [("certificate", FIRST), ("certificate", SECOND)] and ("map", FIRST) in written
 
 
 @pytest.mark.parametrize(
@@ -167,7 +249,7 @@ def test_what_is_not_understood(package, cli, arguments, parts):
 
 def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypatch, tmp_path):
     (tmp_path / "pyproject.toml").unlink()
-    assert_one_line(cli("pin"), "zeta_of_a_test: is no project of yours: there is no pyproject.toml above")
+    assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours: there is no pyproject.toml above")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert_one_line(cli("pin"), "must be named", "in this folder is none; known are theorems, zeta_of_a_test")
