@@ -33,16 +33,18 @@ lint: $(READY)
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
 
-# Each run leaves a file, and BENCHMARKS.md shows the latest that has a row: ARGS="-k recursion" measures some anew.
+# What a run measures goes into its rows' files, tests/benchmarks/rows/, and BENCHMARKS.md shows these: ARGS="-k recursion"
+# measures some anew, and the others stay.
+BENCHMARKED := build/benchmarks/$(shell date -u +%Y%m%dT%H%M%S).json
 BENCHMARKS := $(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -o python_functions='bench_*' -p no:xdist
 bench: $(READY)
-	mkdir -p build/benchmarks
-	OMP_WAIT_POLICY=passive $(BENCHMARKS) \
-		--device $(DEVICE) --benchmark-json build/benchmarks/`date -u +%Y%m%dT%H%M%S`.json $(ARGS)
+	rm -rf build/benchmarks/growth
+	mkdir -p build/benchmarks/growth
+	OMP_WAIT_POLICY=passive $(BENCHMARKS) --device $(DEVICE) --benchmark-json $(BENCHMARKED) $(ARGS)
 	$(BENCHMARKS) --collect-only --quiet > build/benchmarks/names
-	$(BIN)/python -m tests.benchmarks.page build/benchmarks < build/benchmarks/names > BENCHMARKS.md.new
+	$(BIN)/python -m tests.benchmarks.page $(BENCHMARKED) < build/benchmarks/names > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md
-	cp build/benchmarks/growth/*.png tests/benchmarks/growth/
+	cp -R build/benchmarks/growth/. tests/benchmarks/growth/
 
 pin: $(READY)
 	$(BIN)/verify pin $(ARGS)

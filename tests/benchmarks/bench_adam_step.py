@@ -7,6 +7,7 @@ from numerics.preconditioned_descent.reduced import reduced
 from numerics.preconditioned_descent.reference import in_context_errors, pattern, sample
 from numerics.preconditioned_descent.trainer import Plan, Training
 from tests.benchmarks.limits import Limit
+from tests.benchmarks.timing import awaited
 
 L, D, N, BATCH, RESAMPLE, ETA = 3, 5, 20, 20_000, 100, 0.01
 SEED = 1
@@ -50,17 +51,6 @@ def gradients_agree(training, device):
     )
 
 
-def ended(device, work):
-    """Return the work, and the wait for a card to have done it."""
-
-    def run():
-        work()
-        if device == "cuda":
-            torch.cuda.synchronize()
-
-    return run
-
-
 WORDS = {"A": "A alone", "A_and_B": "A and B"}
 
 
@@ -72,8 +62,8 @@ def bench_adam_step(pair, device, trained):
     amount = 8 * BATCH * (D * (D + 1) / 2 + 2 * D)
     pair(
         f"a step of Adam, {WORDS[trained]}: L = {L}, d = {D}, n = {N}, batch {BATCH}",
-        ended(device, training.advance),
-        ended(device, plain(training, device)),
+        awaited(device, training.advance),
+        awaited(device, plain(training, device)),
         reach=20,
         limit=Limit(f"{amount / 2**20:.1f} MiB, a batch's second moments, weights and queries", amount, "bytes"),
         torch=True,
@@ -93,8 +83,8 @@ def bench_adam_steps_with_the_draw(pair, device, trained):
 
     pair(
         f"{RESAMPLE} steps of Adam and the draw of their batch, {WORDS[trained]}",
-        ended(device, steps),
-        ended(device, plain(training, device)),
+        awaited(device, steps),
+        awaited(device, plain(training, device)),
         reach=20,
         rounds=3,
         plain_times=RESAMPLE,

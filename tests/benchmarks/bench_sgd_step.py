@@ -10,7 +10,7 @@ from numerics.sparse_token_selection.stochastic import sign_encodings
 from numerics.sparse_token_selection.trainer import Plan, Training
 from numerics.sparse_token_selection.validation import SignEncodings, draw_batch
 from tests.benchmarks.limits import Limit
-from tests.benchmarks.timing import on_the_best_threads
+from tests.benchmarks.timing import awaited, on_the_best_threads
 
 T, Q, D, D_E, N = 200, 3, 5, 170, 256
 SEED, ETA = 1, 1.0
@@ -60,28 +60,17 @@ def gradients_agree(device, dtype):
     )
 
 
-def ended(device, work):
-    """Return the work, and the wait for a card to have done it."""
-
-    def run():
-        work()
-        if device == "cuda":
-            torch.cuda.synchronize()
-
-    return run
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def bench_sgd_step(pair, device, dtype):
     assert gradients_agree(device, dtype)
     size = {"float32": 4, "float64": 8}[dtype]
     # A sign is a bit; written and read, as a copy is.
     amount = 2 * N * (T * D_E / 8 + T * D * size)
-    _, other = on_the_best_threads(ended(device, plain(device, dtype, by_tables=True)))
+    _, other = on_the_best_threads(awaited(device, plain(device, dtype, by_tables=True)))
     pair(
         f"a step of SGD on fresh signs, draw included, {dtype}: T = {T}, q = {Q}, d = {D}, d_e = {D_E}, batch {N}",
-        ended(device, ours(device, dtype).advance),
-        ended(device, plain(device, dtype)),
+        awaited(device, ours(device, dtype).advance),
+        awaited(device, plain(device, dtype)),
         reach=20,
         limit=Limit(f"{amount / 2**20:.1f} MiB of random bits and tokens, once through memory", amount, "bytes"),
         torch=True,

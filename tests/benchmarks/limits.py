@@ -1,11 +1,12 @@
 """What this machine can do at best: the bandwidth of a copy and the rate of a product, measured when asked for."""
 
-import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 import numpy as np
+
+from tests.benchmarks.timing import awaited, seconds_of
 
 
 @dataclass(frozen=True)
@@ -28,38 +29,21 @@ def rates(device: str) -> dict[str, float]:
         return _on_cuda()
     source = np.ones(2**25)
     target = np.empty_like(source)
-    found = {"copy_bytes": 2 * source.nbytes / _best(lambda: np.copyto(target, source))}
+    found = {"copy_bytes": 2 * source.nbytes / min(seconds_of(lambda: np.copyto(target, source), 5))}
     for kind in ("float32", "float64"):
         a = np.ones((2048, 2048), dtype=kind)
         product = np.empty_like(a)
-        found[f"{kind}_operations"] = 2 * 2048**3 / _best(lambda a=a, to=product: np.matmul(a, a, out=to))
+        found[f"{kind}_operations"] = 2 * 2048**3 / min(seconds_of(lambda a=a, to=product: np.matmul(a, a, out=to), 5))
     return found
 
 
 def _on_cuda() -> dict[str, float]:
     import torch
 
-    def synchronised(work):
-        def run():
-            work()
-            torch.cuda.synchronize()
-
-        return run
-
     source = torch.ones(2**27, dtype=torch.float64, device="cuda")
     target = torch.empty_like(source)
-    found = {"copy_bytes": 16 * source.numel() / _best(synchronised(lambda: target.copy_(source)))}
+    found = {"copy_bytes": 16 * source.numel() / min(seconds_of(awaited("cuda", lambda: target.copy_(source)), 5))}
     for kind in ("float32", "float64"):
         a = torch.ones((8192, 8192), dtype=getattr(torch, kind), device="cuda")
-        found[f"{kind}_operations"] = 2 * 8192**3 / _best(synchronised(lambda a=a: a @ a))
+        found[f"{kind}_operations"] = 2 * 8192**3 / min(seconds_of(awaited("cuda", lambda a=a: a @ a), 5))
     return found
-
-
-def _best(work, times=5) -> float:
-    work()
-    found = []
-    for _ in range(times):
-        started = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - started)
-    return min(found)

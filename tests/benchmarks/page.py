@@ -1,15 +1,17 @@
-"""BENCHMARKS.md, from what pytest-benchmark wrote: `python -m tests.benchmarks.page FOLDER < NAMES > BENCHMARKS.md`.
+"""BENCHMARKS.md, from the rows in `rows/`: `python -m tests.benchmarks.page [RUN] < NAMES > BENCHMARKS.md`.
 
-Of several files in the folder the latest that has a row counts, so that a row may be measured anew by itself, and on
-another device. The names are those of the benchmarks that there are, as pytest lists them: a row of one that is gone is
-left out, and one without a row says so.
+A row has a file of its own, so that it may be measured anew by itself, and on another device. RUN is a file that
+pytest-benchmark wrote, whose rows are kept first. The names are those of the benchmarks that there are, as pytest lists
+them: a row of one that is gone is left out, and one without a row says so.
 """
 
 import json
+import re
 import statistics
 import sys
 from pathlib import Path
 
+ROWS = Path(__file__).parent / "rows"
 NOT_MEASURED = "not measured"
 _DEVICES = ("cpu", "cuda")
 _HEAD = (
@@ -26,25 +28,55 @@ _HEAD = (
 )
 
 
-def read(folder):
-    """Return all runs of a folder, the latest last; one that was broken off has left an empty file."""
-    texts = [path.read_text(encoding="utf-8") for path in Path(folder).glob("*.json")]
-    found = [json.loads(text) for text in texts if text]
-    return sorted(found, key=lambda run: run["datetime"])
+def rows_of(run):
+    """Return the rows of a run as they are kept: when, of which commit, on which kind of machine, and the numbers."""
+    commit = run.get("commit_info", {})
+    # What is measured while the tree differs from a commit is of no commit.
+    of_commit = f"{(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
+    measured = {"date": run["datetime"][:19], "commit": of_commit, "machine": machine_of(run["machine_info"])}
+    return [
+        {"name": each["fullname"], "command": command_of(each)} | measured | each["extra_info"]
+        for each in run["benchmarks"]
+        if "kind" in each["extra_info"]
+    ]
 
 
-def rows_of(runs):
-    """Return the rows of some runs, by the benchmark and where it ran, the latest of each."""
-    found = {}
-    for run in runs:
-        commit = run.get("commit_info", {})
-        # What is measured while the tree differs from a commit is of no commit.
-        when = f"{run['datetime'][:10]}, {(commit.get('id') or '?')[:7]}{'+' if commit.get('dirty') else ''}"
-        for benchmark in run["benchmarks"]:
-            if "kind" in benchmark["extra_info"]:
-                row = benchmark["extra_info"] | {"name": benchmark["fullname"], "measured": when}
-                found[row["name"], row["device"]] = row
-    return [*found.values()]
+def command_of(benchmark):
+    """Return what measures a row anew, perhaps among others."""
+    function = benchmark["fullname"].rpartition("::")[2].partition("[")[0]
+    on_a_card = "DEVICE=cuda " if benchmark["extra_info"]["device"] == "cuda" else ""
+    return f'make bench {on_a_card}ARGS="-k {function}"'
+
+
+def machine_of(info):
+    """Return of which kind a machine is, and what it can do at best, which differs from run to run."""
+    cpu = info.get("cpu", {})
+    parts = [
+        *([info["card"]] if info.get("card") else []),
+        f"{cpu.get('brand_raw', 'a processor that does not say which')}, {cpu.get('count', '?')} cores",
+        f"{info['system']}, Python {info['python_version']}",
+        ", ".join(f"{name} {version}" for name, version in info["packages"].items()),
+    ]
+    return {"kind": "; ".join(parts), "rates": info.get("rates", {})}
+
+
+def file_of(row):
+    """Return the name of a row's file: its benchmark's, and where it ran."""
+    words = f"{row['name'].rpartition('/')[2]}_{row['device']}".lower().replace("bench_", "").replace(".py::", "_")
+    return f"{re.sub('[^a-z0-9]+', '_', words)}.json"
+
+
+def keep(rows, folder):
+    """Write each row into its file, a line for each of what it has."""
+    folder.mkdir(exist_ok=True)
+    for row in rows:
+        lines = (f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
+        (folder / file_of(row)).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def kept(folder):
+    """Return the rows of a folder."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
 def names_of(text):
@@ -84,7 +116,7 @@ def cells(row):
         f"{'<=' if row['cost'] else '>='} {number_text(row['reach'])}",
         "yes" if is_reached(row) else "no",
         limit,
-        row.get("measured", "now"),
+        f"{row['date'][:10]}, {row['commit']}" if "date" in row else "now",
     )
 
 
@@ -113,32 +145,25 @@ def table(rows):
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
-def machine_lines(runs):
-    """Return of which kind the machines were, each once."""
-    found = {}
-    for run in runs:
-        info = run["machine_info"]
-        cpu = info.get("cpu", {})
-        parts = [
-            *([info["card"]] if info.get("card") else []),
-            f"{cpu.get('brand_raw', 'a processor that does not say which')}, {cpu.get('count', '?')} cores",
-            f"{info['system']}, Python {info['python_version']}",
-            ", ".join(f"{name} {version}" for name, version in info["packages"].items()),
-        ]
-        for device, rates in info.get("rates", {}).items():
-            copied, *products = (rates[name] for name in ("copy_bytes", "float32_operations", "float64_operations"))
-            parts.append(
-                f"on {device} a copy moves {copied / 1e9:.3g} GB/s, "
-                f"a product does {products[0] / 1e9:.3g} (float32) and {products[1] / 1e9:.3g} (float64) GFlop/s"
-            )
-        # What is measured differs from run to run; the kind of machine is what stays.
-        found["; ".join(parts[: -len(info.get("rates", {})) or None])] = "; ".join(parts)
-    return [f"- {text}" for text in found.values()]
+def machine_lines(rows):
+    """Return of which kind the machines were, each once, with what it could do when it was last used."""
+    rates = {row["machine"]["kind"]: row["machine"]["rates"] for row in sorted(rows, key=lambda row: row["date"])}
+    return [f"- {'; '.join([kind, *rate_texts(of_device)])}" for kind, of_device in rates.items()]
 
 
-def page(runs, names):
-    """Return the page of the benchmarks of some names."""
-    rows = sorted((row for row in rows_of(runs) if row["name"] in names), key=lambda row: names.index(row["name"]))
+def rate_texts(rates):
+    """Return what a machine can do at best, on each of its devices."""
+    return [
+        f"on {device} a copy moves {best['copy_bytes'] / 1e9:.3g} GB/s, "
+        f"a product does {best['float32_operations'] / 1e9:.3g} (float32)"
+        f" and {best['float64_operations'] / 1e9:.3g} (float64) GFlop/s"
+        for device, best in rates.items()
+    ]
+
+
+def page(rows, names):
+    """Return the page of the benchmarks of some names, from rows that are kept."""
+    rows = sorted((row for row in rows if row["name"] in names), key=lambda row: names.index(row["name"]))
     without = [name for name in names if name not in {row["name"] for row in rows}]
     pairs = [row for row in rows if row["kind"] != "growth"]
     missed = [row for row in pairs if not is_reached(row)]
@@ -170,15 +195,17 @@ def page(runs, names):
         said = f" {row['note']}" if row["note"] else ""
         text += [f"{row['work']}: over the upper half of {row['axis']}, {powers}.{said}", ""]
         text += [f"![{row['work']}](tests/benchmarks/growth/{row['file']})", ""]
-    return "\n".join([*text, "## The machine", "", *machine_lines(runs), ""])
+    return "\n".join([*text, "## The machine", "", *machine_lines(rows), ""])
 
 
 def main():
-    """Write the page of a folder, of the benchmarks named on standard input."""
+    """Keep the rows of a run, if one is named, and write the page of the benchmarks named on standard input."""
     names = names_of(sys.stdin.read())
     if not names:
         sys.exit("no benchmark is named on standard input")
-    sys.stdout.write(page(read(sys.argv[1]), names))
+    for run in sys.argv[1:]:
+        keep(rows_of(json.loads(Path(run).read_text(encoding="utf-8"))), ROWS)
+    sys.stdout.write(page(kept(ROWS), names))
 
 
 if __name__ == "__main__":

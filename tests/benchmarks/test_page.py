@@ -1,10 +1,29 @@
 """BENCHMARKS.md says what was measured, by whom it was not, and of which kind the machine is, not which one."""
 
+import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
-from tests.benchmarks.page import is_reached, names_of, number_text, page, read, rows_of, seconds_text, table
+import tests.benchmarks.page
+from tests.benchmarks.page import (
+    ROWS,
+    file_of,
+    is_reached,
+    keep,
+    kept,
+    main,
+    names_of,
+    number_text,
+    page,
+    rows_of,
+    seconds_text,
+    table,
+)
+from tests.house import ROOT
 
 RATES = {"copy_bytes": 1e10, "float32_operations": 2e11, "float64_operations": 1e11}
 
@@ -23,8 +42,8 @@ def run(*rows, at="2026-01-01T00:00:00"):
 
 
 def page_of(*rows, names=None):
-    runs = [run(*rows)]
-    return page(runs, names or [benchmark["fullname"] for benchmark in runs[0]["benchmarks"]])
+    measured = rows_of(run(*rows))
+    return page(measured, names or [row["name"] for row in measured])
 
 
 def test_a_row_has_medians_the_range_and_what_was_to_be_reached():
@@ -34,8 +53,8 @@ def test_a_row_has_medians_the_range_and_what_was_to_be_reached():
 
 def test_a_tree_that_differs_from_its_commit_is_marked():
     changed = run(pair_row()) | {"commit_info": {"id": 40 * "b", "dirty": True}}
-    assert rows_of([changed])[0]["measured"] == "2026-01-01, bbbbbbb+"
-    assert rows_of([changed | {"commit_info": {}}])[0]["measured"] == "2026-01-01, ?"
+    assert [row["commit"] for row in rows_of(changed)] == ["bbbbbbb+"]
+    assert [row["commit"] for row in rows_of(changed | {"commit_info": {}})] == ["?"]
 
 
 def test_the_names_say_what_is_shown():
@@ -69,15 +88,50 @@ def test_a_limit_is_shown_with_how_far_ours_is_from_it():
     assert "three reads: 100 ms (ours: 2×)" in text
 
 
-def test_the_latest_of_a_row_counts_and_the_others_stay(tmp_path):
-    for name, found in {
-        "b.json": run(pair_row(), pair_row("products"), at="2026-01-01T00:00:00"),
-        "a.json": run(pair_row(reach=3), at="2026-01-02T00:00:00"),
-    }.items():
-        (tmp_path / name).write_text(json.dumps(found))
-    (tmp_path / "broken_off.json").touch()
-    rows = rows_of(read(tmp_path))
-    assert [(row["work"], row["reach"]) for row in rows] == [("sums", 3), ("products", 20)]
+def test_measuring_one_row_leaves_the_others(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "rows"
+    on_a_card = pair_row("products", on_device=True, device="cuda")
+    keep(rows_of(run(pair_row(), pair_row("products", on_device=True), on_a_card)), folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(before) == {"it_sums_cpu.json", "it_products_cpu.json", "it_products_cuda.json"}
+    (tmp_path / "one.json").write_text(json.dumps(run(pair_row(reach=3), at="2026-01-02T00:00:00")))
+    monkeypatch.setattr(tests.benchmarks.page, "ROWS", folder)
+    monkeypatch.setattr("sys.argv", ["page", str(tmp_path / "one.json")])
+    monkeypatch.setattr("sys.stdin", io.StringIO("bench_it.py::sums\nbench_it.py::products\n"))
+    main()
+    changed = [name for name, text in before.items() if (folder / name).read_bytes() != text]
+    assert changed == ["it_sums_cpu.json"] and len(list(folder.iterdir())) == 3
+    shown = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+    assert [(cells[0], cells[1], cells[6], cells[-1]) for cells in shown[1:]] == [
+        ("| sums", "cpu", ">= 3", "2026-01-02, aaaaaaa |"),
+        ("| products", "cpu", ">= 20", "2026-01-01, aaaaaaa |"),
+        ("| products", "cuda", ">= 20", "2026-01-01, aaaaaaa |"),
+    ]
+
+
+def test_a_row_says_what_measures_it_anew():
+    benchmark = run(pair_row())["benchmarks"][0] | {"fullname": "tests/benchmarks/bench_it.py::bench_sums[A-B]"}
+    (row,) = rows_of(run() | {"benchmarks": [benchmark]})
+    assert row["command"] == 'make bench ARGS="-k bench_sums"' and file_of(row) == "it_sums_a_b_cpu.json"
+    benchmark["extra_info"]["device"] = "cuda"
+    (row,) = rows_of(run() | {"benchmarks": [benchmark]})
+    assert row["command"] == 'make bench DEVICE=cuda ARGS="-k bench_sums"' and file_of(row) == "it_sums_a_b_cuda.json"
+
+
+def test_the_committed_page_is_that_of_the_committed_rows():
+    # A worker of xdist says so to its children, which time nothing then.
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    listing = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/benchmarks", "-o", "python_files=bench_*.py", "-o",
+         "python_functions=bench_*", "-p", "no:xdist", "-p", "no:cacheprovider", "--collect-only", "--quiet"],
+        cwd=ROOT, env=alone, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert listing.returncode == 0, listing.stdout + listing.stderr
+    names, rows = names_of(listing.stdout), kept(ROWS)
+    assert {row["name"] for row in rows} <= set(names), "a benchmark is gone, and its row is not"
+    assert {path.name for path in ROWS.iterdir()} == {file_of(row) for row in rows}
+    assert (ROOT / "BENCHMARKS.md").read_text(encoding="utf-8") == page(rows, names)
+    assert all((ROWS.parent / "growth" / row["file"]).exists() for row in rows if row["kind"] == "growth")
 
 
 def test_growth_is_shown_with_its_powers():
@@ -88,7 +142,7 @@ def test_growth_is_shown_with_its_powers():
 
 
 def test_the_machine_is_said_once_and_without_its_name():
-    text = page([run(pair_row()), run(pair_row("products"))], ["bench_it.py::sums", "bench_it.py::products"])
+    text = page_of(pair_row(), pair_row("products"))
     assert text.count("A CPU, 2 cores; Linux, Python 3.11.7; numpy 2.4.6") == 1 and "a-host" not in text
     assert "on cpu a copy moves 10 GB/s, a product does 200 (float32) and 100 (float64) GFlop/s" in text
 

@@ -6,15 +6,32 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-def median_seconds(work: Callable[[], object], times: int) -> float:
-    """Return the median time of some runs, after one that does not count."""
+def seconds_of(work: Callable[[], object], times: int) -> list[float]:
+    """Return the times of some runs, after one that does not count."""
     work()
-    found = []
+    seconds = []
     for _ in range(times):
         started = time.perf_counter()
         work()
-        found.append(time.perf_counter() - started)
-    return statistics.median(found)
+        seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+def median_seconds(work: Callable[[], object], times: int) -> float:
+    """Return the median time of some runs, after one that does not count."""
+    return statistics.median(seconds_of(work, times))
+
+
+def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
+    """Return the work, and the wait for a card to have done it."""
+    import torch
+
+    def run() -> None:
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    return run
 
 
 class Best(NamedTuple):
