@@ -5,6 +5,7 @@ Numba itself looks at a function's own file alone, and kernels are made of funct
 
 import contextlib
 import hashlib
+import inspect
 import os
 import shutil
 import time
@@ -29,36 +30,38 @@ def kept_in(folder: Path, sources: Iterable[Path]) -> Path:
     return folder / f"kernels-{digest.hexdigest()[:16]}"
 
 
-def forget_others(found: Path, *, after: float = 86400.0) -> None:
-    """Remove what was compiled from other sources, if nothing was written there for so many seconds.
+def forget_others(folder: Path, *, after: float = 86400.0) -> None:
+    """Remove what was compiled from other sources than a folder's, if nothing was written there for `after` seconds.
 
     A process that still runs may keep more in a folder.
     """
-    for other in found.parent.glob("kernels-*"):
+    for other in folder.parent.glob("kernels-*"):
         with contextlib.suppress(OSError):
-            if other != found and time.time() - other.stat().st_mtime > after:
+            if other != folder and time.time() - other.stat().st_mtime > after:
                 shutil.rmtree(other)
 
 
 SOURCES = (*_ROOT.rglob("*.py"), Path(verify.evaluation.vector_exponential.__file__))
-_FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)
+_FOLDER = kept_in(Path(config.CACHE_DIR or _ROOT / "__pycache__"), SOURCES)  # pyright: ignore[reportAttributeAccessIssue]
 with contextlib.suppress(OSError):
     _FOLDER.mkdir(parents=True, exist_ok=True)
 _KEPT = os.access(_FOLDER, os.W_OK)
 """Where nothing can be kept, kernels are compiled anew: elsewhere Numba would look at a function's own file alone."""
-if not config.CACHE_DIR:
+if not config.CACHE_DIR:  # pyright: ignore[reportAttributeAccessIssue]
     # Another folder may be that of several versions of us.
     forget_others(_FOLDER)
 
 
 def _kernel(fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
+        # Numba compiles the function itself: tests wrap functions in checks of their arguments.
+        function = inspect.unwrap(function)
         # Where a function's code is kept is settled when it is decorated.
-        before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # pyright: ignore[reportAttributeAccessIssue]
         try:
             return numba.njit(cache=_KEPT, nogil=True, error_model="numpy", fastmath=fastmath)(function)
         finally:
-            config.CACHE_DIR = before
+            config.CACHE_DIR = before  # pyright: ignore[reportAttributeAccessIssue]
 
     return decorate
 

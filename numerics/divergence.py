@@ -1,6 +1,7 @@
 """The first step of a training whose loss is not finite."""
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from verify import InputError
@@ -16,14 +17,26 @@ class Divergence:
         self._eta, self._every = eta, 1 if torch.device(device).type == "cpu" else _LOOKS
         self._first: Tensor | None = None
 
-    def look(self, loss: Tensor, step: int) -> None:
-        """Remember a step if its loss is not finite. Raises InputError, on a card within some steps."""
+    def look(self, loss: Float[Tensor, ""], step: int) -> None:
+        """Remember a step if its loss is not finite.
+
+        Raises
+        ------
+        InputError
+            For a loss that is not finite; on a card within 256 steps.
+        """
         diverged = torch.where(loss.isfinite(), _NEVER, step)
         self._first = diverged if self._first is None else torch.minimum(self._first, diverged)
         if step % self._every == 0:
             self.check()
 
     def check(self) -> None:
-        """Raise InputError where a loss so far was not finite."""
+        """Wait for what has been looked at.
+
+        Raises
+        ------
+        InputError
+            Where a loss so far was not finite: names eta, and the first such step.
+        """
         if self._first is not None and (step := int(self._first)) < _NEVER:
             raise InputError("eta", self._eta, f"training diverges: no finite loss at step {step}")

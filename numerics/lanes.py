@@ -58,10 +58,11 @@ def _masked(groups: int, sums: int) -> Any:
 
     @intrinsic
     def masked(
-        typing: Any, bits: Any, at: Any, plane: Any, along: Any, across: Any, values: Any, start: Any, out: Any, to: Any
+        typing: Any, bits: Any, offset: Any, plane: Any, along: Any, across: Any, values: Any, start: Any, out: Any,
+        to: Any,
     ) -> Any:  # fmt: skip
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            bits, at, plane, along, across, values, start, out, to = arguments
+            bits, offset, plane, along, across, values, start, out, to = arguments
             words, numbers, sink = (
                 _Memory(context, builder, signature.args[i], each) for i, each in ((0, bits), (5, values), (7, out))
             )
@@ -69,21 +70,22 @@ def _masked(groups: int, sums: int) -> Any:
                 builder, context.make_array(signature.args[5])(context, builder, values).shape, 1
             )[0]
             begin = [numbers.everywhere(start)] + [ir.Constant(numbers.vector, None)] * (sums - 1)
-            found = [[cgutils.alloca_once_value(builder, first) for _ in range(groups)] for first in begin]
+            totals = [[cgutils.alloca_once_value(builder, first) for _ in range(groups)] for first in begin]
             with cgutils.for_range(builder, builder.udiv(count, _INTEGER(LANES))) as loop:
-                first, row = builder.mul(loop.index, _INTEGER(LANES)), builder.add(at, builder.mul(loop.index, along))
+                first = builder.mul(loop.index, _INTEGER(LANES))
+                row = builder.add(offset, builder.mul(loop.index, along))
                 for i in range(LANES):
                     number = numbers.everywhere(numbers.one(builder.add(first, _INTEGER(i))))
                     place = row
-                    for total in found[i % sums]:
+                    for total in totals[i % sums]:
                         mask = builder.bitcast(words.one(place), ir.VectorType(ir.IntType(1), LANES))
                         before = builder.load(total)
                         builder.store(builder.select(mask, builder.fadd(before, number), before), total)
                         place = builder.add(place, across)
                     row = builder.add(row, plane)
             for g in range(groups):
-                total = builder.load(found[0][g])
-                for others in found[1:]:
+                total = builder.load(totals[0][g])
+                for others in totals[1:]:
                     total = builder.fadd(total, builder.load(others[g]))
                 sink.store(total, builder.add(to, _INTEGER(g * LANES)))
             return context.get_dummy_value()
@@ -124,29 +126,29 @@ def signed_sums(bits: Any, plane: int, along: int, across: int, twice: Any, out:
 
 @intrinsic
 def _tile(
-    typing: Any, a: Any, a_at: Any, a_row: Any, a_along: Any, b: Any, b_at: Any, b_along: Any, count: Any, out: Any,
-    to: Any, out_row: Any,
+    typing: Any, a: Any, a_start: Any, a_row: Any, a_along: Any, b: Any, b_start: Any, b_along: Any, count: Any,
+    out: Any, to: Any, out_row: Any,
 ) -> Any:  # fmt: skip
     """Write four rows of 32 lanes of a product."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        a, a_at, a_row, a_along, b, b_at, b_along, count, out, to, out_row = arguments
+        a, a_start, a_row, a_along, b, b_start, b_along, count, out, to, out_row = arguments
         left, right, sink = (
             _Memory(context, builder, signature.args[i], each) for i, each in ((0, a), (4, b), (8, out))
         )
         zero = ir.Constant(left.vector, None)
-        found = [[cgutils.alloca_once_value(builder, zero) for _ in range(2)] for _ in range(4)]
+        tile = [[cgutils.alloca_once_value(builder, zero) for _ in range(2)] for _ in range(4)]
         with cgutils.for_range(builder, count) as loop:
-            row = builder.add(b_at, builder.mul(loop.index, b_along))
+            row = builder.add(b_start, builder.mul(loop.index, b_along))
             lanes = [right.load(builder.add(row, _INTEGER(g * LANES))) for g in range(2)]
-            place = builder.add(a_at, builder.mul(loop.index, a_along))
-            for totals in found:
+            place = builder.add(a_start, builder.mul(loop.index, a_along))
+            for totals in tile:
                 number = left.everywhere(left.one(place))
                 for total, vector in zip(totals, lanes, strict=True):
                     product = builder.fmul(number, vector, flags=("contract",))
                     builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
                 place = builder.add(place, a_row)
-        for totals in found:
+        for totals in tile:
             for g, total in enumerate(totals):
                 sink.store(builder.load(total), builder.add(to, _INTEGER(g * LANES)))
             to = builder.add(to, out_row)
@@ -163,4 +165,4 @@ def product(a: Any, a_row: int, a_along: int, b: Any, out: Any) -> None:
     flat_a, flat_b, flat_out = a.reshape(-1), b.reshape(-1), out.reshape(-1)
     for c in range(0, width, 32):
         for r in range(0, len(out), 4):
-            _tile(flat_a, r * a_row, a_row, a_along, flat_b, c, width, count, flat_out, r * width + c, width)
+            _tile(flat_a, r * a_row, a_row, a_along, flat_b, c, width, count, flat_out, r * width + c, width)  # pyright: ignore[reportCallIssue]

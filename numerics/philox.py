@@ -32,7 +32,7 @@ def philox(key: Any, sample: Any, step: Any, out: Any) -> None:
 
 @exactly
 def rows(key: Any, steps: Any, samples: Any, out: Any) -> None:
-    """Fill `out`, (steps, samples, 4, blocks) of uint32, with the words of a key."""
+    """Fill `out`, (steps, samples, 4, blocks) of uint32, with the words of a key; steps and samples of uint64."""
     for i in range(len(steps)):
         for j in range(len(samples)):
             philox(key, samples[j], steps[i], out[i, j])
@@ -101,7 +101,7 @@ def gaussians(words: Any, work: Any, out: Any) -> None:
 
 @exactly
 def gaussian_rows(words: Any, out: Any) -> None:
-    """Turn rows of words, (samples, 2m) of uint32, into rows of independent N(0, 1)."""
+    """Turn rows of words, (samples, 2m) of uint32, into rows of independent N(0, 1), `out` (samples, 2m) of float64."""
     work = np.empty(words.shape[1] // 2)
     for i in range(len(words)):
         gaussians(words[i], work, out[i])
@@ -109,15 +109,15 @@ def gaussian_rows(words: Any, out: Any) -> None:
 
 @exactly
 def subset(words: Any, T: int, out: Any) -> None:
-    """Turn words (2q,) of uint32 into a uniformly random subset of [T], `out` (q,), by Floyd's algorithm."""
+    """Turn words (2q,) of uint32 into a uniformly random subset of 0 to T - 1, `out` (q,), by Floyd's algorithm."""
     q = len(out)
     for i in range(q):
         largest = T - q + i
         # A number from 0 to `largest`, each with probability 1/(largest + 1) to a factor of 1 ± T/2⁶⁴.
         count, low = np.uint64(largest + 1), np.uint64(words[2 * i]) * np.uint64(largest + 1)
-        found = np.int64((np.uint64(words[2 * i + 1]) * count + (low >> np.uint64(32))) >> np.uint64(32))
+        member = np.int64((np.uint64(words[2 * i + 1]) * count + (low >> np.uint64(32))) >> np.uint64(32))
         for j in range(i):
-            if out[j] == found:
-                found = largest
+            if out[j] == member:
+                member = largest
                 break
-        out[i] = found
+        out[i] = member

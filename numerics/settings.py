@@ -20,13 +20,25 @@ def positive(name: str, meaning: str) -> Parameter:
 
 
 def at_least(name: str, value: int, least: int) -> None:
-    """Raise InputError unless the value is an integer that is not below `least`."""
+    """Check that a value is an integer that is not below `least`.
+
+    Raises
+    ------
+    InputError
+        Where it is not: names the value.
+    """
     if not isinstance(value, int) or value < least:
         raise InputError(name, value, f"must be an integer >= {least}")
 
 
 def counted(key: int, step: int = 0) -> None:
-    """Raise InputError unless the key is a word of 64 bits, and the step a number below 2⁶³."""
+    """Check that a key is a word of 64 bits, and a step a number from 0 to 2⁶³ - 1.
+
+    Raises
+    ------
+    InputError
+        Where one of them is not: names it.
+    """
     if not isinstance(key, int) or not 0 <= key < 2**64:
         raise InputError("key", key, "must be an integer from 0 to 2^64 - 1")
     if not isinstance(step, int) or not 0 <= step < 2**63:
@@ -34,7 +46,7 @@ def counted(key: int, step: int = 0) -> None:
 
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:
-    """Return the seconds that one of some acts takes."""
+    """Return the seconds that one of `times` acts takes, their mean."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     # What was asked of the card before is not part of it.
     wait()

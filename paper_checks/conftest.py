@@ -1,7 +1,10 @@
 """Settings of the papers' checks."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from verify import Measurement
 from verify.reports.pytest_plugin import load_profile
 from verify.runs.crossings import register_profiles
 
@@ -19,6 +22,22 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     """Draw as much as this run asks for."""
     load_profile(config)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Let every experiment that a module loads measure the given numbers, or what a function of its settings gives."""
+
+    def measure(module, given):
+        def run(**settings):
+            numbers = given(settings) if callable(given) else given
+            return SimpleNamespace(
+                measurements={k: v if isinstance(v, Measurement) else Measurement(v) for k, v in numbers.items()}
+            )
+
+        monkeypatch.setattr(module, "load_experiment", lambda _: SimpleNamespace(run=run))
+
+    return measure
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,10 +2,21 @@
 
 import pytest
 from hypothesis import settings
+from jaxtyping import install_import_hook
 
 # Drawn instances repeat from run to run; the database and the clock have no say.
 settings.register_profile("tests", derandomize=True, deadline=None, database=None)
 settings.load_profile("tests")
+
+
+# An int does where a float is asked for, as type checkers have it.
+CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+
+
+def pytest_configure(config):
+    """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times what users run."""
+    if "bench_*" not in config.getini("python_functions"):
+        install_import_hook("numerics", CHECKER)
 
 
 def pytest_addoption(parser):

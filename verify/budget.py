@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from verify.errors import OutOfTimeError
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _ALARM: ContextVar[tuple[float, type[BaseException]]] = ContextVar("alarm", default=(math.inf, OutOfTimeError))
@@ -42,8 +42,8 @@ def look_at_the_clock() -> None:
 
 
 def ended(
-    deadline: float, function: Callable[..., Found], *arguments: Any, error: type[BaseException] = OutOfTimeError
-) -> Found:
+    deadline: float, function: Callable[..., Result], *arguments: Any, error: type[BaseException] = OutOfTimeError
+) -> Result:
     """Return what a function returns. Raises the error soon after the deadline, wherever the function stands then.
 
     By the system's timer, on the main thread of a process: elsewhere, and where others use the timer, it takes as long

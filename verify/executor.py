@@ -5,11 +5,12 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from verify.errors import InputError, TheoremError
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _ANSWER_SECONDS = 10
 """For whether anything answers, and again for whether that is a scheduler."""
@@ -24,14 +25,15 @@ class LostError(RuntimeError):
 
 
 def unordered(
-    function: Callable[..., Found], calls: Iterable[tuple[Any, ...]], *, jobs: int, client: Any = None
-) -> Generator[Found, None, None]:
+    function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], *, jobs: int, client: Any = None
+) -> Generator[Result, None, None]:
     """Yield what a function returns for each of some arguments, in any order.
 
     `jobs` processes of this machine call it, or the workers of a Dask client; at most two calls a worker are on their
     way. What a cluster's dead worker had is done by another; where a process of this machine dies, or a cluster is
     lost, LostError is raised.
     """
+    # Of the extra `sweep`, as is Dask below: they may not be there, and are heavy.
     import joblib
 
     backend = {"backend": "dask", "client": client} if client else {"backend": "loky"}
@@ -40,7 +42,7 @@ def unordered(
             n_jobs=-1 if client else jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered"
         )
         try:
-            yield from many(joblib.delayed(function)(*arguments) for arguments in calls)
+            yield from many(joblib.delayed(function)(*arguments) for arguments in calls)  # pyright: ignore[reportReturnType]
         except (InputError, TheoremError):
             raise
         except Exception as error:
@@ -49,8 +51,6 @@ def unordered(
 
 def needs(package: str, option: str, value: object) -> None:
     """Raise InputError where a package of the extra `sweep` is missing: one line that says what to install."""
-    from importlib.util import find_spec
-
     if find_spec(package) is None:
         raise InputError(option, value, f"needs {package}: {_INSTALL}")
 

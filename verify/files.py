@@ -17,7 +17,7 @@ def whole(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     finally:
-        # Moved, or half written: in no case is it left behind, after Ctrl-C neither.
+        # Moved or half written, it is never left behind, not even after Ctrl-C.
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
 

@@ -16,9 +16,9 @@ class Frozen(Mapping[K, V_co]):
 
     def __init__(self, items: Mapping[K, V_co]) -> None:
         """Take a copy."""
-        found = {key: frozen(value) for key, value in items.items()}
-        object.__setattr__(self, "_items", found)
-        object.__setattr__(self, "_hash", hash(frozenset(found.items())))
+        copies = {key: frozen(value) for key, value in items.items()}
+        object.__setattr__(self, "_items", copies)
+        object.__setattr__(self, "_hash", hash(frozenset(copies.items())))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise TypeError("it cannot be changed")
@@ -45,20 +45,20 @@ class Frozen(Mapping[K, V_co]):
 def frozen(value: Any) -> Any:
     """Return a value with lists as tuples and mappings frozen, in the fields of frozen dataclasses too."""
     if type(value) in (list, tuple):
-        found = tuple(map(frozen, value))
-        return value if type(value) is tuple and _same(found, value) else found
+        kept = tuple(map(frozen, value))
+        return value if type(value) is tuple and _same(kept, value) else kept
     if isinstance(value, Mapping):
         return value if isinstance(value, Frozen) else Frozen(value)
     if not is_dataclass(value) or isinstance(value, type) or not value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         return value
     parts = {f.name: getattr(value, f.name) for f in fields(value)}
-    found = {name: frozen(part) for name, part in parts.items()}
-    if _same(found.values(), parts.values()):
+    kept = {name: frozen(part) for name, part in parts.items()}
+    if _same(kept.values(), parts.values()):
         return value
-    made = copy(value)
-    for name, part in found.items():
-        object.__setattr__(made, name, part)
-    return made
+    changed = copy(value)
+    for name, part in kept.items():
+        object.__setattr__(changed, name, part)
+    return changed
 
 
 def _same(some: Iterable[Any], others: Iterable[Any]) -> bool:

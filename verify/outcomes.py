@@ -29,6 +29,7 @@ SCHEMA = 1
 DIGITS = 17
 """Significant digits of enclosures in JSON and text, unless the user asks for others."""
 _LONG_BITS = 8192
+"""Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
 
 
 class Outcome(StrEnum):
@@ -107,8 +108,8 @@ class HypothesisResult:
 
 def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
     """Return True when all hypotheses hold, False when one fails, else None."""
-    found = [hypothesis.holds for hypothesis in hypotheses]
-    return False if False in found else None if None in found else True
+    held = [hypothesis.holds for hypothesis in hypotheses]
+    return False if False in held else None if None in held else True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,19 +137,19 @@ class ClauseResult:
     unchecked: str = ""
 
     @classmethod
-    def verified(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+    def verified(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
         """Return that a clause holds, with the proof; `margin`, `detail`, `values` and `bits` as they are found."""
-        return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.VERIFIED, proof=proof, **fields)
 
     @classmethod
-    def refuted(cls, clause: Labelled, proof: Mapping[str, Any], **found: Any) -> "ClauseResult":
+    def refuted(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
         """Return that a clause does not hold, with the proof; `witness` shows it."""
-        return cls(label=clause.label, claim=clause.text, outcome=Outcome.REFUTED, proof=proof, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.REFUTED, proof=proof, **fields)
 
     @classmethod
-    def undecided(cls, clause: Labelled, why: str, **found: Any) -> "ClauseResult":
+    def undecided(cls, clause: Labelled, why: str, **fields: Any) -> "ClauseResult":
         """Return that a clause is not decided, and why."""
-        return cls(label=clause.label, claim=clause.text, outcome=Outcome.INCONCLUSIVE, detail=why, **found)
+        return cls(label=clause.label, claim=clause.text, outcome=Outcome.INCONCLUSIVE, detail=why, **fields)
 
     @property
     def holds(self) -> bool | None:
@@ -234,10 +235,10 @@ class CheckResult:
     def detail(self) -> str:
         """One line: what fails, or what was found, and why values are missing."""
         missing = (f"{name}: {why}" for name, why in self.without.items())
-        return "; ".join(part for part in (self._found, *missing) if part)
+        return "; ".join(part for part in (self._main_detail, *missing) if part)
 
     @property
-    def _found(self) -> str:
+    def _main_detail(self) -> str:
         failing = [hypothesis for hypothesis in self.hypotheses if not hypothesis.holds]
         if failing:
             verb = {False: "does not hold", None: "is undecided"}

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.preconditioned_descent.reference import (
@@ -35,8 +36,14 @@ PROMPTS = Parameter("prompts", "integer", "independent prompts over which the lo
 _CHUNK_ELEMENTS = 2**22
 
 
-def eigenvalues(spectrum: str, size: int, least: float, device: str = "cpu") -> Tensor:
-    """Return the eigenvalues of Sigma, (size,), float64."""
+def eigenvalues(spectrum: str, size: int, least: float, device: str = "cpu") -> Float64[Tensor, "{size}"]:
+    """Return the eigenvalues of Sigma, (size,).
+
+    Raises
+    ------
+    InputError
+        For the printed spectrum in another dimension: names d.
+    """
     if spectrum == "printed":
         if size != len(PRINTED_SPECTRUM):
             raise InputError("d", size, f"must be {len(PRINTED_SPECTRUM)} with the printed spectrum")
@@ -44,27 +51,27 @@ def eigenvalues(spectrum: str, size: int, least: float, device: str = "cpu") -> 
     return evenly_spaced(1, least, size, device)
 
 
-def evenly_spaced(first: float, last: float, count: int, device: str = "cpu") -> Tensor:
-    """Return `count` numbers from `first` to `last`; `first` alone where count is 1, (count,), float64."""
+def evenly_spaced(first: float, last: float, count: int, device: str = "cpu") -> Float64[Tensor, "{count}"]:
+    """Return `count` numbers from `first` to `last`; `first` alone where count is 1, (count,)."""
     return first + (last - first) / max(count - 1, 1) * torch.arange(count, dtype=torch.float64, device=device)
 
 
-def distance_to_identity(matrix: Tensor) -> Tensor:
+def distance_to_identity(matrix: Float64[Tensor, "d d"]) -> Float64[Tensor, ""]:
     """Return |M - tI| / |M| in the Frobenius norm at the t that makes it least, the mean of the diagonal, ()."""
     size = len(matrix)
     nearest = matrix.trace() / size * torch.eye(size, dtype=matrix.dtype, device=matrix.device)
     return torch.linalg.matrix_norm(matrix - nearest) / torch.linalg.matrix_norm(matrix)
 
 
-def random_rotation(size: int, generator: torch.Generator) -> Tensor:
-    """Return a uniformly random orthogonal matrix, (size, size), float64."""
+def random_rotation(size: int, generator: torch.Generator) -> Float64[Tensor, "{size} {size}"]:
+    """Return a uniformly random orthogonal matrix, (size, size)."""
     gaussian = torch.randn(size, size, generator=generator, dtype=torch.float64, device=generator.device)
     Q, R = torch.linalg.qr(gaussian)
     # Signs that make R's diagonal positive make the factorisation unique, and Q invariant under rotations.
     return Q * R.diagonal().sign()
 
 
-def clipped(gradient: Tensor, largest: float) -> Tensor:
+def clipped(gradient: Float64[Tensor, "L d d"], largest: float) -> Float64[Tensor, "L d d"]:
     """Return the matrices (L, d, d), each scaled down to the Frobenius norm `largest` where it is above."""
     norms = torch.linalg.matrix_norm(gradient, keepdim=True)
     return gradient * torch.where(norms > largest, largest / norms, 1.0)
@@ -73,13 +80,13 @@ def clipped(gradient: Tensor, largest: float) -> Tensor:
 def _fresh_errors(
     layers: Layers,
     n: int,
-    covariance: Tensor,
-    prior: Tensor,
+    covariance: Float64[Tensor, "d d"],
+    prior: Float64[Tensor, "d d"],
     *,
     prompts: int,
     generator: torch.Generator,
     activation: Activation = None,
-) -> Tensor:
+) -> Float64[Tensor, "{prompts}"]:
     """Return the squared errors on fresh prompts, (prompts,), sampled in chunks."""
     most = max(1, _CHUNK_ELEMENTS // ((n + 1) * (n + 1 + len(covariance))))
     chunks = [most] * (prompts // most) + [prompts % most] * (prompts % most > 0)
@@ -92,7 +99,7 @@ def _fresh_errors(
         )
 
 
-def _measurement(values: Tensor) -> Measurement:
+def _measurement(values: Float64[Tensor, "n"]) -> Measurement:
     """Return the mean of independent values (n,), and its standard error."""
     return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
@@ -166,8 +173,8 @@ relu_transformer = Experiment(
 
 
 def _trained(
-    settings: Instance, covariance: Tensor, prior: Tensor, generator: torch.Generator
-) -> tuple[Tensor, Tensor | None]:
+    settings: Instance, covariance: Float64[Tensor, "d d"], prior: Float64[Tensor, "d d"], generator: torch.Generator
+) -> tuple[Float64[Tensor, "L d d"], Float64[Tensor, "L d d"] | None]:
     """Return A and, where it is trained, B, (L, d, d), after one training."""
     count, size, n = (int(settings[name]) for name in ("L", "d", "n"))
     shape = count, size, size
@@ -194,7 +201,7 @@ def _trained(
     return A, rest[0] if rest else None
 
 
-def _shape_of(name: str, matrix: Tensor) -> Iterator[tuple[str, float]]:
+def _shape_of(name: str, matrix: Float64[Tensor, "d d"]) -> Iterator[tuple[str, float]]:
     """Yield the mean of the diagonal, the largest entry off it, and the distance to the identity."""
     diagonal = matrix.diagonal()
     yield f"{name}_diagonal", float(diagonal.mean())
@@ -222,9 +229,9 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         errors.append(
             _fresh_errors(pattern(A, B), n, covariance, prior, prompts=int(settings["prompts"]), generator=generator)
         )
-    found = {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
+    over_runs = {name: _measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
     # The loss is that of the matrices found: its standard error knows the fresh prompts, not the spread of runs.
-    return {"loss": _measurement(torch.cat(errors)), **found}
+    return {"loss": _measurement(torch.cat(errors)), **over_runs}
 
 
 linear_transformer_training = Experiment(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.preconditioned_descent.experiments import CLIP, LEAST, SPECTRUM, D, L, N, distance_to_identity
@@ -37,7 +38,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
-    """Return what is trained; `changed` stands in the place of settings. Raises InputError for a spectrum and no d."""
+    """Return what is trained; `changed` stands in the place of settings."""
     chosen = {**settings, **changed}
     steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
     read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
@@ -56,25 +57,29 @@ def trained(
     """Return the readings of a training, from this process's memory where it has them."""
     key = (plan, seed, device)
     if key not in _TRAINED:
-        found = list(readings(plan, seed, device, running=running, part=part, told=told))
+        taken = list(readings(plan, seed, device, running=running, part=part, told=told))
         while len(_TRAINED) >= _REMEMBERED:
             del _TRAINED[next(iter(_TRAINED))]
-        _TRAINED[key] = found
+        _TRAINED[key] = taken
     return _TRAINED[key]
 
 
-def test_losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
+def test_losses(
+    A: Float64[Tensor, "L d d"], B: Float64[Tensor, "L d d"] | None, prompts: Prompts
+) -> Float64[Tensor, "N"]:
     """Return the squared error of each prompt, (N,), in chunks."""
     parts = zip(*(part.split(_CHUNK, dim=-1) for part in prompts), strict=True)
     return torch.cat([losses(A, B, Prompts(*part)) for part in parts])
 
 
-def losses_given_examples(A: Tensor, B: Tensor | None, prompts: Prompts, root: Tensor) -> Tensor:
+def losses_given_examples(
+    A: Float64[Tensor, "L d d"], B: Float64[Tensor, "L d d"] | None, prompts: Prompts, root: Float64[Tensor, "d d"]
+) -> Float64[Tensor, "N"]:
     """Return the mean over w* and the query of each prompt's squared error, (N,), in chunks."""
     return torch.cat([mean_losses(A, B, part, root) for part in prompts.second_moment.split(_CHUNK, dim=-1)])
 
 
-def measured(values: Tensor) -> Measurement:
+def measured(values: Float64[Tensor, "n"]) -> Measurement:
     """Return the mean of values (n,), with its standard error; of one value that is not known."""
     if len(values) == 1:
         return Measurement(float(values[0]), None)
@@ -115,26 +120,26 @@ def _training(pattern: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
             )
             return Curve(STEPS_TAKEN, quantity, tuple(map(float, plan.read)), over_runs)
 
-        found: dict[str, Measurement | Curve] = {"log_loss": curve(LOG_LOSS, list(zip(*at_readings, strict=True)))}
+        shown: dict[str, Measurement | Curve] = {"log_loss": curve(LOG_LOSS, list(zip(*at_readings, strict=True)))}
         for name in distances[0][0]:
             rows = [[Measurement(each[name]) for each in run] for run in distances]
-            found[name] = curve(_quantity(name), list(zip(*rows, strict=True)))
-            found[f"{name}_largest"] = Measurement(max(run[-1][name] for run in distances))
-            found[f"{name}_least"] = Measurement(min(run[-1][name] for run in distances))
-        found["test_loss"] = measured(torch.cat(ends))
+            shown[name] = curve(_quantity(name), list(zip(*rows, strict=True)))
+            shown[f"{name}_largest"] = Measurement(max(run[-1][name] for run in distances))
+            shown[f"{name}_least"] = Measurement(min(run[-1][name] for run in distances))
+        shown["test_loss"] = measured(torch.cat(ends))
         # The same loss in the mean over w* and the query: its spread is that of the examples alone.
-        found["test_loss_given_examples"] = measured(torch.cat(given))
-        return found | {f"test_loss_run{i}": measured(each) for i, each in enumerate(ends)}
+        shown["test_loss_given_examples"] = measured(torch.cat(given))
+        return shown | {f"test_loss_run{i}": measured(each) for i, each in enumerate(ends)}
 
     return measure
 
 
-def _distances(reading: Reading, root: Tensor) -> dict[str, float]:
+def _distances(reading: Reading, root: Float64[Tensor, "d d"]) -> dict[str, float]:
     """Return the distances to the identity; the last B moves tokens that nothing reads."""
-    found = {f"whitened_A{i}": float(distance_to_identity(root @ A @ root)) for i, A in enumerate(reading.A)}
-    found |= {f"A{i}": float(distance_to_identity(A)) for i, A in enumerate(reading.A)}
+    distances = {f"whitened_A{i}": float(distance_to_identity(root @ A @ root)) for i, A in enumerate(reading.A)}
+    distances |= {f"A{i}": float(distance_to_identity(A)) for i, A in enumerate(reading.A)}
     B = [] if reading.B is None else reading.B[:-1]
-    return found | {f"B{i}": float(distance_to_identity(each)) for i, each in enumerate(B)}
+    return distances | {f"B{i}": float(distance_to_identity(each)) for i, each in enumerate(B)}
 
 
 def _quantity(name: str) -> str:
@@ -151,18 +156,18 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
         last = trained(plan, seed, device, running, "run 0", lambda s: running.steps(s, steps))[-1]
         root = task_of(plan, seed, device).root
         if letter == "B":
-            shown, what = ([] if last.B is None else list(last.B[: max(1, plan.L - 1)])), "B_ℓ"
+            matrices, what = ([] if last.B is None else list(last.B[: max(1, plan.L - 1)])), "B_ℓ"
         else:
-            shown, what = [root @ A @ root for A in last.A], "Σ^½ A_ℓ Σ^½"
-        found: dict[str, Measurement | HeatMap] = {}
-        for i, matrix in enumerate(shown):
+            matrices, what = [root @ A @ root for A in last.A], "Σ^½ A_ℓ Σ^½"
+        shown: dict[str, Measurement | HeatMap] = {}
+        for i, matrix in enumerate(matrices):
             diagonal = matrix.diagonal()
             off = (matrix - diagonal.diag()).abs().max()
-            found[f"{letter}{i}"] = HeatMap("row", "column", f"entry of {what}", tuple(map(tuple, matrix.tolist())))
-            found[f"{letter}{i}_diagonal_least"] = Measurement(float(diagonal.min()))
-            found[f"{letter}{i}_diagonal_largest"] = Measurement(float(diagonal.max()))
-            found[f"{letter}{i}_off_diagonal"] = Measurement(float(off))
-        return found
+            shown[f"{letter}{i}"] = HeatMap("row", "column", f"entry of {what}", tuple(map(tuple, matrix.tolist())))
+            shown[f"{letter}{i}_diagonal_least"] = Measurement(float(diagonal.min()))
+            shown[f"{letter}{i}_diagonal_largest"] = Measurement(float(diagonal.max()))
+            shown[f"{letter}{i}_off_diagonal"] = Measurement(float(off))
+        return shown
 
     return measure
 
@@ -210,13 +215,13 @@ def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tupl
         "resample": ("", 100),
         "eta": ("", "1/100"),
     }
-    found = []
+    chosen = []
     for parameter in parameters:
         name = parameter.name
         if name in own or name in quick:
             early, late = own.get(name, ("", ""))
-            found.append(Setting(parameter, quick.get(name, early), full.get(name, late)))
-    return tuple(found)
+            chosen.append(Setting(parameter, quick.get(name, early), full.get(name, late)))
+    return tuple(chosen)
 
 
 _QUICK = {"spectrum": "even", "least": "1/4", "resample": 4}

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numerics.compiled import compiled
@@ -40,7 +41,7 @@ def _dots(
 
     Five terms at a time, the paper's d.
     """
-    ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)
+    ui, us, vi, vs, oi = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
     if d >= 5:
         u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
@@ -68,7 +69,7 @@ def _mixed(
     d: int, a: Any, ai: int, step: int, v: Any, vi: int, vs: int, sign: float, add: bool, out: Any, oi: int
 ) -> None:
     """Write, or add, sign Σ_k a_k v_k for numbers a_k, at ai + k step, that prompts share."""
-    vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)
+    vi, vs, oi = np.uintp(vi), np.uintp(vs), np.uintp(oi)  # pyright: ignore[reportAssignmentType]
     k, P = 0, np.uintp(_BLOCK)
     if d >= 5:
         a0, a1, a2 = sign * a[ai], sign * a[ai + step], sign * a[ai + 2 * step]
@@ -95,7 +96,7 @@ def _mixed(
 @compiled
 def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
     """Return Σ_k u_k v_k summed over prompts."""
-    ui, us, vi, vs = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs)
+    ui, us, vi, vs = np.uintp(ui), np.uintp(us), np.uintp(vi), np.uintp(vs)  # pyright: ignore[reportAssignmentType]
     total, k, P = 0.0, 0, np.uintp(_BLOCK)
     if d >= 5:
         u1, u2, u3, u4 = ui + us, ui + us + us, ui + us + us + us, ui + us + us + us + us
@@ -277,11 +278,17 @@ def gradients(
     return loss
 
 
-def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor, list[Tensor]]:
+def mean_gradient(
+    A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts
+) -> tuple[Float64[Tensor, ""], list[Float64[Tensor, "L d d"]]]:
     """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
 
-    The second moments are symmetric, as those of prompts are, which is not looked at. Raises InputError where A, B and
-    the prompts do not fit together, are empty, or not of float64 on the CPU.
+    The second moments are symmetric, as those of prompts are, which is not looked at.
+
+    Raises
+    ------
+    InputError
+        Where A, B and the prompts do not fit together, are empty, or not of float64 on the CPU.
     """
     S, weights, query = prompts
     for name, given, count in (("A", A, 3), ("query", query, 2)):
@@ -292,8 +299,8 @@ def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor
     shapes |= {"query": (query, (d, N))} | ({} if B is None else {"B": (B, A.shape)})
     for name, (given, shape) in shapes.items():
         if given.shape != torch.Size(shape) or given.dtype != torch.float64 or given.device.type != "cpu":
-            found = tuple(given.shape), given.dtype, given.device.type
-            raise InputError(name, found, f"must be of shape {tuple(shape)} and torch.float64, on the CPU")
+            received = tuple(given.shape), given.dtype, given.device.type
+            raise InputError(name, received, f"must be of shape {tuple(shape)} and torch.float64, on the CPU")
     numbers = [each.detach().contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
     numbers += [each.detach().contiguous().numpy() for each in (S, weights, query)]
     size = _CHUNK * _BLOCK
@@ -305,5 +312,5 @@ def mean_gradient(A: Tensor, B: Tensor | None, prompts: Prompts) -> tuple[Tensor
         losses[chunk] = gradients(*numbers[:2], B is not None, *numbers[2:], *ends, *slopes[chunk])
 
     on_all_cores(chunks, work)
-    found = torch.from_numpy(slopes.sum(axis=0) / N).view(2, *A.shape)
-    return torch.tensor(losses.sum() / N, dtype=torch.float64), list(found[: 1 if B is None else 2])
+    mean_slopes = torch.from_numpy(slopes.sum(axis=0) / N).view(2, *A.shape)
+    return torch.tensor(losses.sum() / N, dtype=torch.float64), list(mean_slopes[: 1 if B is None else 2])

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.preconditioned_descent.experiments import TRAINED
@@ -46,7 +47,13 @@ DESCENTS = ("gradient_descent", "preconditioned_gradient_descent")
 
 
 def whole_numbers(settings: Instance, name: str) -> list[int]:
-    """Return a list of positive integers. Raises InputError."""
+    """Return a setting's list of integers.
+
+    Raises
+    ------
+    InputError
+        For numbers that are not whole, and for one that is there twice.
+    """
     values = settings[name]
     assert isinstance(values, tuple)
     if any(value.denominator != 1 for value in values) or len(set(values)) < len(values):
@@ -70,10 +77,18 @@ class _Losses:
         self.rows: dict[str, list[Tensor]] = {}
         self.not_real = dict.fromkeys(DESCENTS, 0)
 
-    def add(self, name: str, values: Tensor) -> None:
+    def add(self, name: str, values: Float64[Tensor, "N"]) -> None:
         self.rows.setdefault(name, []).append(values)
 
-    def of_run(self, plan: Plan, seed: int, device: str, settings: Instance, A: Tensor, B: Tensor | None) -> None:
+    def add_run(
+        self,
+        plan: Plan,
+        seed: int,
+        device: str,
+        settings: Instance,
+        A: Float64[Tensor, "L d d"],
+        B: Float64[Tensor, "L d d"] | None,
+    ) -> None:
         """Add what a run's prompts say."""
         unseen = prompts_for(plan, seed, "unseen", int(settings["n_test"]), device)
         fitted = prompts_for(plan, seed, "fitted", int(settings["n_fit"]), device)
@@ -98,21 +113,21 @@ def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
         total = len(plans) * count * steps
         points = []
         for place, (value, plan) in enumerate(plans):
-            here = _Losses()
+            losses = _Losses()
             for i, own in enumerate(seeds_of_runs(seed, count)):
                 before = (place * count + i) * steps
                 part = f"{along} = {value}, run {i}"
                 end = trained(plan, own, device, running, part, lambda s, b=before: running.steps(b + s, total))[-1]
-                here.of_run(plan, own, device, settings, end.A, end.B)
-            points.append(here)
-        at = tuple(float(value) for value, _ in plans)
+                losses.add_run(plan, own, device, settings, end.A, end.B)
+            points.append(losses)
+        positions = tuple(float(value) for value, _ in plans)
 
         def curve(name: str) -> Curve:
-            values = tuple(measured(torch.cat(here.rows[name])) for here in points)
-            return Curve(OVER[along], LOSS, at, values, logarithmic=True)
+            values = tuple(measured(torch.cat(point.rows[name])) for point in points)
+            return Curve(OVER[along], LOSS, positions, values, logarithmic=True)
 
         complex_steps = {
-            f"{name}_complex_steps": Measurement(float(sum(here.not_real[name] for here in points)))
+            f"{name}_complex_steps": Measurement(float(sum(point.not_real[name] for point in points)))
             for name in DESCENTS
         }
         return {name: curve(name) for name in points[0].rows} | complex_steps

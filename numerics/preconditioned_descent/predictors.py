@@ -14,6 +14,7 @@ least norm is w* projected on the span of the examples: orthogonally for the Euc
 
 import numpy as np
 import torch
+from jaxtyping import Float, Float64, Inexact
 from scipy.optimize import minimize
 from torch import Tensor
 
@@ -26,7 +27,7 @@ _SLOPE = 1e-10
 """Share of the loss without a step, as which a slope is 0."""
 
 
-def power_errors(K: Tensor, prompts: Prompts, steps: int) -> Tensor:
+def power_errors(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -> Float[Tensor, "{steps}+1 N"]:
     """Return φ_0 … φ_L = xᵀ (KS)^j w* of each prompt, (L+1, N); K is (d, d)."""
     S, v, x = prompts
     rows = [(x * v).sum(dim=0)]
@@ -36,8 +37,14 @@ def power_errors(K: Tensor, prompts: Prompts, steps: int) -> Tensor:
     return torch.stack(rows)
 
 
-def best_coefficients(errors: Tensor) -> Tensor:
-    """Return 1, c_1 … c_L, (L+1,), of the p whose mean squared error over the prompts is least; errors are (L+1, N)."""
+def best_coefficients(errors: Float64[Tensor, "L_plus_1 N"]) -> Float64[Tensor, "L_plus_1"]:
+    """Return 1, c_1 … c_L, (L+1,), of the p whose mean squared error over the prompts is least; errors are (L+1, N).
+
+    Raises
+    ------
+    InputError
+        For fewer prompts than coefficients: names n_fit.
+    """
     if errors.shape[1] < len(errors):
         raise InputError("n_fit", errors.shape[1], f"must be at least {len(errors)}, the number of coefficients")
     # Normal equations, of sums: LAPACK's least squares of long columns is not the same from run to run.
@@ -46,20 +53,25 @@ def best_coefficients(errors: Tensor) -> Tensor:
     return torch.cat([fitted.new_ones(1), fitted])
 
 
-def step_sizes(coefficients: Tensor) -> np.ndarray:
+def step_sizes(coefficients: Float64[Tensor, "L_plus_1"]) -> Inexact[np.ndarray, "L"]:
     """Return the a_l with ∏ (1 − a_l s) = Σ c_j s^j, complex where they are not real."""
     return np.roots(coefficients.cpu().numpy())
 
 
-def best_real_steps(errors: Tensor) -> tuple[np.ndarray, int]:
+def best_real_steps(errors: Float64[Tensor, "L_plus_1 N"]) -> tuple[Float64[np.ndarray, "L"], int]:
     """Return the best real a_l (L,) found for the prompts, and how many of the best p's are not real.
 
     Errors are (L+1, N). Where the best p has real a_l, these are they.
+
+    Raises
+    ------
+    InputError
+        For no more prompts than steps: names n_fit.
     """
     steps = step_sizes(best_coefficients(errors))
-    wrong = int((np.abs(steps.imag) > _REAL * np.abs(steps)).sum())
+    wrong = int((np.abs(steps.imag) > _REAL * np.abs(steps)).sum())  # pyright: ignore[reportAttributeAccessIssue]
     if not wrong:
-        return steps.real, 0
+        return steps.real, 0  # pyright: ignore[reportAttributeAccessIssue]
     gram = torch.stack([(errors * row).mean(dim=1) for row in errors]).cpu().numpy()
 
     def loss(a: np.ndarray) -> tuple[float, np.ndarray]:
@@ -69,12 +81,12 @@ def best_real_steps(errors: Tensor) -> tuple[np.ndarray, int]:
         return float(c @ gram @ c), 2 * slopes @ gram @ c
 
     # A pair that is not real is led apart, too: equal steps stay equal.
-    starts = [steps.real + spread * np.linspace(-1, 1, len(steps)) * np.abs(steps) for spread in (0, 0.1, -0.1, 0.5)]
+    starts = [steps.real + spread * np.linspace(-1, 1, len(steps)) * np.abs(steps) for spread in (0, 0.1, -0.1, 0.5)]  # pyright: ignore[reportAttributeAccessIssue]
     ended = [minimize(loss, start, jac=True, method="BFGS", options={"gtol": _SLOPE * gram[0, 0]}) for start in starts]
     return min(ended, key=lambda each: each.fun).x, wrong
 
 
-def solving_errors(tokens: Tensor, weights: Tensor) -> Tensor:
+def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Float[Tensor, "N"]:
     """Return each prompt's error at the query, (N,), of a least-squares solve, in units of what rounding may bring.
 
     Tokens (N, d, n+1) and weights (N, d) are as `sample` draws them, with n ≥ d. Labels and a stable solution are off
@@ -82,13 +94,13 @@ def solving_errors(tokens: Tensor, weights: Tensor) -> Tensor:
     """
     examples, query = tokens[:, :, :-1], tokens[:, :, -1]
     labels = torch.einsum("bdi,bd->bi", examples, weights)
-    found = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
+    solved = torch.linalg.lstsq(examples.mT, labels[:, :, None]).solution[:, :, 0]
     singular = torch.linalg.svdvals(examples)
     roundings = 10 * examples[0].numel() * torch.finfo(tokens.dtype).eps * singular[:, 0] / singular[:, -1]
-    return ((found - weights) * query).sum(dim=1).abs() / (roundings * weights.norm(dim=1) * query.norm(dim=1))
+    return ((solved - weights) * query).sum(dim=1).abs() / (roundings * weights.norm(dim=1) * query.norm(dim=1))
 
 
-def least_norm_losses(prompts: Prompts, n: int, root: Tensor) -> Tensor:
+def least_norm_losses(prompts: Prompts, n: int, root: Float[Tensor, "d d"]) -> Float[Tensor, "N"]:
     """Return the squared error of the least-squares solution of least norm ‖root w‖ of each prompt, (N,).
 
     `root` is (d, d) and symmetric, I or Σ^{1/2}. The span of the root^{-1} x_i is that of the eigenvectors of

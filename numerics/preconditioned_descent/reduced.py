@@ -21,6 +21,7 @@ import math
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from numerics import philox_tensors
@@ -34,25 +35,32 @@ _CHUNK_ELEMENTS = 2**21
 class Prompts(NamedTuple):
     """What the error depends on: S = XXᵀ/n (d, d, N), w* (d, N) and the query's token x (d, N)."""
 
-    second_moment: Tensor
-    weights: Tensor
-    query: Tensor
+    second_moment: Float[Tensor, "d d N"]
+    weights: Float[Tensor, "d N"]
+    query: Float[Tensor, "d N"]
 
 
-def reduced(tokens: Tensor, weights: Tensor) -> Prompts:
+def reduced(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Prompts:
     """Return what the error of prompts depends on: tokens (N, d, n+1) and weights (N, d) as `sample` draws them."""
     examples = tokens[:, :, :-1]
     second_moment = examples @ examples.mT / examples.shape[2]
     return Prompts(second_moment.permute(1, 2, 0).contiguous(), weights.T.contiguous(), tokens[:, :, -1].T.contiguous())
 
 
-def draw(count: int, n: int, covariance: Tensor, prior: Tensor, key: int, step: int = 0) -> Prompts:
+def draw(
+    count: int, n: int, covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"], key: int, step: int = 0
+) -> Prompts:
     """Return the prompts of a key's step, distributed as those of `sample`; the same, to rounding, on any device.
 
     For n ≥ d the second moments are drawn by Bartlett's decomposition: with Σ = RRᵀ, S = (RT)(RT)ᵀ/n for a lower
     triangular T with entries N(0, 1) below the diagonal and χ_{n−i} on it, i = 0 … d − 1, all independent. For fewer
-    examples tokens are drawn. Words of 32 bits bound an exponential by 23 and a Gaussian by 6.76. Raises InputError for
-    no prompts, no examples, a key that is no word of 64 bits, a step that is not below 2⁶³, and where `roots` does.
+    examples tokens are drawn. Words of 32 bits bound an exponential by 23 and a Gaussian by 6.76.
+
+    Raises
+    ------
+    InputError
+        For no prompts, no examples, a key that is no word of 64 bits, a step that is not below 2⁶³, and where
+        `roots` does.
     """
     at_least("count", count, 1)
     at_least("n", n, 1)
@@ -85,7 +93,9 @@ def _words_a_prompt(n: int, d: int) -> tuple[int, int, int]:
     return half, half + 2 * d + half % 2, uniforms
 
 
-def _half(n: int, d: int, gaussian: Tensor, words: Tensor) -> Tensor:
+def _half(
+    n: int, d: int, gaussian: Float64[Tensor, "half N"], words: Int64[Tensor, "N uniforms"]
+) -> Float64[Tensor, "{d} _ N"]:
     """Return T (d, d, N) with TTᵀ of Wishart's distribution of n degrees of freedom; for n < d it is (d, n, N)."""
     if n < d:
         return gaussian.reshape(d, n, -1)
@@ -100,12 +110,14 @@ def _half(n: int, d: int, gaussian: Tensor, words: Tensor) -> Tensor:
     return T
 
 
-def applied(second_moment: Tensor, vectors: Tensor) -> Tensor:
+def applied(second_moment: Float[Tensor, "d d N"], vectors: Float[Tensor, "d N"]) -> Float[Tensor, "d N"]:
     """Return S v of each prompt, (d, N)."""
     return (second_moment * vectors).sum(dim=1)
 
 
-def _last_error(A: Tensor, B: Tensor | None, S: Tensor, e: Tensor) -> Tensor:
+def _last_error(
+    A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, S: Float[Tensor, "d d N"], e: Float[Tensor, "d N"]
+) -> Float[Tensor, "d N"]:
     """Return e_L of each prompt, (d, N), from e = w*."""
     if A.ndim != 3 or A.shape[1:] != S.shape[:2]:
         raise InputError("A", tuple(A.shape), f"must have the shape (L, {len(S)}, {len(S)})")
@@ -131,16 +143,32 @@ def _last_error(A: Tensor, B: Tensor | None, S: Tensor, e: Tensor) -> Tensor:
     return e
 
 
-def residuals(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
-    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B."""
+def residuals(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts) -> Float[Tensor, "N"]:
+    """Return ⟨w*, x⟩ − TF(Z_0) = e_Lᵀ x of each prompt, (N,); B is None under (8). Differentiable in A and B.
+
+    Raises
+    ------
+    InputError
+        For an A that does not fit the prompts, and a B of another shape.
+    """
     S, weights, x = prompts
     return (_last_error(A, B, S, weights) * x).sum(dim=0)
 
 
-def mean_losses(A: Tensor, B: Tensor | None, second_moment: Tensor, root: Tensor) -> Tensor:
+def mean_losses(
+    A: Float[Tensor, "L d d"],
+    B: Float[Tensor, "L d d"] | None,
+    second_moment: Float[Tensor, "d d N"],
+    root: Float[Tensor, "d d"],
+) -> Float[Tensor, "N"]:
     """Return the mean of each prompt's loss over x ~ N(0, Σ) and w* ~ N(0, Σ^{-1}), (N,); Σ = root², root symmetric.
 
     e_L is linear in w*: e_L = M w*, and E (e_Lᵀ x)² = |root M root^{-1}|², Frobenius' norm.
+
+    Raises
+    ------
+    InputError
+        For an A that does not fit the second moments, and a B of another shape.
     """
     count = second_moment.shape[2]
     columns = (column[:, None].expand(-1, count) for column in torch.linalg.inv(root).unbind(dim=1))
@@ -150,6 +178,12 @@ def mean_losses(A: Tensor, B: Tensor | None, second_moment: Tensor, root: Tensor
     )
 
 
-def losses(A: Tensor, B: Tensor | None, prompts: Prompts) -> Tensor:
-    """Return (TF(Z_0) − ⟨w*, x⟩)² of each prompt, (N,)."""
+def losses(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts) -> Float[Tensor, "N"]:
+    """Return (TF(Z_0) − ⟨w*, x⟩)² of each prompt, (N,).
+
+    Raises
+    ------
+    InputError
+        Where `residuals` does.
+    """
     return residuals(A, B, prompts).square()

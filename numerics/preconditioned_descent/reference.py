@@ -5,7 +5,7 @@ Prompt: x_1..x_{n+1} ~ N(0, Sigma) and w* ~ N(0, prior) on R^d, independent; y_i
 identity or ReLU. Prediction: TF(Z_0) = -(Z_L)_{d+1,n+1}. In-context loss: f = E (TF(Z_0) - <w*, x_{n+1}>)^2.
 All gradients are autograd's. Shapes: tokens (batch, d, n+1), weights w* (batch, d), Z (batch, d+1, n+1), P and Q
 (L, d+1, d+1), A and B (L, d, d), covariance Sigma and prior (d, d); one dtype and one device throughout. What does
-not fit raises InputError, a ValueError.
+not fit raises InputError, a ValueError. In annotations d+1 and n+1 are `d_plus_1` and `n_plus_1`.
 """
 
 import math
@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
@@ -25,19 +26,22 @@ _CHUNK_ELEMENTS = 2**20
 
 Activation = Literal["relu"] | None
 
+LayerMatrices = tuple[Float[Tensor, "L d_plus_1 d_plus_1"], Float[Tensor, "L d_plus_1 d_plus_1"]]
+"""P_0..P_{L-1} and Q_0..Q_{L-1}: `Layers`, or two tensors."""
+
 
 class Layers(NamedTuple):
     """P_0..P_{L-1} and Q_0..Q_{L-1}, each (L, d+1, d+1)."""
 
-    P: Tensor
-    Q: Tensor
+    P: Float[Tensor, "L d_plus_1 d_plus_1"]
+    Q: Float[Tensor, "L d_plus_1 d_plus_1"]
 
 
 class Estimate(NamedTuple):
     """A sample mean (), and its standard error ()."""
 
-    mean: Tensor
-    standard_error: Tensor
+    mean: Float[Tensor, ""]
+    standard_error: Float[Tensor, ""]
 
 
 class Gradient(NamedTuple):
@@ -46,11 +50,11 @@ class Gradient(NamedTuple):
     All have a leading axis where there is one per group.
     """
 
-    loss: Tensor
-    P: Tensor
-    Q: Tensor
-    A: Tensor
-    B: Tensor
+    loss: Float[Tensor, "*groups"]
+    P: Float[Tensor, "*groups L d_plus_1 d_plus_1"]
+    Q: Float[Tensor, "*groups L d_plus_1 d_plus_1"]
+    A: Float[Tensor, "*groups L d d"]
+    B: Float[Tensor, "*groups L d d"]
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,16 @@ class Nodes(NamedTuple):
     weights: int
 
 
-def sample(batch: int, n: int, covariance: Tensor, prior: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return independent tokens (batch, d, n+1) ~ N(0, covariance) and weights (batch, d) ~ N(0, prior)."""
+def sample(
+    batch: int, n: int, covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"], generator: torch.Generator
+) -> tuple[Float[Tensor, "{batch} d {n}+1"], Float[Tensor, "{batch} d"]]:
+    """Return independent tokens (batch, d, n+1) ~ N(0, covariance) and weights (batch, d) ~ N(0, prior).
+
+    Raises
+    ------
+    InputError
+        For no prompts, no examples, a generator on another device than the matrices, and where `roots` does.
+    """
     at_least("batch", batch, 1)
     at_least("n", n, 1)
     root, prior_root = roots(covariance, prior)
@@ -87,7 +99,11 @@ def sample(batch: int, n: int, covariance: Tensor, prior: Tensor, generator: tor
     return root @ tokens, weights @ prior_root.T
 
 
-def prompt(tokens: Tensor, weights: Tensor, label: Tensor | None = None) -> Tensor:
+def prompt(
+    tokens: Float[Tensor, "batch d n_plus_1"],
+    weights: Float[Tensor, "batch d"],
+    label: Float[Tensor, "batch"] | None = None,
+) -> Float[Tensor, "batch d+1 n_plus_1"]:
     """Return Z_0 (batch, d+1, n+1); `label` (batch,) stands in the place of y_{n+1}, 0 where it is None."""
     _batch(tokens, weights)
     if label is None:
@@ -98,8 +114,16 @@ def prompt(tokens: Tensor, weights: Tensor, label: Tensor | None = None) -> Tens
     return torch.cat([tokens, torch.cat([labels, label[:, None]], dim=1)[:, None]], dim=1)
 
 
-def pattern(A: Tensor, B: Tensor | None = None) -> Layers:
-    """Return P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0); B_l = 0 where B is None. Differentiable in A and B."""
+def pattern(A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None = None) -> Layers:
+    """Return P_l = diag(B_l, 1) and Q_l = -diag(A_l, 0), pattern (11); B_l = 0, pattern (8), where B is None.
+
+    Differentiable in A and B.
+
+    Raises
+    ------
+    InputError
+        For an A that is empty or of no such shape, and a B of another shape.
+    """
     if A.ndim != 3 or 0 in A.shape or A.shape[1] != A.shape[2]:
         raise InputError("A", tuple(A.shape), "must have the shape (L, d, d) with L, d >= 1")
     B = torch.zeros_like(A) if B is None else B
@@ -111,7 +135,12 @@ def pattern(A: Tensor, B: Tensor | None = None) -> Layers:
     return Layers(_bordered(B) + corner, -_bordered(A))
 
 
-def attention(Z: Tensor, P: Tensor, Q: Tensor, activation: Activation = None) -> Tensor:
+def attention(
+    Z: Float[Tensor, "batch d_plus_1 n_plus_1"],
+    P: Float[Tensor, "d_plus_1 d_plus_1"],
+    Q: Float[Tensor, "d_plus_1 d_plus_1"],
+    activation: Activation = None,
+) -> Float[Tensor, "batch d_plus_1 n_plus_1"]:
     """Return P Z M s(Z^T Q Z), (batch, d+1, n+1); P and Q are (d+1, d+1).
 
     Column n+1 of Z M is zero, so the product runs over the other n. Without an activation it is
@@ -131,8 +160,12 @@ def attention(Z: Tensor, P: Tensor, Q: Tensor, activation: Activation = None) ->
 
 
 def forward(
-    Z0: Tensor, layers: tuple[Tensor, Tensor], *, activation: Activation = None, all_states: bool = False
-) -> Tensor:
+    Z0: Float[Tensor, "batch d_plus_1 n_plus_1"],
+    layers: LayerMatrices,
+    *,
+    activation: Activation = None,
+    all_states: bool = False,
+) -> Float[Tensor, "*states batch d_plus_1 n_plus_1"]:
     """Return Z_L (batch, d+1, n+1), or with `all_states` Z_0..Z_L (L+1, batch, d+1, n+1)."""
     _prompts(Z0)
     P, Q = _layers(layers, Z0.shape[1])
@@ -143,12 +176,16 @@ def forward(
     return torch.stack(states) if all_states else states[-1]
 
 
-def prediction(Z0: Tensor, layers: tuple[Tensor, Tensor], *, activation: Activation = None) -> Tensor:
+def prediction(
+    Z0: Float[Tensor, "batch d_plus_1 n_plus_1"], layers: LayerMatrices, *, activation: Activation = None
+) -> Float[Tensor, "batch"]:
     """Return TF(Z_0) = -(Z_L)_{d+1,n+1} of each prompt, (batch,)."""
     return -forward(Z0, layers, activation=activation)[:, -1, -1]
 
 
-def preconditioned_descent(tokens: Tensor, weights: Tensor, A: Tensor) -> Tensor:
+def preconditioned_descent(
+    tokens: Float[Tensor, "batch d n_plus_1"], weights: Float[Tensor, "batch d"], A: Float[Tensor, "L d d"]
+) -> Float[Tensor, "batch L+1 d"]:
     """Return w_0 = 0 and w_{l+1} = w_l - A_l grad R(w_l) of each prompt, (batch, L+1, d).
 
     R(w) = (1/2n) sum_{i<=n} <w - w*, x_i>^2.
@@ -169,31 +206,51 @@ def preconditioned_descent(tokens: Tensor, weights: Tensor, A: Tensor) -> Tensor
 
 
 def in_context_errors(
-    layers: tuple[Tensor, Tensor], tokens: Tensor, weights: Tensor, *, activation: Activation = None
-) -> Tensor:
+    layers: LayerMatrices,
+    tokens: Float[Tensor, "batch d n_plus_1"],
+    weights: Float[Tensor, "batch d"],
+    *,
+    activation: Activation = None,
+) -> Float[Tensor, "batch"]:
     """Return (TF(Z_0) - <w*, x_{n+1}>)^2 of each prompt, (batch,)."""
-    found = prediction(prompt(tokens, weights), layers, activation=activation)
-    return (found - (weights * tokens[:, :, -1]).sum(dim=1)).square()
+    predicted = prediction(prompt(tokens, weights), layers, activation=activation)
+    return (predicted - (weights * tokens[:, :, -1]).sum(dim=1)).square()
 
 
 def in_context_loss(
-    layers: tuple[Tensor, Tensor], tokens: Tensor, weights: Tensor, *, activation: Activation = None
+    layers: LayerMatrices,
+    tokens: Float[Tensor, "batch d n_plus_1"],
+    weights: Float[Tensor, "batch d"],
+    *,
+    activation: Activation = None,
 ) -> Estimate:
-    """Return the mean squared error over at least two prompts, and its standard error."""
+    """Return the mean squared error over at least two prompts, and its standard error.
+
+    Raises
+    ------
+    InputError
+        For fewer prompts, and for shapes that do not fit.
+    """
     errors = in_context_errors(layers, tokens, weights, activation=activation)
     at_least("batch", len(errors), 2)
     return Estimate(errors.mean(), errors.std(correction=1) / math.sqrt(len(errors)))
 
 
 def in_context_gradient(
-    layers: tuple[Tensor, Tensor],
-    tokens: Tensor,
-    weights: Tensor,
+    layers: LayerMatrices,
+    tokens: Float[Tensor, "batch d n_plus_1"],
+    weights: Float[Tensor, "batch d"],
     *,
     groups: int,
     activation: Activation = None,
 ) -> SampledGradient:
-    """Return loss and gradient of the sampled loss, from `groups` >= 2 equal parts of the batch."""
+    """Return loss and gradient of the sampled loss, from `groups` >= 2 equal parts of the batch.
+
+    Raises
+    ------
+    InputError
+        For a number of groups below 2 or that does not divide the batch, and for shapes that do not fit.
+    """
     _batch(tokens, weights)
     at_least("groups", groups, 2)
     if len(tokens) % groups:
@@ -212,7 +269,7 @@ def in_context_gradient(
     )
 
 
-def quadrature_nodes(layers: tuple[Tensor, Tensor], *, gradient: bool) -> Nodes:
+def quadrature_nodes(layers: LayerMatrices, *, gradient: bool) -> Nodes:
     """Return the nodes with which a product rule is exact for the loss, and with `gradient` for its gradient too.
 
     With linear attention the squared error is a polynomial in the independent N(0, 1) coordinates of x_1..x_{n+1}
@@ -238,17 +295,22 @@ def quadrature_nodes(layers: tuple[Tensor, Tensor], *, gradient: bool) -> Nodes:
 
 
 def exact_loss(
-    layers: tuple[Tensor, Tensor],
+    layers: LayerMatrices,
     n: int,
-    covariance: Tensor,
-    prior: Tensor,
+    covariance: Float[Tensor, "d d"],
+    prior: Float[Tensor, "d d"],
     *,
     nodes: tuple[int, int, int] | None = None,
-) -> Tensor:
+) -> Float[Tensor, ""]:
     """Return the in-context loss of linear attention by Gauss-Hermite product quadrature, exact up to rounding.
 
     `nodes` are those of `quadrature_nodes`, which also serve all first derivatives where P or Q requires a gradient;
-    differentiable. Raises InputError for more than 10 000 000 nodes in all.
+    differentiable.
+
+    Raises
+    ------
+    InputError
+        For more than 10 000 000 nodes in all, an n or nodes below 1, shapes that do not fit, and where `roots` does.
     """
     P, Q = _layers(layers)
     at_least("n", n, 1)
@@ -286,10 +348,10 @@ def exact_loss(
 
 
 def exact_gradient(
-    layers: tuple[Tensor, Tensor],
+    layers: LayerMatrices,
     n: int,
-    covariance: Tensor,
-    prior: Tensor,
+    covariance: Float[Tensor, "d d"],
+    prior: Float[Tensor, "d d"],
     *,
     nodes: tuple[int, int, int] | None = None,
 ) -> Gradient:
@@ -300,13 +362,19 @@ def exact_gradient(
         return _gradient(exact_loss(leaves, n, covariance, prior, nodes=nodes), leaves)
 
 
-def _gradient(loss: Tensor, leaves: Layers) -> Gradient:
+def _gradient(loss: Float[Tensor, ""], leaves: Layers) -> Gradient:
     P, Q = torch.autograd.grad(loss, leaves)
     return Gradient(loss.detach(), P, Q, -Q[:, :-1, :-1], P[:, :-1, :-1])
 
 
 def _degree(
-    nonzero: list[tuple[np.ndarray, np.ndarray]], token: int, label: int, query: int, target: int, *, gradient: bool
+    nonzero: list[tuple[Bool[np.ndarray, "d_plus_1 d_plus_1"], Bool[np.ndarray, "d_plus_1 d_plus_1"]]],
+    token: int,
+    label: int,
+    query: int,
+    target: int,
+    *,
+    gradient: bool,
 ) -> int:
     """Return a bound on the degree of the squared error, with `gradient` of its derivatives too.
 
@@ -330,29 +398,40 @@ def _degree(
     return int(error + (max(error, Z[1][-1, -1]) if gradient else error))
 
 
-def _largest_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _largest_sums(
+    a: Float64[np.ndarray, "rows inner"], b: Float64[np.ndarray, "inner columns"]
+) -> Float64[np.ndarray, "rows columns"]:
+    """Return the matrix product in which sums are maxima and products sums."""
     return (a[:, :, None] + b[None]).max(axis=1)
 
 
-def _gauss_hermite(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+def _gauss_hermite(nodes: int) -> tuple[Float64[np.ndarray, "{nodes}"], Float64[np.ndarray, "{nodes}"]]:
     """Return nodes and weights that are exact for polynomials of degree <= 2 nodes - 1 under N(0, 1)."""
     points, weights = np.polynomial.hermite_e.hermegauss(nodes)
     return points, weights / weights.sum()
 
 
-def _bordered(matrices: Tensor) -> Tensor:
+def _bordered(matrices: Float[Tensor, "L d d"]) -> Float[Tensor, "L d+1 d+1"]:
     return torch.nn.functional.pad(matrices, (0, 1, 0, 1))
 
 
-def roots(covariance: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """Return lower triangular C with C C^T = covariance, and that of the prior."""
+def roots(
+    covariance: Float[Tensor, "d d"], prior: Float[Tensor, "d d"]
+) -> tuple[Float[Tensor, "d d"], Float[Tensor, "d d"]]:
+    """Return lower triangular C with C C^T = covariance, and that of the prior.
+
+    Raises
+    ------
+    InputError
+        For matrices that are not square, of one shape, symmetric to rounding and positive definite.
+    """
     root, prior_root = _root("covariance", covariance), _root("prior", prior)
     if prior.shape != covariance.shape:
         raise InputError("prior", tuple(prior.shape), f"must have the shape of covariance, {tuple(covariance.shape)}")
     return root, prior_root
 
 
-def _root(name: str, matrix: Tensor) -> Tensor:
+def _root(name: str, matrix: Float[Tensor, "d d"]) -> Float[Tensor, "d d"]:
     if matrix.ndim != 2 or 0 in matrix.shape or matrix.shape[0] != matrix.shape[1]:
         raise InputError(name, tuple(matrix.shape), "must have the shape (d, d) with d >= 1")
     rounding = 100 * torch.finfo(matrix.dtype).eps * matrix.abs().max()
@@ -365,7 +444,7 @@ def _root(name: str, matrix: Tensor) -> Tensor:
     return root
 
 
-def _layers(layers: tuple[Tensor, Tensor], D: int | None = None) -> Layers:
+def _layers(layers: LayerMatrices, D: int | None = None) -> Layers:
     P, Q = layers
     if P.ndim != 3 or len(P) < 1 or P.shape[1] < 2 or P.shape[1] != P.shape[2]:
         raise InputError("P", tuple(P.shape), "must have the shape (L, d+1, d+1) with L, d >= 1")
@@ -376,13 +455,13 @@ def _layers(layers: tuple[Tensor, Tensor], D: int | None = None) -> Layers:
     return Layers(P, Q)
 
 
-def _batch(tokens: Tensor, weights: Tensor) -> None:
+def _batch(tokens: Float[Tensor, "batch d n_plus_1"], weights: Float[Tensor, "batch d"]) -> None:
     if tokens.ndim != 3 or 0 in tokens.shape or tokens.shape[2] < 2:
         raise InputError("tokens", tuple(tokens.shape), "must have the shape (batch, d, n+1) with batch, d, n >= 1")
     if weights.shape != tokens.shape[:2]:
         raise InputError("weights", tuple(weights.shape), f"must have the shape {tuple(tokens.shape[:2])}")
 
 
-def _prompts(Z: Tensor) -> None:
+def _prompts(Z: Float[Tensor, "batch d_plus_1 n_plus_1"]) -> None:
     if Z.ndim != 3 or len(Z) < 1 or Z.shape[1] < 2 or Z.shape[2] < 2:
         raise InputError("Z", tuple(Z.shape), "must have the shape (batch, d+1, n+1) with batch, d, n >= 1")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.divergence import Divergence
@@ -45,21 +46,27 @@ class Plan:
 class Task(NamedTuple):
     """Σ, Σ^{-1} (the covariance of w*) and Σ^{1/2}, each (d, d)."""
 
-    covariance: Tensor
-    inverse: Tensor
-    root: Tensor
+    covariance: Float64[Tensor, "d d"]
+    inverse: Float64[Tensor, "d d"]
+    root: Float64[Tensor, "d d"]
 
 
 class Reading(NamedTuple):
     """A and, where it is trained, B (L, d, d) after some steps."""
 
     step: int
-    A: Tensor
-    B: Tensor | None
+    A: Float64[Tensor, "L d d"]
+    B: Float64[Tensor, "L d d"] | None
 
 
 def task_of(plan: Plan, seed: int, device: str) -> Task:
-    """Return the seed's Σ = UᵀDU and what is made of it; U is the same on every device."""
+    """Return the seed's Σ = UᵀDU and what is made of it; U is the same on every device.
+
+    Raises
+    ------
+    InputError
+        For the printed spectrum in another dimension: names d.
+    """
     U = random_rotation(plan.d, generator_for(seed, "rotation", "cpu"))
     D = eigenvalues(plan.spectrum, plan.d, plan.least)
     return Task(*((U.T @ (D**power).diag() @ U).to(device) for power in (1, -1, 0.5)))
@@ -106,7 +113,7 @@ class Training:
             "means": [[mean.clone() for mean in means] for means in self.means],
         }
 
-    def gradient(self) -> tuple[Tensor, list[Tensor]]:
+    def gradient(self) -> tuple[Float64[Tensor, ""], list[Float64[Tensor, "L d d"]]]:
         """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
         assert self._batch is not None
         if torch.device(self.device).type == "cpu":
@@ -118,11 +125,17 @@ class Training:
         with torch.enable_grad():
             loss = losses(A, B, self._batch).mean()
         # With one layer B has no part in the loss.
-        found = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
-        return loss.detach(), list(found)
+        slopes = torch.autograd.grad(loss, leaves, materialize_grads=True, allow_unused=True)
+        return loss.detach(), list(slopes)
 
     def advance(self) -> None:
-        """Take one step. Raises InputError where the loss is not finite, on a card within some steps."""
+        """Take one step.
+
+        Raises
+        ------
+        InputError
+            Where the loss is not finite, on a card within some steps: names eta.
+        """
         plan = self.plan
         if self.step % plan.resample == 0:
             self.draw_batch()
@@ -141,7 +154,13 @@ class Training:
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield A and B at the steps of the plan, from where the run was left; `told` hears of every step."""
+    """Yield A and B at the steps of the plan, from where the run was left; `told` hears of every step.
+
+    Raises
+    ------
+    InputError
+        Where training diverges: names eta, and the step.
+    """
 
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["kept"])

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.settings import integer
@@ -26,8 +27,16 @@ _CHUNK = 50
 """Tasks whose Jacobians, n × n d numbers each, are held at once."""
 
 
-def sample_tasks(kind: str, count: int, n: int, d: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return `count` tasks of a kind: A (count, n, d) and b (count, n), on the generator's device, float64."""
+def sample_tasks(
+    kind: str, count: int, n: int, d: int, generator: torch.Generator
+) -> tuple[Float64[Tensor, "{count} {n} {d}"], Float64[Tensor, "{count} {n}"]]:
+    """Return `count` tasks of a kind: A (count, n, d) and b (count, n), on the generator's device.
+
+    Raises
+    ------
+    InputError
+        For a kind that is not one of `TASKS`.
+    """
     if kind not in TASKS:
         raise InputError("tasks", kind, f"must be one of {', '.join(TASKS)}")
     like = {"generator": generator, "device": generator.device, "dtype": torch.float64}
@@ -43,11 +52,11 @@ def sample_tasks(kind: str, count: int, n: int, d: int, generator: torch.Generat
     return A, b
 
 
-def _losses(output: Tensor, b: Tensor) -> Tensor:
+def _losses(output: Float64[Tensor, "count n"], b: Float64[Tensor, "count n"]) -> Float64[Tensor, "count"]:
     return (output - b).square().sum(dim=1) / 2
 
 
-def line_search(A: Tensor, b: Tensor) -> float:
+def line_search(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> float:
     """Return the step size of least mean loss on some tasks: on a grid of quarter decades, refined by tenths of it."""
     n = A.shape[1]
 
@@ -60,8 +69,14 @@ def line_search(A: Tensor, b: Tensor) -> float:
 
 def trained_layer(
     kind: str, n: int, d: int, *, eta: float, read: Sequence[int], batch: int, generator: torch.Generator
-) -> list[tuple[Tensor, Tensor]]:
-    """Return (W, v) after some numbers of steps of Adam, ascending, on fresh tasks, from small W and v = 1/10."""
+) -> list[tuple[Float64[Tensor, "{d} {d}"], Float64[Tensor, ""]]]:
+    """Return (W, v) after the numbers of steps `read` of Adam, ascending, on fresh tasks, from small W and v = 1/10.
+
+    Raises
+    ------
+    InputError
+        Where training diverges: names eta, and the step.
+    """
     W = 0.1 * torch.randn(d, d, generator=generator, dtype=torch.float64, device=generator.device)
     # From the other sign training first has to pass v = 0, where W has no slope, and stays there for long.
     v = torch.tensor(0.1, dtype=torch.float64, device=generator.device)
@@ -83,7 +98,13 @@ def trained_layer(
     return layers
 
 
-def sensitivities(A: Tensor, b: Tensor, eta: float, W: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def sensitivities(
+    A: Float64[Tensor, "count n d"],
+    b: Float64[Tensor, "count n"],
+    eta: float,
+    W: Float64[Tensor, "d d"],
+    v: Float64[Tensor, ""],
+) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
     """Return for each task the Frobenius norm of the difference of both models' Jacobians in A, and their cosine."""
     # n^2 d numbers a task: one output's slopes at a time, summed over the tasks, which do not touch each other.
     inner, first, second = (A.new_zeros(len(A)) for _ in range(3))
@@ -112,19 +133,19 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
     layers = trained_layer(kind, n, d, eta=eta_layer, read=_read_at(settings), batch=batch, generator=generator)
     A, b = sample_tasks(kind, int(settings["test"]), n, d, generator)
     step = gradient_step(A, b, eta).detach()
-    found: dict[str, list[float]] = {name: [] for name in _ALONG}
-    found["uniform_loss"] = [float(_losses(torch.full_like(b, 1 / n), b).mean())] * len(layers)
-    found["gradient_loss"] = [float(_losses(step, b).mean())] * len(layers)
+    readings: dict[str, list[float]] = {name: [] for name in _ALONG}
+    readings["uniform_loss"] = [float(_losses(torch.full_like(b, 1 / n), b).mean())] * len(layers)
+    readings["gradient_loss"] = [float(_losses(step, b).mean())] * len(layers)
     some = int(settings["sensitivity"])
     for W, v in layers:
         output = attention_layer(A, b, W, v)
-        found["layer_loss"].append(float(_losses(output, b).mean()))
-        found["prediction_difference"].append(float((output - step).norm(dim=1).mean()))
+        readings["layer_loss"].append(float(_losses(output, b).mean()))
+        readings["prediction_difference"].append(float((output - step).norm(dim=1).mean()))
         parts = [sensitivities(A[i : i + _CHUNK], b[i : i + _CHUNK], eta, W, v) for i in range(0, some, _CHUNK)]
         difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
-        found["sensitivity_difference"].append(float(difference.mean()))
-        found["cosine"].append(float(cosine.mean()))
-    return found | {"eta_GD": [eta]}
+        readings["sensitivity_difference"].append(float(difference.mean()))
+        readings["cosine"].append(float(cosine.mean()))
+    return readings | {"eta_GD": [eta]}
 
 
 _LOSS = "mean loss ½‖prediction − b‖²"
@@ -152,8 +173,8 @@ def _closeness(settings: Instance, *, seed: int, device: str) -> Mapping[str, Me
         means = table.mean(dim=0).tolist()
         return tuple(Measurement(value, spread, len(rows)) for value, spread in zip(means, error.tolist(), strict=True))
 
-    at = tuple(float(step) for step in _read_at(settings))
-    curves = {name: Curve("steps of training", label, at, measured(name)) for name, label in _ALONG.items()}
+    steps = tuple(float(step) for step in _read_at(settings))
+    curves = {name: Curve("steps of training", label, steps, measured(name)) for name, label in _ALONG.items()}
     return {"eta_GD": measured("eta_GD")[0], **curves}
 
 

@@ -11,13 +11,20 @@ to us: this one is ours. It holds the gradient step's form, whose logits are sum
 """
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from verify.errors import InputError
 
 
-def prediction(A: Tensor, x: Tensor) -> Tensor:
-    """Return f(x), (..., n)."""
+def prediction(A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"]) -> Float[Tensor, "*batch n"]:
+    """Return f(x), (..., n).
+
+    Raises
+    ------
+    InputError
+        Where A has no entries, and where x does not fit A.
+    """
     if A.ndim < 2 or 0 in A.shape:
         raise InputError("A", tuple(A.shape), "must have the shape (..., n, d) with n, d >= 1")
     if x.ndim < 1 or x.shape[-1] != A.shape[-1]:
@@ -25,34 +32,56 @@ def prediction(A: Tensor, x: Tensor) -> Tensor:
     return torch.softmax((A @ x[..., None])[..., 0], dim=-1)
 
 
-def loss(A: Tensor, x: Tensor, b: Tensor) -> Tensor:
-    """Return 1/2 ||f(x) - b||^2, (...)."""
+def loss(
+    A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"], b: Float[Tensor, "*#batch n"]
+) -> Float[Tensor, "*batch"]:
+    """Return 1/2 ||f(x) - b||^2, (...).
+
+    Raises
+    ------
+    InputError
+        Where x or b does not fit A.
+    """
     output = prediction(A, x)
     if b.shape[-1:] != output.shape[-1:]:
         raise InputError("b", tuple(b.shape), f"must have the shape (..., {A.shape[-2]}) that A implies")
     return (output - b).square().sum(dim=-1) / 2
 
 
-def gradient(A: Tensor, x: Tensor, b: Tensor) -> Tensor:
+def gradient(
+    A: Float[Tensor, "*#batch n d"], x: Float[Tensor, "*#batch d"], b: Float[Tensor, "*#batch n"]
+) -> Float[Tensor, "*batch d"]:
     """Return the loss's gradient in x, (..., d); differentiable in A and b."""
     with torch.enable_grad():
         leaf = x if x.requires_grad else x.detach().requires_grad_()
         return torch.autograd.grad(loss(A, leaf, b).sum(), leaf, create_graph=True)[0]
 
 
-def new_target(b: Tensor, before: Tensor, after: Tensor) -> Tensor:
+def new_target(
+    b: Float[Tensor, "*#batch n"], before: Float[Tensor, "*#batch n"], after: Float[Tensor, "*#batch n"]
+) -> Float[Tensor, "*batch n"]:
     """Return the target at which the residual before a move of the prediction is what it is after, with b."""
     return b - after + before
 
 
-def gradient_step(A: Tensor, b: Tensor, eta: float) -> Tensor:
+def gradient_step(
+    A: Float[Tensor, "*#batch n d"], b: Float[Tensor, "*#batch n"], eta: float
+) -> Float[Tensor, "*batch n"]:
     """Return f(x_1), (..., n), x_1 one gradient step of size eta from x = 0."""
     start = A.new_zeros((*A.shape[:-2], A.shape[-1]))
     return prediction(A, start - eta * gradient(A, start, b))
 
 
-def attention_layer(A: Tensor, b: Tensor, W: Tensor, v: Tensor) -> Tensor:
-    """Return the layer's prediction, (..., n), for W (d, d) and v ()."""
+def attention_layer(
+    A: Float[Tensor, "*#batch n d"], b: Float[Tensor, "*#batch n"], W: Float[Tensor, "d d"], v: Float[Tensor, ""]
+) -> Float[Tensor, "*batch n"]:
+    """Return the layer's prediction, (..., n).
+
+    Raises
+    ------
+    InputError
+        Where W does not fit A.
+    """
     n, d = A.shape[-2:]
     if W.shape != (d, d):
         raise InputError("W", tuple(W.shape), f"must have the shape ({d}, {d})")
@@ -60,8 +89,16 @@ def attention_layer(A: Tensor, b: Tensor, W: Tensor, v: Tensor) -> Tensor:
     return torch.softmax(v * (weights @ (n * b)[..., None])[..., 0], dim=-1)
 
 
-def data_after_attention(A: Tensor, W: Tensor, V: Tensor) -> Tensor:
-    """Return A + softmax(A W A^T) A V, (..., n, d): the data after one self-attention layer, W and V (d, d)."""
+def data_after_attention(
+    A: Float[Tensor, "*batch n d"], W: Float[Tensor, "d d"], V: Float[Tensor, "d d"]
+) -> Float[Tensor, "*batch n d"]:
+    """Return A + softmax(A W A^T) A V, (..., n, d): the data after one self-attention layer.
+
+    Raises
+    ------
+    InputError
+        Where W or V does not fit A.
+    """
     d = A.shape[-1]
     for name, matrix in (("W", W), ("V", V)):
         if matrix.shape != (d, d):

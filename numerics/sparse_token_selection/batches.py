@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from jaxtyping import Float, Float64, Int32, Int64
 from torch import Tensor
 
 from numerics import philox_tensors
@@ -30,9 +31,9 @@ _MOST_AHEAD = 64
 class Batch(NamedTuple):
     """Encodings (d_e, T), shared, or (n, d_e, T); tokens (n, d, T); the selected tokens' numbers (n, q)."""
 
-    encodings: Tensor
-    tokens: Tensor
-    members: Tensor
+    encodings: Float[Tensor, "... d_e T"]
+    tokens: Float[Tensor, "n d T"]
+    members: Int64[Tensor, "n q"]
 
 
 class Sizes(NamedTuple):
@@ -90,24 +91,28 @@ def _draw_all(key: Any, step: Any, T: int, plane: int, words: Any, work: Any, to
 class _Drawn(NamedTuple):
     """Of some samples: words (n, count), of which the first are bits, numbers (n, d T) at least, and members (n, q)."""
 
-    words: Tensor
-    tokens: Tensor
-    members: Tensor
+    words: Int32[Tensor, "n words"]
+    tokens: Float64[Tensor, "n numbers"]
+    members: Int64[Tensor, "n q"]
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
     """The batches of a key: step by step, whatever is asked for first.
 
-    `encodings`, (d_e, T), are shared by all samples; without them each has its own, of random signs. Raises InputError
-    for sizes below 1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than float32 and
-    float64, and encodings of another shape, type or device.
+    `encodings`, (d_e, T), are shared by all samples; without them each has its own, of random signs.
+
+    Raises
+    ------
+    InputError
+        For sizes below 1, a subset of more than T tokens, a key that is no word of 64 bits, numbers other than
+        float32 and float64, and encodings of another shape, type or device.
     """
 
     sizes: Sizes
     key: int
     dtype: torch.dtype
-    encodings: Tensor | None = None
+    encodings: Float[Tensor, "d_e T"] | None = None
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -140,13 +145,19 @@ class Batches:
         return {"steps": range(0)}
 
     @cached_property
-    def _table(self) -> Tensor:
+    def _table(self) -> Float[Tensor, "256 8"]:
         """Row k holds the eight signs that the byte k stands for, each of size 1/√d_e."""
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         return (2 * bits - 1).to(self.dtype) / math.sqrt(self.sizes.d_e)
 
     def drawn(self, step: int) -> Batch:
-        """Return a step's batch. Raises InputError for what is no number of a step."""
+        """Return a step's batch.
+
+        Raises
+        ------
+        InputError
+            For a step that is not a number from 0 to 2⁶³ - 1.
+        """
         counted(self.key, step)
         n, T, _, d, _ = self.sizes
         words, tokens, members = self._compiled(step) if self.on_cpu else self.by_tensors(step)
@@ -175,7 +186,7 @@ class Batches:
         row = step - self._ahead["steps"].start
         return _Drawn(*(part[row] for part in self._ahead["drawn"]))
 
-    def _signs(self, words: Tensor) -> Tensor:
+    def _signs(self, words: Int32[Tensor, "n words"]) -> Float[Tensor, "n {self.sizes.d_e} {self.sizes.T}"]:
         """Return the encodings (n, d_e, T) of words of 32 bits as int32."""
         n, T, _, _, d_e = self.sizes
         across, along = padded(T) // LANES, padded(d_e) // LANES
@@ -187,9 +198,15 @@ class Batches:
 
 
 def fitting(name: str, matrix: Tensor, shape: tuple[int, ...], dtype: torch.dtype, device: str) -> None:
-    """Raise InputError for what is not of a shape, a type of numbers and a kind of device."""
+    """Check that a matrix has a shape, a type of numbers and a kind of device.
+
+    Raises
+    ------
+    InputError
+        Where it has another one.
+    """
     kind = torch.device(device).type
     if matrix.shape != shape or matrix.dtype != dtype or matrix.device.type != kind:
-        found = tuple(matrix.shape), matrix.dtype, matrix.device.type
+        received = tuple(matrix.shape), matrix.dtype, matrix.device.type
         on = "on the CPU" if kind == "cpu" else f"on {kind}"
-        raise InputError(name, found, f"must be of shape {shape} and {dtype}, {on}")
+        raise InputError(name, received, f"must be of shape {shape} and {dtype}, {on}")

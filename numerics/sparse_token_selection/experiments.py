@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.sparse_token_selection.reference import (
@@ -45,13 +46,13 @@ STEPS = Parameter("steps", "integer", "steps of gradient descent", minimum=1)
 class GroundTruth(NamedTuple):
     """W* (D, D), the same with I - 11^T/T, and V* (d, D); D = d + T, and T is d_e where that is another number."""
 
-    W: Tensor
-    W_centred: Tensor
-    V: Tensor
+    W: Float64[Tensor, "D D"]
+    W_centred: Float64[Tensor, "D D"]
+    V: Float64[Tensor, "d D"]
 
 
 def ground_truth(length: int, size: int, device: str = "cpu") -> GroundTruth:
-    """Return the matrices of the ground truth, float64."""
+    """Return the matrices of the ground truth for `length` tokens (or d_e) of dimension `size`."""
     W, W_centred = torch.zeros(2, size + length, size + length, dtype=torch.float64, device=device)
     V = torch.zeros(size, size + length, dtype=torch.float64, device=device)
     W[size:, size:] = one_hot_encodings(length, device=device)
@@ -63,7 +64,7 @@ def ground_truth(length: int, size: int, device: str = "cpu") -> GroundTruth:
 def _gradient(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
     length, subset, size = (int(settings[name]) for name in ("T", "q", "d"))
     truth = ground_truth(length, size, device)
-    found = sampled_gradient(
+    sampled = sampled_gradient(
         float(settings["W"]) * truth.W,
         float(settings["V"]) * truth.V,
         one_hot_encodings(length, device=device),
@@ -72,12 +73,12 @@ def _gradient(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
         batch_size=int(settings["batch_size"]),
         generator=torch.Generator(device).manual_seed(seed),
     ).batches
-    positional, token = found.W[:, size:, size:], found.V[:, :, :size]
+    positional, token = sampled.W[:, size:, size:], sampled.V[:, :, :size]
     diagonal = positional.diagonal(dim1=1, dim2=2).sum(dim=1)
     # The best fit by a I + b 11^T: a is the mean on the diagonal less that off it.
     others = (positional.sum(dim=(1, 2)) - diagonal) / (length * (length - 1))
     return {
-        "loss": measurement(found.loss),
+        "loss": measurement(sampled.loss),
         "gradient_W": measurement(diagonal / length - others),
         "gradient_V": measurement(token.diagonal(dim1=1, dim2=2).mean(dim=1)),
     }
@@ -100,7 +101,7 @@ one_hot_gradient = Experiment(
 )
 
 
-def _odds(W: Tensor, length: int, subset: int, size: int) -> float:
+def _odds(W: Float64[Tensor, "D D"], length: int, subset: int, size: int) -> float:
     """Return the attention on unselected tokens over that on the selected ones, for the first q tokens selected."""
     attention = torch.softmax(W[size:, size : size + subset].sum(dim=1), dim=0)
     return float(attention[subset:].sum() / attention[:subset].sum())
@@ -130,7 +131,7 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
             cosines_W.append(float(cosine_similarity(iterate.W, truth.W)))
         if iterate.V.any():
             cosines_V.append(float(cosine_similarity(iterate.V, truth.V)))
-    found = {
+    quantities = {
         "loss": losses[-1],
         "odds_before": _odds(kept[steps - window].W, length, subset, size),
         "odds_after": _odds(kept[steps].W, length, subset, size),
@@ -139,14 +140,14 @@ def _training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Mea
     }
     if losses[steps] > 0:
         # Where tokens are all selected, the loss may become an exact 0.
-        found["inverse_loss_slope"] = (1 / losses[steps] - 1 / losses[steps - window]) / window
+        quantities["inverse_loss_slope"] = (1 / losses[steps] - 1 / losses[steps - window]) / window
     if cosines_W:
-        found |= {"cosine_W_least": min(cosines_W), "cosine_W_largest": max(cosines_W)}
+        quantities |= {"cosine_W_least": min(cosines_W), "cosine_W_largest": max(cosines_W)}
     level = float(settings["eps"])
     reached = next((step for step, value in enumerate(losses) if value <= level), None)
     if reached is not None:
-        found |= {"steps_to_epsilon": reached, "largest_loss_after": max(losses[reached:])}
-    return {name: Measurement(float(value)) for name, value in found.items()}
+        quantities |= {"steps_to_epsilon": reached, "largest_loss_after": max(losses[reached:])}
+    return {name: Measurement(float(value)) for name, value in quantities.items()}
 
 
 one_hot_training = Experiment(
@@ -187,10 +188,10 @@ def _from_random(settings: Instance, *, seed: int, device: str) -> Mapping[str, 
     return {name: measurement(torch.tensor([row[name] for row in rows], dtype=torch.float64)) for name in rows[0]}
 
 
-def _cosines(run: Iterator[Iterate], truth: GroundTruth, at: Mapping[str, int]) -> Iterator[tuple[str, float]]:
+def _cosines(run: Iterator[Iterate], truth: GroundTruth, steps: Mapping[str, int]) -> Iterator[tuple[str, float]]:
     """Yield `name_when`, cosine: of W with I - 11^T/T and with I in the positional block, of V with (I, 0)."""
     for iterate in run:
-        for when in (when for when, step in at.items() if step == iterate.step):
+        for when in (when for when, step in steps.items() if step == iterate.step):
             yield f"W_centred_{when}", float(cosine_similarity(iterate.W, truth.W_centred))
             yield f"W_identity_{when}", float(cosine_similarity(iterate.W, truth.W))
             yield f"V_{when}", float(cosine_similarity(iterate.V, truth.V))
@@ -296,7 +297,7 @@ length_generalisation = Experiment(
 
 def _trained(
     settings: Instance, encodings: Encodings, subset: int, truth: GroundTruth, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Float64[Tensor, "D D"], Float64[Tensor, "d D"]]:
     """Return W and V after one training on fresh batches."""
     scale, half, steps = float(settings["scale"]), int(settings["batch_size"]) // 2, int(settings["steps"])
     early = min(int(settings["late"]), steps)
@@ -319,18 +320,18 @@ def _trained(
     return W, V
 
 
-def _pattern(W: Tensor, V: Tensor, truth: GroundTruth) -> dict[str, float]:
+def _pattern(W: Float64[Tensor, "D D"], V: Float64[Tensor, "d D"], truth: GroundTruth) -> dict[str, float]:
     """Return alpha and C, the cosines with V* and W*, and the largest entries off their patterns, of V and W[:, d:]."""
-    found = {"alpha": (V * truth.V).sum() / truth.V.sum(), "C": (W * truth.W).sum() / truth.W.sum()}
+    quantities = {"alpha": (V * truth.V).sum() / truth.V.sum(), "C": (W * truth.W).sum() / truth.W.sum()}
     # Cosines begin where a matrix has left zero.
     if V.any():
-        found["cosine_V"] = cosine_similarity(V, truth.V)
+        quantities["cosine_V"] = cosine_similarity(V, truth.V)
     if W.any():
-        found["cosine_W"] = cosine_similarity(W, truth.W)
-    found["off_pattern_V"] = (V * (1 - truth.V)).abs().max()
+        quantities["cosine_W"] = cosine_similarity(W, truth.W)
+    quantities["off_pattern_V"] = (V * (1 - truth.V)).abs().max()
     # W[:, :d] meets only x_query = 0: it has no gradient, and stays where it started.
-    found["off_pattern_W"] = (W * (1 - truth.W))[:, len(V) :].abs().max()
-    return {name: float(value) for name, value in found.items()}
+    quantities["off_pattern_W"] = (W * (1 - truth.W))[:, len(V) :].abs().max()
+    return {name: float(value) for name, value in quantities.items()}
 
 
 def _stochastic_training(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.repeatable import one_thread, seeds_of_runs
@@ -76,12 +77,12 @@ def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, be
     """Return the readings of a training; `before` steps of `total` have been taken by others of this run."""
     key = (plan, seed, device)
     if key not in _TRAINED:
-        found = list(
+        taken = list(
             readings(plan, seed, device, running=running, part=part, told=lambda s: running.steps(before + s, total))
         )
         while len(_TRAINED) >= _REMEMBERED:
             del _TRAINED[next(iter(_TRAINED))]
-        _TRAINED[key] = found
+        _TRAINED[key] = taken
     return _TRAINED[key]
 
 
@@ -92,7 +93,7 @@ class _Runs(NamedTuple):
     device: str
     trained: list[tuple[int, list[Reading]]]
 
-    def losses(self, n: int, T: int, q: int) -> list[list[Tensor]]:
+    def losses(self, n: int, T: int, q: int) -> list[list[Float64[Tensor, "n"]]]:
         """Return each run's validation losses at each reading."""
         return [losses_at(self.plan, seed, self.device, run, n=n, T=T, q=q) for seed, run in self.trained]
 
@@ -108,19 +109,19 @@ def _runs(
 ) -> _Runs:
     """Return the trainings of one encoding, where it is one of several: its number, and how many there are."""
     plan, count = _plan(settings, encoding), int(settings["runs"])
-    (number, of), steps = others, plan.read[-1]
+    (number, encodings), steps = others, plan.read[-1]
     trained = []
     for i, own in enumerate(seeds_of_runs(seed, count)):
         before = (number * count + i) * steps
-        run = _trained(plan, own, device, running, f"{encoding} {i}", before, of * count * steps)
+        run = _trained(plan, own, device, running, f"{encoding} {i}", before, encodings * count * steps)
         trained.append((own, run))
     return _Runs(plan, device, trained)
 
 
 def _over_runs(values: Iterable[float]) -> Measurement:
     """Return the mean over runs; of one run the standard error is not known."""
-    found = torch.tensor(list(values), dtype=torch.float64)
-    return measurement(found) if len(found) > 1 else Measurement(float(found[0]), None)
+    each = torch.tensor(list(values), dtype=torch.float64)
+    return measurement(each) if len(each) > 1 else Measurement(float(each[0]), None)
 
 
 def _figure1(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
@@ -137,7 +138,7 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
         measured = tuple(_over_runs(row[k][name] for row in rows) for k in known)
         return Curve(STEPS_TAKEN, quantity, tuple(float(plan.read[k]) for k in known), measured)
 
-    inverses = Curve(STEPS_TAKEN, "inverse validation loss", loss.at, tuple(map(inverse, loss.measured)))
+    inverses = Curve(STEPS_TAKEN, "inverse validation loss", loss.points, tuple(map(inverse, loss.measured)))
     cosines, sizes = "cosine with the ground truth", "coefficient of the identity block"
     others = {
         "cosine_W": curve("cosine_W", cosines),
@@ -145,22 +146,21 @@ def _figure1(settings: Instance, *, seed: int, device: str, running: Running) ->
         "C": curve("C", sizes),
         "alpha": curve("alpha", sizes),
     }
-    found = {"loss": loss, "inverse_loss": inverses}
-    return found | {name: line for name, line in others.items() if line is not None}
+    return {"loss": loss, "inverse_loss": inverses} | {name: line for name, line in others.items() if line is not None}
 
 
-def _coefficients(reading: Reading, W_true: Tensor, V_true: Tensor) -> dict[str, float]:
+def _coefficients(reading: Reading, W_true: Float64[Tensor, "D D"], V_true: Float64[Tensor, "d D"]) -> dict[str, float]:
     """Return the coefficients of the identity blocks, and the cosines of the whole matrices with the ground truth."""
-    found = {}
+    coefficients = {}
     for name, scale, matrix, true in (("W", "C", reading.W, W_true), ("V", "alpha", reading.V, V_true)):
         matrix = matrix.to(torch.float64)  # noqa: PLW2901
-        found[scale] = float((matrix * true).sum() / true.sum())
+        coefficients[scale] = float((matrix * true).sum() / true.sum())
         if matrix.any():
-            found[f"cosine_{name}"] = float(cosine_similarity(matrix, true))
-    return found
+            coefficients[f"cosine_{name}"] = float(cosine_similarity(matrix, true))
+    return coefficients
 
 
-def _identity(matrix: Tensor, true: Tensor) -> float:
+def _identity(matrix: Float64[Tensor, "rows D"], true: Float64[Tensor, "rows D"]) -> float:
     """Return the mean entry of the identity block."""
     return float((matrix * true).sum() / true.sum())
 
@@ -174,12 +174,12 @@ def _both(settings: Instance, seed: int, device: str, running: Running) -> Itera
 def _figure2(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
     lengths, n = _whole(settings, "T_test"), int(settings["n_test"])
     _refuse_lengths(settings, lengths)
-    found = {}
+    curves = {}
     for encoding, runs in _both(settings, seed, device, running):
         for length in lengths:
             losses = runs.losses(n, length, runs.plan.q)
-            found[f"{encoding}_T{length}"] = loss_curve(runs.plan, losses, f"{LOSS}\nat T_test = {length}")
-    return found
+            curves[f"{encoding}_T{length}"] = loss_curve(runs.plan, losses, f"{LOSS}\nat T_test = {length}")
+    return curves
 
 
 def _refuse_lengths(settings: Instance, lengths: list[int]) -> None:
@@ -193,21 +193,21 @@ def _figure3(settings: Instance, *, seed: int, device: str, running: Running) ->
     """Heat maps are of the first run; what is measured of the matrices, and of how much entries grow, is of all."""
     runs = _runs(settings, str(settings["encoding"]), seed, device, running)
     truth = ground_truth(runs.plan.d_e, runs.plan.d, device)
-    found: dict[str, Measurement | HeatMap] = {}
+    shown: dict[str, Measurement | HeatMap] = {}
     for name, true, rows in (("W", truth.W, "row: d of tokens, then d_e"), ("V", truth.V, "row: d")):
         before, after = ([getattr(run[place], name).to(torch.float64) for _, run in runs.trained] for place in (0, -1))
         for when, matrices in (("before", before), ("after", after)):
             values = tuple(map(tuple, matrices[0].tolist()))
-            found[f"{name}_{when}"] = HeatMap(rows, "column: d of tokens, then d_e", f"entry of {name}", values)
+            shown[f"{name}_{when}"] = HeatMap(rows, "column: d of tokens, then d_e", f"entry of {name}", values)
         for when, matrices in (("before", before), ("after", after)):
-            found[f"identity_{name}_{when}"] = _over_runs(_identity(m, true) for m in matrices)
-            found[f"largest_off_{name}_{when}"] = _over_runs(float((m * (1 - true)).abs().max()) for m in matrices)
+            shown[f"identity_{name}_{when}"] = _over_runs(_identity(m, true) for m in matrices)
+            shown[f"largest_off_{name}_{when}"] = _over_runs(float((m * (1 - true)).abs().max()) for m in matrices)
         pairs = list(zip(before, after, strict=True))
-        found[f"identity_{name}_growth"] = _over_runs(_identity(b - a, true) for a, b in pairs)
-        found[f"largest_off_{name}_growth"] = _over_runs(
+        shown[f"identity_{name}_growth"] = _over_runs(_identity(b - a, true) for a, b in pairs)
+        shown[f"largest_off_{name}_growth"] = _over_runs(
             float(((b.abs() - a.abs()) * (1 - true)).max()) for a, b in pairs
         )
-    return found
+    return shown
 
 
 def _generalisation(
@@ -223,8 +223,8 @@ def _generalisation(
         plan = runs.plan
         losses = runs.losses(n, length, plan.q)
         lengths[f"{encoding}_T{length}"] = loss_curve(plan, losses, f"{LOSS}\nat T_test = {length}")
-        here = {size: runs.losses(n, plan.T, size) for size in sizes}
-        for size, losses in here.items():
+        by_size = {size: runs.losses(n, plan.T, size) for size in sizes}
+        for size, losses in by_size.items():
             subsets[f"{encoding}_q{size}"] = loss_curve(plan, losses, f"{LOSS}\nat q_test = {size}")
             rest[f"{encoding}_q{size}_late_change"] = late_change(losses)
         measured = tuple(subsets[f"{encoding}_q{size}"].measured[-1] for size in sizes)
@@ -233,7 +233,7 @@ def _generalisation(
         )
         for low, high in pairwise(sizes):
             # Of each run: what a draw does to both is not in the difference.
-            rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(here[low], here[high], strict=True))
+            rises = (float(b[-1].mean() - a[-1].mean()) for a, b in zip(by_size[low], by_size[high], strict=True))
             rest[f"{encoding}_rise_q{low}_to_q{high}"] = _over_runs(rises)
         rest |= {f"{encoding}_{name}": measured for name, measured in runs.ends().items()}
     return lengths | ends | subsets | rest

@@ -8,6 +8,7 @@ with C. What it says of a later token, outside of their span, was never asked fo
 from collections.abc import Mapping
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from numerics.sparse_token_selection.experiments import D, Q, T, ground_truth
@@ -18,8 +19,14 @@ from verify.language.parameters import Instance
 _SINGULAR = 1e-6
 
 
-def learnt_metric(encodings: Tensor) -> Tensor:
-    """Return the M (d_e, d_e) with E' M E = I for E (d_e, T). Raises InputError for columns that are dependent."""
+def learnt_metric(encodings: Float[Tensor, "d_e T"]) -> Float[Tensor, "d_e d_e"]:
+    """Return the M (d_e, d_e) with E' M E = I for E (d_e, T).
+
+    Raises
+    ------
+    InputError
+        For columns that are linearly dependent: names d_e.
+    """
     left, values, _ = torch.linalg.svd(encodings, full_matrices=False)
     if len(values) < encodings.shape[1] or values[-1] < _SINGULAR * values[0]:
         raise InputError("d_e", len(encodings), f"the draw's first T = {encodings.shape[1]} encodings are dependent")

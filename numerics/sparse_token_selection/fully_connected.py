@@ -11,6 +11,7 @@ from itertools import count, pairwise
 from typing import Literal, NamedTuple
 
 import torch
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from numerics.settings import at_least
@@ -73,7 +74,7 @@ class Net(nn.Module):
         self.first = nn.Linear(d * T + T * (not self.apart), width, dtype=torch.float64)
         self.others = nn.ModuleList(nn.Linear(before, after, dtype=torch.float64) for before, after in pairwise(sizes))
 
-    def forward(self, tokens: Tensor, subsets: Tensor) -> Tensor:
+    def forward(self, tokens: Float[Tensor, "n d T"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n d"]:
         """Return f(X, y), (n, d), for tokens (n, d, T) and indicators (n, T)."""
         X = tokens.flatten(1)
         inside = self.function(self.first(X if self.apart else torch.cat([X, subsets], dim=1)))
@@ -83,7 +84,7 @@ class Net(nn.Module):
         return self.others[-1](inside)
 
 
-def net_losses(net: nn.Module, tokens: Tensor, subsets: Tensor) -> Tensor:
+def net_losses(net: nn.Module, tokens: Float[Tensor, "n d T"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n"]:
     """Return 1/2 ||f(X, y) - STS(X, y)||^2 of each sample, (n,)."""
     return (net(tokens, subsets) - target(tokens, subsets)).square().sum(dim=1) / 2
 
@@ -91,7 +92,13 @@ def net_losses(net: nn.Module, tokens: Tensor, subsets: Tensor) -> Tensor:
 def train_net(
     net: Net, T: int, q: int, d: int, *, steps: int, batch: int, eta: float, generator: torch.Generator
 ) -> None:
-    """Train by Adam on fresh batches; the step size falls to 0 like a cosine. Raises InputError where it diverges."""
+    """Train by Adam on fresh batches; the step size falls to 0 like a cosine.
+
+    Raises
+    ------
+    InputError
+        For steps below 1, and where training diverges: names eta, and the step.
+    """
     at_least("steps", steps, 1)
     optimizer = torch.optim.Adam(net.parameters(), lr=eta)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
@@ -111,8 +118,8 @@ def initialise(net: Net, generator: torch.Generator) -> None:
         for layer in (net.first, *net.others):
             bound = 1 / math.sqrt(layer.in_features)
             for part in (layer.weight, layer.bias):
-                part.copy_(
-                    (2 * torch.rand(part.shape, generator=generator, dtype=part.dtype, device=part.device) - 1) * bound
+                part.copy_(  # pyright: ignore[reportCallIssue]
+                    (2 * torch.rand(part.shape, generator=generator, dtype=part.dtype, device=part.device) - 1) * bound  # pyright: ignore[reportCallIssue]
                 )
 
 
@@ -121,6 +128,11 @@ def subset_code(T: int, q: int) -> tuple[list[int], int]:
 
     2^i; or, where they are smaller, numbers whose digits are the residues of i, i^2 .. i^q modulo a prime that is at
     least T: sums of q carry nothing, and power sums determine a set (Newton's identities).
+
+    Raises
+    ------
+    InputError
+        For a T below 1, and a q that is not from 1 to T.
     """
     at_least("T", T, 1)
     if not isinstance(q, int) or not 1 <= q <= T:
@@ -133,8 +145,8 @@ def subset_code(T: int, q: int) -> tuple[list[int], int]:
 
 
 def first_layer(
-    design: Design, activation: str, measurements: Tensor, T: int, q: int, *, spacing: float = 0.0
-) -> tuple[Tensor, Tensor, Tensor]:
+    design: Design, activation: str, measurements: Float[Tensor, "m dT"], T: int, q: int, *, spacing: float = 0.0
+) -> tuple[Float[Tensor, "width dT"], Float[Tensor, "width {T}"], Float[Tensor, "width"]]:
     """Return weights on vec X (width, d T), weights on 1_y (width, T) and biases (width,) of a first layer.
 
     With u = A vec X and the number c of y in the code of `subset_code`, below some c_0:
@@ -145,7 +157,11 @@ def first_layer(
     - none_more: u with spacing * c added to its first entry, scaled and shifted from where its values are next to
       certain to be to that interval. Only here is there a spacing.
 
-    Raises InputError for an activation that does not fit, and for codes that float64 does not resolve.
+    Raises
+    ------
+    InputError
+        For no measurements, a design, an activation or a spacing that does not fit, and codes that float64 does not
+        resolve.
     """
     reading = _designed(design, activation, T, q, spacing, like=measurements)
     m, chosen, code = len(measurements), reading.activation, reading.code
@@ -165,11 +181,16 @@ def first_layer(
 
 
 def read_off(
-    design: Design, activation: str, outputs: Tensor, T: int, q: int, *, spacing: float = 0.0
-) -> tuple[Tensor, Tensor]:
+    design: Design, activation: str, outputs: Float[Tensor, "n width"], T: int, q: int, *, spacing: float = 0.0
+) -> tuple[Float[Tensor, "n m"], Int64[Tensor, "n"]]:
     """Return the measurements (n, m) and the places (n,) of the subsets in `all_subsets`, from a first layer's outputs.
 
-    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset. Raises as `first_layer`.
+    The activation is inverted by bisection, the code rounded to the nearest one of a q-subset.
+
+    Raises
+    ------
+    InputError
+        For a design, an activation or a spacing that does not fit, and codes that float64 does not resolve.
     """
     reading = _designed(design, activation, T, q, spacing, like=outputs)
     chosen, codes = reading.activation, all_subsets(T, q, device=outputs.device) @ reading.code
@@ -196,34 +217,39 @@ def read_off(
 def decoded_losses(
     design: Design,
     activation: str,
-    measurements: Tensor,
-    tokens: Tensor,
-    subsets: Tensor,
+    measurements: Float[Tensor, "m dT"],
+    tokens: Float[Tensor, "n d T"],
+    subsets: Float[Tensor, "n T"],
     *,
     spacing: float = 0.0,
-) -> Tensor:
+) -> Float[Tensor, "n"]:
     """Return 1/2 ||f - STS||^2 of each sample, (n,), f the regression on what is read off the first layer's outputs.
 
     The measurements have rows of norm 1. Only the first layer's outputs reach the decoder.
+
+    Raises
+    ------
+    InputError
+        Where `first_layer` does.
     """
     T, q = subsets.shape[1], int(subsets[0].sum())
     on_X, on_y, bias = first_layer(design, activation, measurements, T, q, spacing=spacing)
     outputs = _activation(activation).function(tokens.flatten(1) @ on_X.T + subsets @ on_y.T + bias)
     read, place = read_off(design, activation, outputs, T, q, spacing=spacing)
     matrices = regression(measurements, all_subsets(T, q, device=tokens.device))
-    found = torch.einsum("nkm,nm->nk", matrices[place], read)
-    return (found - target(tokens, subsets)).square().sum(dim=1) / 2
+    decoded = torch.einsum("nkm,nm->nk", matrices[place], read)
+    return (decoded - target(tokens, subsets)).square().sum(dim=1) / 2
 
 
 class _Reading(NamedTuple):
     """An activation, the code of y, (T,), float64, and what codes of q-subsets are below."""
 
     activation: Activation
-    code: Tensor
+    code: Float[Tensor, "T"]
     below: int
 
 
-def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, like: Tensor) -> _Reading:
+def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, like: Float[Tensor, "..."]) -> _Reading:
     """Return what a first layer reads y by. Raises InputError where the outputs would not tell y or X."""
     chosen = _activation(activation)
     fits = {
@@ -246,7 +272,7 @@ def _designed(design: str, activation: str, T: int, q: int, spacing: float, *, l
     return _Reading(chosen, torch.tensor(code, dtype=like.dtype, device=like.device), below)
 
 
-def _window(reading: _Reading, m: int, spacing: float) -> tuple[Tensor, Tensor]:
+def _window(reading: _Reading, m: int, spacing: float) -> tuple[Float[Tensor, "{m}"], Float[Tensor, "{m}"]]:
     """Return where the values of each unit begin, (m,), and the scale that brings them into the interval."""
     # A measurement of variance 1 is beyond 9 with chance 2e-19.
     low = torch.full((m,), -9.0, dtype=reading.code.dtype, device=reading.code.device)
@@ -255,7 +281,9 @@ def _window(reading: _Reading, m: int, spacing: float) -> tuple[Tensor, Tensor]:
     return low, (reading.activation.high - reading.activation.low) / (high - low)
 
 
-def _inverse(function: Callable[[Tensor], Tensor], values: Tensor, low: float, high: float) -> Tensor:
+def _inverse(
+    function: Callable[[Tensor], Tensor], values: Float[Tensor, "*shape"], low: float, high: float
+) -> Float[Tensor, "*shape"]:
     """Return where an increasing function has some values, by bisection; beyond the interval, its ends."""
     lower, upper = torch.full_like(values, low), torch.full_like(values, high)
     for _ in range(_HALVINGS):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.sparse_token_selection.experiments import (
@@ -28,7 +29,7 @@ from verify import Experiment, InputError, Measurement, Parameter, Setting
 from verify.language.parameters import Instance
 
 
-def furthest_from_zero(values: Tensor) -> Measurement:
+def furthest_from_zero(values: Float64[Tensor, "batches k"]) -> Measurement:
     """Return, of means over batches, (batches, k), the one with the most standard errors from 0; 0 where k = 0.
 
     A mean other than 0 without a standard error is further than all others.
@@ -41,12 +42,12 @@ def furthest_from_zero(values: Tensor) -> Measurement:
     return measurement(values[:, int(away.argmax())])
 
 
-def entries_and_sums(blocks: Tensor) -> Tensor:
+def entries_and_sums(blocks: Float64[Tensor, "batches m n"]) -> Float64[Tensor, "batches m*n+m+n"]:
     """Return the entries of matrices (batches, m, n), and their rows' and columns' sums: (batches, mn + m + n)."""
     return torch.cat([blocks.flatten(1), blocks.sum(dim=2), blocks.sum(dim=1)], dim=1)
 
 
-def _off_diagonal(blocks: Tensor) -> Tensor:
+def _off_diagonal(blocks: Float64[Tensor, "batches k k"]) -> Float64[Tensor, "batches k k"]:
     return blocks - torch.diag_embed(blocks.diagonal(dim1=1, dim2=2))
 
 

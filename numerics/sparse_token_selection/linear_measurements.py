@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numerics.sparse_token_selection.reference import sample_batch
@@ -26,12 +27,18 @@ KINDS = ("gaussian", "sparse", "orthogonal", "quantised", "repeated")
 class Descended(NamedTuple):
     """Measurements (m, d T) at which a descent ended, and the mean loss () there."""
 
-    measurements: Tensor
-    loss: Tensor
+    measurements: Float[Tensor, "m dT"]
+    loss: Float[Tensor, ""]
 
 
-def all_subsets(T: int, q: int, *, device: torch.device | str = "cpu") -> Tensor:
-    """Return the indicators of all q-subsets of T tokens, (C(T, q), T), float64."""
+def all_subsets(T: int, q: int, *, device: torch.device | str = "cpu") -> Float64[Tensor, "subsets {T}"]:
+    """Return the indicators of all q-subsets of T tokens, (C(T, q), T).
+
+    Raises
+    ------
+    InputError
+        For a q that is not from 1 to T, and more than 200 000 subsets.
+    """
     _between("q", q, 1, T)
     if math.comb(T, q) > MOST_SUBSETS:
         raise InputError("subsets", math.comb(T, q), f"must be at most {MOST_SUBSETS}")
@@ -39,12 +46,12 @@ def all_subsets(T: int, q: int, *, device: torch.device | str = "cpu") -> Tensor
     return torch.zeros(len(members), T, dtype=torch.float64, device=device).scatter_(1, members, 1.0)
 
 
-def sampled_subsets(n: int, T: int, q: int, generator: torch.Generator) -> Tensor:
+def sampled_subsets(n: int, T: int, q: int, generator: torch.Generator) -> Float64[Tensor, "{n} {T}"]:
     """Return the indicators of n independent uniformly random q-subsets, (n, T), on the generator's device."""
     return sample_batch(n, T, q, 1, generator)[1]
 
 
-def target_functionals(subsets: Tensor, d: int) -> Tensor:
+def target_functionals(subsets: Float[Tensor, "n T"], d: int) -> Float[Tensor, "n {d} {d}*T"]:
     """Return, for each subset (n, T), the d functionals whose values at vec X are the target, (n, d, d T)."""
     _between("d", d, 1)
     if subsets.ndim != 2 or 0 in subsets.shape:
@@ -54,7 +61,7 @@ def target_functionals(subsets: Tensor, d: int) -> Tensor:
     return torch.einsum("kl,nt->nklt", identity, weights).flatten(2)
 
 
-def conditional_variance(measurements: Tensor, subsets: Tensor) -> Tensor:
+def conditional_variance(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n"]:
     """Return 1/2 E||STS - E(STS | A vec X, y)||^2 for each y of `subsets` (n, T), (n,): the least loss given that y.
 
     Of each functional the part outside the rows' span is left, of variance its squared norm. The span is that of the
@@ -73,18 +80,25 @@ def conditional_variance(measurements: Tensor, subsets: Tensor) -> Tensor:
     return torch.cat([(part - part @ basis.T @ basis).square().sum(dim=(1, 2)) / 2 for part in parts])
 
 
-def regression(measurements: Tensor, subsets: Tensor) -> Tensor:
+def regression(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n d m"]:
     """Return, for each y, the matrix M with E(STS | A vec X, y) = M A vec X, (n, d, m): Cov(STS, u) Cov(u)^-1."""
     d = _dimension(measurements, subsets)
     covariance = measurements @ measurements.T
     return target_functionals(subsets, d) @ measurements.T @ torch.linalg.pinv(covariance, hermitian=True)
 
 
-def random_measurements(kind: str, m: int, T: int, d: int, generator: torch.Generator) -> Tensor:
-    """Return random measurements (m, d T), float64, of a kind.
+def random_measurements(
+    kind: str, m: int, T: int, d: int, generator: torch.Generator
+) -> Float64[Tensor, "{m} {d}*{T}"]:
+    """Return random measurements (m, d T) of a kind.
 
     gaussian: independent N(0, 1) entries; sparse: each of these is 0 with chance 3/4; orthogonal: rows of a uniformly
     random orthogonal matrix; quantised: entries -1, 0, 1; repeated: Gaussian rows, the second half those of the first.
+
+    Raises
+    ------
+    InputError
+        For a kind that is not one of `KINDS`, T or d below 1, and an m that is not from 0 to d T.
     """
     if kind not in KINDS:
         raise InputError("kind", kind, f"must be one of {', '.join(KINDS)}")
@@ -104,10 +118,13 @@ def random_measurements(kind: str, m: int, T: int, d: int, generator: torch.Gene
     return gaussian
 
 
-def descend(measurements: Tensor, subsets: Tensor, *, steps: int) -> Descended:
+def descend(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"], *, steps: int) -> Descended:
     """Return where L-BFGS on all entries of A, for the mean loss over the subsets, ends after at most `steps` steps.
 
-    Rows must be independent at the start.
+    Raises
+    ------
+    InputError
+        For rows that are dependent at the start, steps below 1, and shapes that do not fit.
     """
     d = _dimension(measurements, subsets)
     _between("steps", steps, 1)
@@ -132,7 +149,7 @@ def descend(measurements: Tensor, subsets: Tensor, *, steps: int) -> Descended:
     return Descended(A.detach(), loss().detach())
 
 
-def _dimension(measurements: Tensor, subsets: Tensor) -> int:
+def _dimension(measurements: Float[Tensor, "m dT"], subsets: Float[Tensor, "n T"]) -> int:
     """Return d of measurements (m, d T) for subsets (n, T)."""
     if subsets.ndim != 2 or 0 in subsets.shape:
         raise InputError("subsets", tuple(subsets.shape), "must have the shape (n, T) with n, T >= 1")

@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from numerics.settings import at_least
@@ -28,16 +29,22 @@ _VANISHES = 1e-12
 Attend = Literal["tokens", "tokens_and_query"]
 """What the layer attends to: Z, or [Z, z_query]."""
 
-Encodings = Tensor | Callable[[int], Tensor]
-"""(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call."""
+Encodings = Float[Tensor, "... d_e _T"] | Callable[[int], Float[Tensor, "n d_e _T"]]
+"""(d_e, T), shared by all samples; or what returns those of n samples, (n, d_e, T), drawn anew at every call.
+
+A function may have those of training and of the test, of another T, which is not compared: `_T`.
+"""
 
 
 class Gradient(NamedTuple):
-    """Loss (), and dL/dW (D, D) and dL/dV (d, D); all with a leading axis where there is one per batch."""
+    """Loss (), and dL/dW (D, D) and dL/dV (d, D); all with a leading axis where there is one per batch.
 
-    loss: Tensor
-    W: Tensor
-    V: Tensor
+    A training's has the columns d: of dL/dW alone, (D, d_e), as the others are 0.
+    """
+
+    loss: Float[Tensor, "*batches"]
+    W: Float[Tensor, "*batches D _"]
+    V: Float[Tensor, "*batches d D"]
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,14 @@ class Iterate(NamedTuple):
     """Gradient descent after `step` steps: W (D, D), V (d, D), and the loss () there."""
 
     step: int
-    W: Tensor
-    V: Tensor
-    loss: Tensor
+    W: Float[Tensor, "D D"]
+    V: Float[Tensor, "d D"]
+    loss: Float[Tensor, ""]
 
 
-def one_hot_encodings(T: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64) -> Tensor:
+def one_hot_encodings(
+    T: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64
+) -> Float[Tensor, "{T} {T}"]:
     """Return e_1..e_T as the columns of the identity, (T, T)."""
     at_least("T", T, 1)
     return torch.eye(T, device=device, dtype=dtype)
@@ -70,8 +79,14 @@ def one_hot_encodings(T: int, *, device: torch.device | str = "cpu", dtype: torc
 
 def sample_batch(
     n: int, T: int, q: int, d: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
-) -> tuple[Tensor, Tensor]:
-    """Return n independent tokens X (n, d, T) and indicators of y (n, T), on the generator's device."""
+) -> tuple[Float[Tensor, "{n} {d} {T}"], Float[Tensor, "{n} {T}"]]:
+    """Return n independent tokens X (n, d, T) and indicators of y (n, T), on the generator's device.
+
+    Raises
+    ------
+    InputError
+        For sizes below 1, and a q that is not from 1 to T.
+    """
     for name, value in (("n", n), ("T", T), ("d", d)):
         at_least(name, value, 1)
     _subset_size(q, T)
@@ -83,15 +98,21 @@ def sample_batch(
     return tokens, subsets
 
 
-def target(tokens: Tensor, subsets: Tensor) -> Tensor:
+def target(tokens: Float[Tensor, "n d T"], subsets: Float[Tensor, "n T"]) -> Float[Tensor, "n d"]:
     """Return STS(X, y), (n, d)."""
     _batch(tokens, subsets)
     return torch.einsum("ndt,nt->nd", tokens, subsets) / subsets.sum(dim=1, keepdim=True)
 
 
 def layer_output(
-    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
-) -> Tensor:
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    encodings: Float[Tensor, "... d_e T"],
+    tokens: Float[Tensor, "n d T"],
+    subsets: Float[Tensor, "n T"],
+    *,
+    attend: Attend = "tokens",
+) -> Float[Tensor, "n d"]:
     """Return f(X, y) = V Z softmax(Z^T W z_query), (n, d); with [Z, z_query] for Z where `attend` says so."""
     d, T = _dimensions(W, V, encodings)
     _batch(tokens, subsets)
@@ -112,16 +133,22 @@ def layer_output(
 
 
 def loss(
-    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
-) -> Tensor:
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    encodings: Float[Tensor, "... d_e T"],
+    tokens: Float[Tensor, "n d T"],
+    subsets: Float[Tensor, "n T"],
+    *,
+    attend: Attend = "tokens",
+) -> Float[Tensor, "n"]:
     """Return 1/2 ||f(X, y) - STS(X, y)||^2 of each sample, (n,)."""
     output = layer_output(W, V, encodings, tokens, subsets, attend=attend)
     return (output - target(tokens, subsets)).square().sum(dim=1) / 2
 
 
 def sampled_gradient(
-    W: Tensor,
-    V: Tensor,
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
     encodings: Encodings,
     q: int,
     *,
@@ -130,7 +157,14 @@ def sampled_gradient(
     generator: torch.Generator,
     attend: Attend = "tokens",
 ) -> SampledGradient:
-    """Return loss and gradient estimated from `batches` >= 2 independent batches of `batch_size` >= 2 samples."""
+    """Return loss and gradient estimated from `batches` >= 2 independent batches of `batch_size` >= 2 samples.
+
+    Raises
+    ------
+    InputError
+        For fewer batches or samples, a generator on another device than W, a q that is not from 1 to T, and
+        shapes that do not fit.
+    """
     at_least("batches", batches, 2)
     at_least("batch_size", batch_size, 2)
     if generator.device.type != W.device.type:
@@ -149,7 +183,14 @@ def sampled_gradient(
     )
 
 
-def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int, *, attend: Attend = "tokens") -> Gradient:
+def cubature_gradient(
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    encodings: Float[Tensor, "... d_e T"],
+    q: int,
+    *,
+    attend: Attend = "tokens",
+) -> Gradient:
     """Return the population loss and gradient, exact up to rounding, where W[:d, d:] = 0.
 
     There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f is affine in X, the
@@ -157,7 +198,12 @@ def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int, *, attend
     the 2 T d points ±sqrt(T d) u_k, u_k the unit vectors of R^{T d}, equals E under N(0, I_{T d}) for every
     polynomial of degree <= 3: odd and mixed moments vanish, squares of coordinates have mean 2 T d / (2 T d) = 1.
     y runs over all q-subsets, and encodings (n, d_e, T) over n draws that are equally likely (`enumerated_signs`).
-    Raises InputError where W[:d, d:] != 0 and where n C(T, q) 2 T d > 2 000 000.
+
+    Raises
+    ------
+    InputError
+        Where W[:d, d:] != 0, where n C(T, q) 2 T d > 2 000 000, for a q that is not from 1 to T, and shapes that do
+        not fit.
     """
     d, T = _dimensions(W, V, encodings)
     _subset_size(q, T)
@@ -182,11 +228,21 @@ def cubature_gradient(W: Tensor, V: Tensor, encodings: Tensor, q: int, *, attend
 
 
 def train(
-    W: Tensor, V: Tensor, *, eta: float, steps: int, gradient: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    *,
+    eta: float,
+    steps: int,
+    gradient: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]],
 ) -> Iterator[Iterate]:
     """Return the iterates 0..steps of W <- W - eta dL/dW, V <- V - eta dL/dV, computed as they are asked for.
 
     `gradient`, (W, V) -> (loss, dL/dW, dL/dV), is called once at every iterate.
+
+    Raises
+    ------
+    InputError
+        For steps below 0, and an eta that is not finite and above 0.
     """
     at_least("steps", steps, 0)
     if not 0 < eta < math.inf:
@@ -194,8 +250,14 @@ def train(
     return _iterates(W.detach(), V.detach(), eta, steps, gradient)
 
 
-def cosine_similarity(A: Tensor, B: Tensor) -> Tensor:
-    """Return <A, B> / (||A|| ||B||) in the Frobenius inner product, ()."""
+def cosine_similarity(A: Float[Tensor, "*shape"], B: Float[Tensor, "*shape"]) -> Float[Tensor, ""]:
+    """Return <A, B> / (||A|| ||B||) in the Frobenius inner product, ().
+
+    Raises
+    ------
+    InputError
+        For shapes that differ, and a matrix that is 0.
+    """
     if A.shape != B.shape:
         raise InputError("B", tuple(B.shape), f"must have the shape of A, {tuple(A.shape)}")
     for name, matrix in (("A", A), ("B", B)):
@@ -204,7 +266,9 @@ def cosine_similarity(A: Tensor, B: Tensor) -> Tensor:
     return (A * B).sum() / (torch.linalg.vector_norm(A) * torch.linalg.vector_norm(B))
 
 
-def _iterates(W: Tensor, V: Tensor, eta: float, steps: int, gradient: Callable) -> Iterator[Iterate]:
+def _iterates(
+    W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], eta: float, steps: int, gradient: Callable
+) -> Iterator[Iterate]:
     for step in range(steps + 1):
         value, gW, gV = gradient(W, V)
         yield Iterate(step, W, V, value)
@@ -212,7 +276,12 @@ def _iterates(W: Tensor, V: Tensor, eta: float, steps: int, gradient: Callable) 
 
 
 def _summed(
-    W: Tensor, V: Tensor, encodings: Tensor, tokens: Tensor, subsets: Tensor, attend: Attend = "tokens"
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    encodings: Float[Tensor, "... d_e T"],
+    tokens: Float[Tensor, "n d T"],
+    subsets: Float[Tensor, "n T"],
+    attend: Attend = "tokens",
 ) -> Gradient:
     with torch.enable_grad():
         leaves = W.detach().requires_grad_(), V.detach().requires_grad_()
@@ -220,7 +289,9 @@ def _summed(
         return Gradient(value.detach(), *torch.autograd.grad(value, leaves))
 
 
-def _dimensions(W: Tensor, V: Tensor, encodings: Tensor) -> tuple[int, int]:
+def _dimensions(
+    W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], encodings: Float[Tensor, "... d_e T"]
+) -> tuple[int, int]:
     if encodings.ndim not in (2, 3) or 0 in encodings.shape:
         raise InputError("encodings", tuple(encodings.shape), "must be (d_e, T) or (n, d_e, T) with n, d_e, T >= 1")
     d_e, T = encodings.shape[-2:]
@@ -232,7 +303,7 @@ def _dimensions(W: Tensor, V: Tensor, encodings: Tensor) -> tuple[int, int]:
     return d, T
 
 
-def _batch(tokens: Tensor, subsets: Tensor) -> None:
+def _batch(tokens: Float[Tensor, "n d T"], subsets: Float[Tensor, "n T"]) -> None:
     if tokens.ndim != 3 or 0 in tokens.shape:
         raise InputError("tokens", tuple(tokens.shape), "must have the shape (n, d, T) with n, d, T >= 1")
     if subsets.shape != (tokens.shape[0], tokens.shape[2]):
@@ -244,8 +315,14 @@ def _subset_size(q: int, T: int) -> None:
         raise InputError("q", q, f"must be an integer from 1 to T = {T}")
 
 
-def logits_are_free_of_tokens(W: Tensor, d: int, why: str) -> None:
-    """Raise InputError, which says why, unless W[:d, d:] vanishes: to rounding, as another order of sums leaves it."""
+def logits_are_free_of_tokens(W: Float[Tensor, "D D"], d: int, why: str) -> None:
+    """Check that W[:d, d:] vanishes: to rounding, as another order of sums leaves it.
+
+    Raises
+    ------
+    InputError
+        Where it does not; the message ends in `why`.
+    """
     # A comparison with NaN is false.
     if not bool(W[:d, d:].abs().max() <= _VANISHES * W.abs().max().clamp(min=1)):
         raise InputError("W", "", f"must vanish on W[:{d}, {d}:] (token rows, positional columns): {why}")

@@ -20,6 +20,7 @@ from typing import Any, get_args
 
 import numpy as np
 import torch
+from jaxtyping import Float, UInt16
 from torch import Tensor
 
 from numerics.compiled import compiled, exactly
@@ -226,7 +227,10 @@ def gradients(
 class SignBatches:
     """Gradients of batches whose encodings are of random signs, on the CPU.
 
-    Raises InputError for batches on another device, and for shared encodings whose entries are not ±1/√d_e.
+    Raises
+    ------
+    InputError
+        For batches on another device, and for shared encodings whose entries are not ±1/√d_e.
     """
 
     batches: Batches
@@ -241,7 +245,7 @@ class SignBatches:
                 raise InputError("encodings", "", "must have entries 1/sqrt(d_e) and -1/sqrt(d_e)")
 
     @cached_property
-    def _shared(self) -> np.ndarray:
+    def _shared(self) -> UInt16[np.ndarray, "16 words"]:
         """The planes of the shared encodings' bits."""
         (_, T, _, _, d_e), encodings = self.batches.sizes, self.batches.encodings
         if encodings is None:
@@ -258,8 +262,15 @@ class SignBatches:
     def _chunks(self) -> int:
         return -(-self.batches.sizes.n // _CHUNK)
 
-    def gradient(self, W: Tensor, V: Tensor, step: int, attend: Attend) -> Gradient:
-        """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V."""
+    def gradient(self, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], step: int, attend: Attend) -> Gradient:
+        """Return the mean loss () of a step's batch, and its slopes in W[:, d:], (D, d_e), and in V.
+
+        Raises
+        ------
+        InputError
+            For a step that is not a number from 0 to 2⁶³ - 1, matrices of another shape, type or device than the
+            batches', and an `attend` that is not one of `Attend`.
+        """
         counted(self.batches.key, step)
         n, T, q, d, d_e = self.batches.sizes
         for name, matrix, shape in (("W", W, (d + d_e, d + d_e)), ("V", V, (d, d + d_e))):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from numerics.settings import at_least
@@ -30,8 +31,14 @@ _MOST_SIGNS = 16
 
 def sign_encodings(
     n: int, T: int, d_e: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
-) -> Tensor:
-    """Return n draws of T encodings with independent entries ±1/sqrt(d_e), (n, d_e, T)."""
+) -> Float[Tensor, "{n} {d_e} {T}"]:
+    """Return n draws of T encodings with independent entries ±1/sqrt(d_e), (n, d_e, T).
+
+    Raises
+    ------
+    InputError
+        For sizes below 1.
+    """
     _sizes(n, T, d_e)
     bits = torch.randint(2, (n, d_e, T), generator=generator, device=generator.device, dtype=torch.int8)
     return bits.to(dtype).mul_(2).sub_(1).div_(math.sqrt(d_e))
@@ -39,10 +46,13 @@ def sign_encodings(
 
 def enumerated_signs(
     T: int, d_e: int, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float64
-) -> Tensor:
+) -> Float[Tensor, "2**({T}*{d_e}) {d_e} {T}"]:
     """Return all that `sign_encodings` may draw, each as likely as any other, (2^(T d_e), d_e, T).
 
-    Raises InputError for T d_e > 16.
+    Raises
+    ------
+    InputError
+        For sizes below 1, and for T d_e > 16.
     """
     _sizes(1, T, d_e)
     if T * d_e > _MOST_SIGNS:
@@ -53,20 +63,36 @@ def enumerated_signs(
 
 def sphere_encodings(
     n: int, T: int, d_e: int, generator: torch.Generator, *, dtype: torch.dtype = torch.float64
-) -> Tensor:
-    """Return n draws of T independent encodings, uniform on the unit sphere of R^{d_e}, (n, d_e, T)."""
+) -> Float[Tensor, "{n} {d_e} {T}"]:
+    """Return n draws of T independent encodings, uniform on the unit sphere of R^{d_e}, (n, d_e, T).
+
+    Raises
+    ------
+    InputError
+        For sizes below 1.
+    """
     _sizes(n, T, d_e)
     gaussian = torch.randn(n, d_e, T, generator=generator, device=generator.device, dtype=dtype)
     return gaussian / torch.linalg.vector_norm(gaussian, dim=1, keepdim=True)
 
 
 def loss_averaged_over_tokens(
-    W: Tensor, V: Tensor, encodings: Tensor, subsets: Tensor, *, attend: Attend = "tokens"
-) -> Tensor:
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
+    encodings: Float[Tensor, "... d_e T"],
+    subsets: Float[Tensor, "n T"],
+    *,
+    attend: Attend = "tokens",
+) -> Float[Tensor, "n"]:
     """Return E[1/2 ||f - STS||^2 | encodings, y] of each sample, (n,), where W[:d, d:] = 0.
 
     There the logits do not depend on X (x_query = 0 already removes W[:, :d]), so f - STS is affine in X. The mean
     over X ~ N(0, I) is then half of the square of its value at X = 0 plus that of its Jacobian, taken by autograd.
+
+    Raises
+    ------
+    InputError
+        Where W[:d, d:] != 0, and for shapes that do not fit.
     """
     d = len(V)
     with torch.enable_grad():
@@ -83,15 +109,15 @@ def loss_averaged_over_tokens(
 
 
 def sampled_losses(
-    W: Tensor,
-    V: Tensor,
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
     encodings: Encodings,
     q: int,
     *,
     samples: int,
     generator: torch.Generator,
     attend: Attend = "tokens",
-) -> Tensor:
+) -> Float[Tensor, "{samples}"]:
     """Return the losses of fresh samples, (samples,)."""
     chunks = _draws(V, encodings, q, samples, generator)
     with torch.no_grad():
@@ -99,28 +125,28 @@ def sampled_losses(
 
 
 def averaged_losses(
-    W: Tensor,
-    V: Tensor,
+    W: Float[Tensor, "D D"],
+    V: Float[Tensor, "d D"],
     encodings: Encodings,
     q: int,
     *,
     samples: int,
     generator: torch.Generator,
     attend: Attend = "tokens",
-) -> Tensor:
+) -> Float[Tensor, "{samples}"]:
     """Return `loss_averaged_over_tokens` of fresh samples, (samples,): the same mean with less variance."""
     chunks = _draws(V, encodings, q, samples, generator)
     return torch.cat([loss_averaged_over_tokens(W, V, drawn, subsets, attend=attend) for drawn, _, subsets in chunks])
 
 
-def measurement(values: Tensor) -> Measurement:
+def measurement(values: Float[Tensor, "n"]) -> Measurement:
     """Return the mean of independent values (n,), and its standard error."""
     return Measurement(float(values.mean()), float(values.std(correction=1)) / math.sqrt(len(values)), len(values))
 
 
 def _draws(
-    V: Tensor, encodings: Encodings, q: int, samples: int, generator: torch.Generator
-) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    V: Float[Tensor, "d D"], encodings: Encodings, q: int, samples: int, generator: torch.Generator
+) -> Iterator[tuple[Float[Tensor, "... d_e T"], Float[Tensor, "n d T"], Float[Tensor, "n T"]]]:
     """Yield encodings, tokens and subsets of fresh samples, in chunks."""
     at_least("samples", samples, 1)
     for start in range(0, samples, _CHUNK_SAMPLES):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from numerics.divergence import Divergence
@@ -61,11 +62,11 @@ class Reading(NamedTuple):
     """W (D, D) and V (d, D) after some steps."""
 
     step: int
-    W: Tensor
-    V: Tensor
+    W: Float[Tensor, "D D"]
+    V: Float[Tensor, "d D"]
 
 
-def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str) -> Tensor:
+def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str) -> Float[Tensor, "{d_e} {T}"]:
     """Return the first T of the seed's encodings of random signs, (d_e, T): for any T the same ones."""
     bits = torch.randint(2, (T, d_e), generator=generator_for(seed, "fixed encodings", "cpu"))
     return ((2 * bits - 1).to(dtype) / math.sqrt(d_e)).T.contiguous().to(device)
@@ -74,13 +75,13 @@ def fixed_encodings(seed: int, T: int, d_e: int, dtype: torch.dtype, device: str
 class _Forward(NamedTuple):
     """What the gradient takes of the loss: u, g with the query's column, p, r."""
 
-    selected: Tensor
-    values: Tensor
-    attention: Tensor
-    residual: Tensor
+    selected: Float[Tensor, "n d_e"]
+    values: Float[Tensor, "n d columns"]
+    attention: Float[Tensor, "n columns"]
+    residual: Float[Tensor, "n d"]
 
 
-def _forward(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> _Forward:
+def _forward(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batch, attend: Attend) -> _Forward:
     encodings, tokens, members = batch
     n, d, _ = tokens.shape
     places = members[:, None, :]
@@ -102,12 +103,12 @@ def _forward(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> _Forward:
     return _Forward(u, values, p, (values @ p[:, :, None])[:, :, 0] - target)
 
 
-def batch_losses(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> Tensor:
+def batch_losses(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batch, attend: Attend) -> Float[Tensor, "n"]:
     """Return the loss of each sample, (n,)."""
     return _forward(W, V, batch, attend).residual.square().sum(dim=1) / 2
 
 
-def batch_gradient(W: Tensor, V: Tensor, batch: Batch, attend: Attend) -> Gradient:
+def batch_gradient(W: Float[Tensor, "D D"], V: Float[Tensor, "d D"], batch: Batch, attend: Attend) -> Gradient:
     """Return a batch's mean loss (), and its slopes in W[:, d:], (D, d_e), and in V."""
     encodings, tokens, _ = batch
     n, _, T = tokens.shape
@@ -165,7 +166,13 @@ class Training:
         return batch_gradient(self.W, self.V, self.batches.drawn(self.step), self.plan.attend)
 
     def advance(self) -> None:
-        """Take one step. Raises InputError where the loss is not finite, on a card within some steps."""
+        """Take one step.
+
+        Raises
+        ------
+        InputError
+            Where the loss is not finite, on a card within some steps: names eta.
+        """
         plan = self.plan
         loss, *slopes = self.gradient()
         self.divergence.look(loss, self.step)
@@ -183,7 +190,7 @@ class Training:
             matrix.addcdiv_(first, size, value=-rate / (1 - _BETAS[0] ** self.step))
 
 
-def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Tensor:
+def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Float[Tensor, "{plan.d_e} {T}"]:
     """Return the encodings that all samples share, one-hot or fixed, of T tokens."""
     if plan.encoding == "one_hot":
         return torch.eye(plan.d_e, T, dtype=plan.precision, device=device)
@@ -193,7 +200,13 @@ def shared_encodings(plan: Plan, seed: int, T: int, device: str) -> Tensor:
 def readings(
     plan: Plan, seed: int, device: str, *, running: Running, part: str, told: Callable[[int], None]
 ) -> Iterator[Reading]:
-    """Yield W and V at the steps of the plan, from where the run was left; `told` hears of every step."""
+    """Yield W and V at the steps of the plan, from where the run was left; `told` hears of every step.
+
+    Raises
+    ------
+    InputError
+        Where training diverges: names eta, and the step.
+    """
 
     def fits(state: dict[str, Any]) -> bool:
         fresh, count = Training(plan, seed, device), len(state["W"])

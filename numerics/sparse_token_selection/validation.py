@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numerics.repeatable import generator_for
@@ -27,14 +28,14 @@ class SignEncodings:
     d_e: int
     dtype: torch.dtype
     device: str
-    _memory: dict[tuple[int, int], Tensor] = field(default_factory=dict)
+    _memory: dict[tuple[int, int], Float[Tensor, "rows 8"]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Row k holds the eight signs that the byte k stands for.
         bits = torch.arange(256, device=self.device)[:, None] >> torch.arange(8, device=self.device) & 1
         self._signs = (2 * bits - 1).to(self.dtype) / math.sqrt(self.d_e)
 
-    def __call__(self, n: int, T: int, generator: torch.Generator) -> Tensor:
+    def __call__(self, n: int, T: int, generator: torch.Generator) -> Float[Tensor, "{n} {self.d_e} {T}"]:
         """Return n draws of T encodings, (n, d_e, T)."""
         needed = n * self.d_e * T
         rows = -(-needed // _BITS) * (_BITS // 8)
@@ -49,7 +50,9 @@ class SignEncodings:
         return memory.view(-1)[:needed].view(n, self.d_e, T)
 
 
-def draw_batch(n: int, q: int, d: int, encodings: Tensor, generator: torch.Generator, dtype: torch.dtype) -> Batch:
+def draw_batch(
+    n: int, q: int, d: int, encodings: Float[Tensor, "... d_e T"], generator: torch.Generator, dtype: torch.dtype
+) -> Batch:
     """Return n samples with the encodings given."""
     T = encodings.shape[-1]
     tokens = torch.randn(n, d, T, generator=generator, dtype=dtype, device=generator.device)
@@ -64,11 +67,17 @@ class Validation:
 
     encoding: str
     whole: Batch
-    draw: Callable[[int], Tensor]
+    draw: Callable[[int], Float[Tensor, "... d_e T"]]
 
     @staticmethod
     def drawn(plan: Plan, seed: int, device: str, *, n: int, T: int, q: int) -> "Validation":
-        """Draw the set. Raises InputError where a subset of q is no subset of T tokens."""
+        """Draw the set.
+
+        Raises
+        ------
+        InputError
+            For a q that is not from 1 to T, and for another T than the plan's with one-hot encoding.
+        """
         if not 1 <= q <= T:
             raise InputError("q_test", q, f"must be from 1 to {T}, the number of tokens")
         if plan.encoding == "one_hot" and T != plan.T:
@@ -80,39 +89,49 @@ class Validation:
         whole = draw_batch(n, q, plan.d, size, generator, plan.precision)
         return Validation(plan.encoding, whole, lambda n: source(n, T, generator) if shared is None else shared)
 
-    def losses(self, plan: Plan, W: Tensor, V: Tensor) -> Tensor:
-        """Return the loss of each point in one forward pass, (n,), float64."""
-        found = []
+    def losses(self, plan: Plan, W: Float[Tensor, "D D"], V: Float[Tensor, "d D"]) -> Float64[Tensor, "n"]:
+        """Return the loss of each point in one forward pass, (n,), on the CPU."""
+        losses = []
         for start in range(0, len(self.whole.tokens), _CHUNK):
             tokens, members = (part[start : start + _CHUNK] for part in self.whole[1:])
-            found.append(batch_losses(W, V, Batch(self.draw(len(tokens)), tokens, members), plan.attend))
-        return torch.cat(found).to(torch.float64).cpu()
+            losses.append(batch_losses(W, V, Batch(self.draw(len(tokens)), tokens, members), plan.attend))
+        return torch.cat(losses).to(torch.float64).cpu()
 
 
-def losses_at(plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int) -> list[Tensor]:
+def losses_at(
+    plan: Plan, seed: int, device: str, run: list[Reading], *, n: int, T: int, q: int
+) -> list[Float64[Tensor, "n"]]:
     """Return the validation losses at each reading."""
     validation = Validation.drawn(plan, seed, device, n=n, T=T, q=q)
     return [validation.losses(plan, reading.W, reading.V) for reading in run]
 
 
-def loss_curve(plan: Plan, runs: list[list[Tensor]], quantity: str = LOSS) -> Curve:
+def loss_curve(plan: Plan, runs: list[list[Float64[Tensor, "n"]]], quantity: str = LOSS) -> Curve:
     """Return the mean loss over training: of one run over its points, of several over the runs."""
     if len(runs) == 1:
         measured = [measurement(losses) for losses in runs[0]]
     else:
-        measured = [measurement(torch.stack([losses.mean() for losses in at])) for at in zip(*runs, strict=True)]
+        measured = [
+            measurement(torch.stack([losses.mean() for losses in reading])) for reading in zip(*runs, strict=True)
+        ]
     return Curve(STEPS_TAKEN, quantity, tuple(map(float, plan.read)), tuple(measured), logarithmic=True)
 
 
 def inverse(measured: Measurement) -> Measurement:
-    """Return 1/L; its standard error to first order."""
+    """Return 1/L; its standard error to first order.
+
+    Raises
+    ------
+    InputError
+        For a loss that is not above 0.
+    """
     if not measured.value > 0:
         raise InputError("loss", measured.value, "has no inverse: the loss is exactly 0")
     error = measured.standard_error
     return Measurement(1 / measured.value, None if error is None else error / measured.value**2, measured.samples)
 
 
-def late_change(runs: list[list[Tensor]]) -> Measurement:
+def late_change(runs: list[list[Float64[Tensor, "n"]]]) -> Measurement:
     """Return by how much the mean loss changes over the last quarter of the readings, run by run or point by point."""
     changes = [losses[-1] - losses[3 * (len(losses) - 1) // 4] for losses in runs]
     return measurement(changes[0] if len(changes) == 1 else torch.stack([change.mean() for change in changes]))

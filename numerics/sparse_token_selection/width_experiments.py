@@ -82,13 +82,13 @@ def _descended(settings: Instance, starts: int, generator: torch.Generator) -> l
     length, subset, size = _sizes(settings)
     subsets = all_subsets(length, subset, device=generator.device)
     begun = (random_measurements("gaussian", int(settings["m"]), length, size, generator) for _ in range(starts))
-    found = [descend(A, subsets, steps=int(settings["descent_steps"])) for A in begun]
-    return sorted(found, key=lambda end: float(end.loss))
+    ends = [descend(A, subsets, steps=int(settings["descent_steps"])) for A in begun]
+    return sorted(ends, key=lambda end: float(end.loss))
 
 
 def _optimised(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
-    found = _descended(settings, int(settings["starts"]), torch.Generator(device).manual_seed(seed))
-    return {"loss": Measurement(float(found[0].loss)), "loss_highest": Measurement(float(found[-1].loss))}
+    ends = _descended(settings, int(settings["starts"]), torch.Generator(device).manual_seed(seed))
+    return {"loss": Measurement(float(ends[0].loss)), "loss_highest": Measurement(float(ends[-1].loss))}
 
 
 optimised_first_layers = Experiment(
@@ -137,7 +137,7 @@ first_layer_readings = Experiment(
 
 def _nets(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement]:
     length, subset, size = _sizes(settings)
-    generator, found = torch.Generator(device).manual_seed(seed), {}
+    generator, measured = torch.Generator(device).manual_seed(seed), {}
     for run in range(int(settings["runs"])):
         net = Net(
             length,
@@ -152,8 +152,8 @@ def _nets(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measure
         with torch.no_grad():
             parts = [10_000] * (int(settings["samples"]) // 10_000) + [int(settings["samples"]) % 10_000]
             losses = [net_losses(net, *sample_batch(n, length, subset, size, generator)) for n in parts if n]
-        found[f"loss_{run}"] = measurement(torch.cat(losses))
-    return found
+        measured[f"loss_{run}"] = measurement(torch.cat(losses))
+    return measured
 
 
 fully_connected_nets = Experiment(

@@ -246,7 +246,7 @@ SOLVED = 2000
 def _at_each(found: ExperimentResult, along: str, name: str) -> Iterator[tuple[str, Verdict]]:
     """Yield whether a curve is Theorem 3's least loss at each point."""
     curve = found.curves[name]
-    for value, loss in zip(curve.at, curve.measured, strict=True):
+    for value, loss in zip(curve.points, curve.measured, strict=True):
         yield f"{name} at {along}={value:g}", agrees(least_loss(**sizes(found.settings, **{along: int(value)})), loss)
 
 
@@ -263,7 +263,7 @@ def _below_descent(run: Run, full: bool) -> Verdict:
     small = ("transformer", "preconditioned_gradient_descent")
 
     def verdicts() -> Iterator[tuple[str, Verdict]]:
-        for i, at in enumerate(curves["gradient_descent"].at):
+        for i, at in enumerate(curves["gradient_descent"].points):
             large = curves["gradient_descent"].measured[i]
             for name in small:
                 loss = curves[name].measured[i]
@@ -287,8 +287,8 @@ def solving_errors_at(spectrum: list[float], n: int, device: str, seed: int) -> 
 def _least_squares(run: Run, full: bool) -> Verdict:
     found = run()
     curve, d = found.curves["least_squares_Sigma_norm"], int(found.settings["d"])  # type: ignore[arg-type]
-    few = [(n, loss) for n, loss in zip(curve.at, curve.measured, strict=True) if n < d]
-    spectrum, enough = spectrum_of(found.settings), [int(n) for n in curve.at if n >= d]
+    few = [(n, loss) for n, loss in zip(curve.points, curve.measured, strict=True) if n < d]
+    spectrum, enough = spectrum_of(found.settings), [int(n) for n in curve.points if n >= d]
     return all_of(
         [
             ("d − n", least_squares_as_said(*zip(*few, strict=True), d)),

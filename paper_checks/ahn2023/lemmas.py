@@ -62,7 +62,7 @@ def _lemmas(transposed: bool, drawn: Sizes, device: str) -> Verdict:
 lemmas_at_random_sizes = Crossing(
     id="ahn2023.lemmas_at_random_sizes",
     title="Lemmas 1 (with the transpose), 4, 5 and 6 for random matrices at random sizes",
-    of="labels of a transformer's layers (Lemmas 1, 4, 5, 6)",
+    subject="labels of a transformer's layers (Lemmas 1, 4, 5, 6)",
     theorem="ahn2023.lemma1",
     exact="proved for all parameters",
     instances=_SIZES,

@@ -111,7 +111,7 @@ Theory = Callable[[int, int, int], tuple[list[float], float]]
 def minimum(L: int, d: int, n: int) -> tuple[list[float], float]:
     """Return what Theorem 3 says."""
     values = verify.check(theorem3, L=L, d=d, n=n).values
-    return [as_float(a) for a in values["a"]], as_float(values["minimum_loss"])
+    return [as_float(a) for a in values["a"]], as_float(values["minimum_loss"])  # pyright: ignore[reportReturnType]
 
 
 def _scaled(steps: Callable[[int], float], loss: float = 1.0) -> Theory:
@@ -194,7 +194,7 @@ def _trained_is(theory: Theory, drawn: Training, device: str) -> Verdict:
 multiples_of_the_inverse = Crossing(
     id="ahn2023.multiples_of_the_inverse",
     title="Trainings of all entries of all A_l from random entries end at Theorem 3's multiples of Σ^{-1}",
-    of="preconditioners of L layers",
+    subject="preconditioners of L layers",
     theorem="ahn2023.theorem3",
     exact="ahn2023.theorem3_exact",
     instances=trainings(TRAINED, TRAINED_IN_FULL),
@@ -248,7 +248,7 @@ def _trained_on_prompts_is(theory: Theory, drawn: Training, device: str) -> Verd
 multiples_on_prompts = Crossing(
     id="ahn2023.multiples_on_prompts",
     title="Trainings of all entries of all A_l on prompts, at up to ten dimensions, end at Theorem 3's multiples",
-    of="preconditioners of L layers, on prompts",
+    subject="preconditioners of L layers, on prompts",
     theorem="ahn2023.theorem3",
     exact="ahn2023.theorem3_exact",
     instances=trainings(ON_PROMPTS, ON_PROMPTS_IN_FULL),
@@ -304,7 +304,7 @@ def _exact_multiples(theory: Callable[..., OnMultiples], drawn: Drawn, device: s
 theorem3_exact = Crossing(
     id="ahn2023.theorem3_exact",
     title="By exact quadrature: loss and whole-space gradient at multiples of the inverse, zero at Theorem 3's point",
-    of="loss and gradient at multiples of the inverse",
+    subject="loss and gradient at multiples of the inverse",
     theorem="ahn2023.theorem3",
     exact="certified at instances",
     instances=drawn(),

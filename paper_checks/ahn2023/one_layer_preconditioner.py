@@ -141,7 +141,7 @@ def _trained_is(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
 one_layer_preconditioner = Crossing(
     id="ahn2023.one_layer_preconditioner",
     title="Trainings of all entries of P and Q from near the pattern end at Theorem 1's matrix, for drawn Σ and n",
-    of="one-layer preconditioner",
+    subject="one-layer preconditioner",
     theorem="ahn2023.theorem1",
     exact="ahn2023.theorem1_exact",
     instances=_one_layer(st.sampled_from([0.1, 0.3])),
@@ -182,7 +182,7 @@ def _exact(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
 theorem1_exact = Crossing(
     id="ahn2023.theorem1_exact",
     title="By exact quadrature over all P and Q: the minimum, no slope there, and nothing lower at random parameters",
-    of="one-layer minimum, loss and slopes",
+    subject="one-layer minimum, loss and slopes",
     theorem="ahn2023.theorem1",
     exact="proved for all parameters",
     instances=_one_layer(st.integers(1, 16).map(lambda k: k / 8)),

@@ -22,14 +22,14 @@ _SHOWN = 3
 
 def least_loss(L: int, d: int, n: int) -> float:
     """Return Theorem 3's least loss on S."""
-    return as_float(verify.check(multiples.theorem3, L=L, d=d, n=n).values["minimum_loss"])
+    return as_float(verify.check(multiples.theorem3, L=L, d=d, n=n).values["minimum_loss"])  # pyright: ignore[reportReturnType]
 
 
 @cache
 def local_minima(L: int, d: int, n: int) -> tuple[float, ...]:
     """Return the losses of Theorem 4's local minima on S, best first: of all of them for one and two layers."""
     points = verify.check(tokens.theorem4, L=L, d=d, n=n).values["critical_points"]
-    return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])
+    return tuple(as_float(point["loss"]) for point in points if point["local_minimum"])  # pyright: ignore[reportReturnType]
 
 
 def spectrum_of(settings: Mapping[str, Any]) -> list[float]:
@@ -87,9 +87,9 @@ figure3 = Prediction(
 
 def _over_examples(result: ExperimentResult) -> Mapping[str, Predicted]:
     curve, d = result.curves["transformer"], int(result.settings["d"])  # type: ignore[arg-type]
-    least = [least_loss(**sizes(result.settings, n=int(n))) for n in curve.at]
-    found = {"Theorem_3's_minimum": Predicted.line(curve, curve.at, least)}
-    few = [n for n in curve.at if n < d]
+    least = [least_loss(**sizes(result.settings, n=int(n))) for n in curve.points]
+    found = {"Theorem_3's_minimum": Predicted.line(curve, curve.points, least)}
+    few = [n for n in curve.points if n < d]
     if few:
         found["d_-_n"] = Predicted.line(curve, few, [d - n for n in few])
     return found
@@ -97,8 +97,8 @@ def _over_examples(result: ExperimentResult) -> Mapping[str, Predicted]:
 
 def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
     curve = result.curves["transformer"]
-    least = [least_loss(**sizes(result.settings, L=int(count))) for count in curve.at]
-    return {"Theorem_3's_minimum": Predicted.line(curve, curve.at, least)}
+    least = [least_loss(**sizes(result.settings, L=int(count))) for count in curve.points]
+    return {"Theorem_3's_minimum": Predicted.line(curve, curve.points, least)}
 
 
 figure6 = Prediction(

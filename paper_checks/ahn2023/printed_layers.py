@@ -34,7 +34,7 @@ _SETTLED = 1e-3
 
 def middles() -> dict[str, Fraction]:
     """Return the middles of the printed weights' intervals."""
-    return {name: sum(printed.interval(name)) / 2 for name in printed.PRINTED}
+    return {name: sum(printed.interval(name)) / 2 for name in printed.PRINTED}  # pyright: ignore[reportReturnType]
 
 
 def printed_matrices(inverse: "Tensor") -> tuple["Tensor", "Tensor"]:

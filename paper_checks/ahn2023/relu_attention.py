@@ -84,7 +84,7 @@ def _trained_is(theory: Callable[[int, int], float], drawn: Training, device: st
 relu_attention = Crossing(
     id="ahn2023.relu_attention",
     title="Trainings of all entries of A with ReLU attention, on prompts, end at Theorem 5's multiple of I",
-    of="preconditioner with ReLU attention",
+    subject="preconditioner with ReLU attention",
     theorem="ahn2023.theorem5",
     exact="ahn2023.theorem5_sampled",
     instances=trainings(),

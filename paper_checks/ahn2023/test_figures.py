@@ -337,10 +337,10 @@ def test_what_is_predicted_is_drawn_over_its_curve(name, given, drawn):
 def test_predictions_are_theorem_3s():
     result = load_experiment("ahn2023.figure7").run(device="cpu", **TINY, n=5, layers="1,2", n_fit=50)
     (said,) = load_prediction("ahn2023.figure7").predict(result).values()
-    assert said.at == (1, 2) and said.lower == tuple(predictions.least_loss(L, 2, 5) for L in (1, 2))
+    assert said.points == (1, 2) and said.lower == tuple(predictions.least_loss(L, 2, 5) for L in (1, 2))
     result = load_experiment("ahn2023.figure6").run(device="cpu", **TINY, L=2, examples="1,4", n_fit=50)
     found = load_prediction("ahn2023.figure6").predict(result)
-    assert found["d_-_n"].at == (1,) and found["d_-_n"].lower == (1,)
+    assert found["d_-_n"].points == (1,) and found["d_-_n"].lower == (1,)
 
 
 def test_a_wrong_setting_is_one_clear_line():

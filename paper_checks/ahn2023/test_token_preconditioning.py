@@ -74,7 +74,7 @@ def gauss_rule_in_balls(n, d, count):
     hankel = flint.fmpq_mat(count, count, [m[i + j] for i in range(count) for j in range(count)])
     last = hankel.solve(flint.fmpq_mat(count, 1, [-m[i + count] for i in range(count)]))
     polynomial = flint.fmpq_poly([last[i, 0] for i in range(count)] + [1])
-    roots = [root.real for root, _ in polynomial.numer().complex_roots()]
+    roots = [root.real for root, _ in polynomial.numer().complex_roots()]  # pyright: ignore[reportGeneralTypeIssues]
     assert len(roots) == count and all(root > 0 for root in roots)
     powers = flint.arb_mat([[root**k for root in roots] for k in range(count)])
     weights = powers.solve(flint.arb_mat([[flint.arb(x)] for x in m[:count]]))

@@ -108,7 +108,7 @@ def critical_points(L: int, d: int, n: int) -> tuple[Point, ...]:
     found = verify.check(moved.theorem4, L=L, d=d, n=n).values["critical_points"]
 
     def floats(row: Any, name: str) -> list[float]:
-        return [0.0 if x is None else as_float(x) for x in row[name]]
+        return [0.0 if x is None else as_float(x) for x in row[name]]  # pyright: ignore[reportReturnType]
 
     return tuple(
         Point(floats(row, "a"), floats(row, "b"), as_float(row["loss"]), row["local_minimum"]) for row in found
@@ -165,7 +165,7 @@ def _off(**factors: float) -> Callable[..., OnSet]:
 theorem4_exact = Crossing(
     id="ahn2023.theorem4_exact",
     title="By exact quadrature: loss and gradient in all entries of all A_l and B_l on S, zero at the critical points",
-    of="loss and gradient on Theorem 4's set",
+    subject="loss and gradient on Theorem 4's set",
     theorem="ahn2023.theorem4",
     exact="certified at instances",
     instances=_drawn(),
@@ -249,7 +249,7 @@ def _all_off(**factors: float) -> Callable[[int, int, int], Sequence[Point]]:
 token_preconditioning = Crossing(
     id="ahn2023.token_preconditioning",
     title="Trainings of all entries of all A_l and B_l end at one of the local minima on Theorem 4's set",
-    of="blocks A_l and B_l",
+    subject="blocks A_l and B_l",
     theorem="ahn2023.theorem4",
     exact="ahn2023.theorem4_exact",
     instances=trainings(TRAINED, (*TRAINED, (1, 3, 2), (1, 2, 3))),

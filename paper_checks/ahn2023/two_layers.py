@@ -114,7 +114,7 @@ def _off(loss: float, slopes: float) -> Callable[..., InTraces]:
 theorem2_exact = Crossing(
     id="ahn2023.theorem2_exact",
     title="By exact quadrature: the loss of two layers with any symmetric matrices is the sum of products of traces",
-    of="loss of two layers with symmetric matrices",
+    subject="loss of two layers with symmetric matrices",
     theorem="ahn2023.theorem2",
     exact="proved for all parameters",
     instances=_drawn(),
@@ -183,7 +183,7 @@ theorem2_random_starts = Comparison(
 @cache
 def best(size: int, examples: int) -> dict[str, Any]:
     """Return what is said of the least loss of two layers."""
-    return verify.check(least_of_two.two_layer_minimum, d=size, n=examples).values
+    return verify.check(least_of_two.two_layer_minimum, d=size, n=examples).values  # pyright: ignore[reportReturnType]
 
 
 def _minimum(theory: Callable[[int, int], dict[str, Any]], drawn: multiples.Drawn, device: str) -> Verdict:
@@ -229,7 +229,7 @@ def _moved(name: str) -> Callable[[int, int], dict[str, Any]]:
 two_layer_minimum_exact = Crossing(
     id="ahn2023.two_layer_minimum_exact",
     title="By exact quadrature at two layers: no slope at the minimum and at the equal steps, a saddle; nothing lower",
-    of="least loss of two layers",
+    subject="least loss of two layers",
     theorem="ahn2023.two_layer_minimum",
     exact="proved for all parameters",
     instances=multiples.drawn().filter(lambda drawn: drawn.sizes[0] == 2),

@@ -100,13 +100,13 @@ def sharp_factor(theorem: str, n: int, d: int, log_radius: int) -> float:
     checked = verify.check(
         {each.id: each for each in (weight_shift, data_shift)}[theorem], n=n, d=d, R=f"1e{log_radius}"
     )
-    return as_float(checked.values["sharp_factor"])
+    return as_float(checked.values["sharp_factor"])  # pyright: ignore[reportReturnType]
 
 
 shifts_within_half_the_radius = Crossing(
     id="li2024.shifts_within_half_the_radius",
     title="Both shifts are at most R/2 times the move: 2500 moves a draw, R from 10^-3 to 10^6, saturated logits too",
-    of="shifts of drawn moves",
+    subject="shifts of drawn moves",
     theorem="li2024.weight_shift",
     exact="li2024.reached_by_a_family",
     instances=SIZES,
@@ -237,7 +237,7 @@ def _held(theory: Theory, drawn: Training, device: str) -> Verdict:
 softmax_shifts = Crossing(
     id="li2024.softmax_shifts",
     title="Along gradient descent on x and self-attention on A every shift is within R/2 times the move",
-    of="softmax shifts along trainings",
+    subject="softmax shifts along trainings",
     theorem="li2024.weight_shift",
     exact="li2024.reached_by_ascent",
     instances=trainings(),

@@ -62,5 +62,5 @@ def test_the_tasks_at_another_seed():
     finding = findings.readings_depend_on_the_tasks
     settings = dict(word.split("=") for word in finding.command.split() if "=" in word)
     found = load_experiment("li2024.closeness").run(device="cpu", seed=5, **settings).measurements
-    for path in finding.expect:
-        assert within(finding, path, found[path.split(".")[1]].value)
+    measured = {path: found[path.split(".")[1]].value for path in finding.expect}
+    assert measured and all(within(finding, path, value) for path, value in measured.items())

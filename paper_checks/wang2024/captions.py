@@ -42,9 +42,9 @@ def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
 
 def linear(inverse: Curve) -> Verdict:
     """Decide whether the inverse loss grows over the second half at half of its rate in the first quarter or more."""
-    last = len(inverse.at) - 1
+    last = len(inverse.points) - 1
     begin, quarter, half, end = (inverse.measured[round(last * share)] for share in (0, 0.25, 0.5, 1))
-    span = [inverse.at[round(last * share)] for share in (0, 0.25, 0.5, 1)]
+    span = [inverse.points[round(last * share)] for share in (0, 0.25, 0.5, 1)]
     early = [x / (span[1] - span[0]) for x in above(quarter, begin)]
     late = [x / (span[3] - span[2]) for x in above(end, half)]
     detail = (
@@ -56,7 +56,7 @@ def linear(inverse: Curve) -> Verdict:
 
 def to_one(cosine: Curve) -> Verdict:
     """Decide whether a cosine ends above 0.98, nearer to 1 than after a quarter of training."""
-    quarter, end = cosine.measured[round((len(cosine.at) - 1) / 4)], cosine.measured[-1]
+    quarter, end = cosine.measured[round((len(cosine.points) - 1) / 4)], cosine.measured[-1]
     detail = f"{quarter.value:.5f} after a quarter, {end.value:.5f} at the end"
     return decided(detail, above(end, 0.98), above(end, quarter))
 
@@ -95,7 +95,7 @@ def sooner(first: Curve, second: Curve, level: float) -> Verdict:
 
     def reading(curve: Curve, end: int) -> float:
         """Return the first step at which the loss is below for certain (end 1), or may be (end 0)."""
-        found = (at for at, m in zip(curve.at, curve.measured, strict=True) if ends(m)[end] < level)
+        found = (at for at, m in zip(curve.points, curve.measured, strict=True) if ends(m)[end] < level)
         return next(found, math.inf)
 
     one, other = reading(first, 1), reading(second, 1)
@@ -128,5 +128,5 @@ def about_ten_thousand(share: float) -> Outcome:
 
 def second_half(curve: Curve, losses: Mapping[int, float]) -> tuple[list[float], list[Measurement]]:
     """Return theory and measurements from the middle of training on."""
-    late = len(curve.at) // 2
-    return [losses[int(step)] for step in curve.at[late:]], list(curve.measured[late:])
+    late = len(curve.points) // 2
+    return [losses[int(step)] for step in curve.points[late:]], list(curve.measured[late:])

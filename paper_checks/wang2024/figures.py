@@ -124,7 +124,7 @@ figure1_inverse_loss_linear = _caption(
 def _several(full: bool) -> dict[str, object]:
     """Return the settings of what is read off the matrices: where each run is quick, those of Figure 2's many."""
     settings = load_experiment("wang2024.figure2").settings
-    return {} if full else {s.parameter.name: s.quick for s in settings if s.parameter.name in MANY} | {"n_test": 128}
+    return {} if full else {s.parameter.name: s.quick for s in settings if s.parameter.name in MANY} | {"n_test": 128}  # pyright: ignore[reportReturnType]
 
 
 figure1_cosines_to_one = _caption(
@@ -141,7 +141,7 @@ def _population(run: Run, full: bool) -> Verdict:
             found = run(attend=attend)
             start = (found.measurements[f"{name}_start"].value for name in ("alpha", "C"))
             losses = {point.step: point.loss for point in stochastic_descent(found.settings, *start)}
-            if int(found.curves["loss"].at[-1]) not in losses:
+            if int(found.curves["loss"].points[-1]) not in losses:
                 yield attend, Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "population descent leaves C >= 0")
                 return
             yield attend, near(*second_half(found.curves["loss"], losses), NEAR)

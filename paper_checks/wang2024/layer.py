@@ -174,5 +174,5 @@ def falls_as_bounded(instance: Instance, growth: float, steps: int, device: str 
         # What comes after a rise decides nothing, and at large step sizes rounding then takes the run off the set.
         if not (rises < 1e-12 and margin > -1e-12):
             break
-    detail = f"over {step} steps l changes by {rises:.2e} at most; 1/l above its bound by {margin:.2e} at least"
+    detail = f"over {step} steps l changes by {rises:.2e} at most; 1/l above its bound by {margin:.2e} at least"  # pyright: ignore[reportPossiblyUnboundVariable]
     return replace(Verdict.when(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED), trainings=1)

@@ -118,9 +118,9 @@ def _predict_elsewhere(result: ExperimentResult) -> Mapping[str, Predicted]:
         losses, errors = (list(column) for column in zip(*elsewhere(settings, points, **sizes), strict=True))
         found[f"population_descent_{where}"] = Predicted.line(curve, at, losses, errors)
     if (over := result.curves.get("stochastic_over_q")) is not None:
-        ends = [elsewhere(settings, points[-1:], int(settings["T"]), int(q))[0] for q in over.at]  # type: ignore[arg-type]
+        ends = [elsewhere(settings, points[-1:], int(settings["T"]), int(q))[0] for q in over.points]  # type: ignore[arg-type]
         found["population_descent_over_q"] = Predicted.line(
-            over, list(over.at), *(list(column) for column in zip(*ends, strict=True))
+            over, list(over.points), *(list(column) for column in zip(*ends, strict=True))
         )
     return found
 

@@ -117,7 +117,7 @@ def _held(theory: Statement, drawn: Training, device: str) -> Verdict:
 reduced_dynamics = Crossing(
     id="wang2024.reduced_dynamics",
     title="Every entry of every iterate of the full matrices' training from zero is on the recursion's trajectory",
-    of="reduced dynamics, one-hot encoding",
+    subject="reduced dynamics, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",
     instances=trainings(),
@@ -170,7 +170,7 @@ def _exact_gradient(theory: Statement, drawn: OnTrajectory, device: str) -> Verd
 exact_gradient_of_the_layer = Crossing(
     id="wang2024.exact_gradient",
     title="Every entry of the full layer's population gradient, by exact cubature, is what the recursion implies",
-    of="population gradient, one-hot encoding",
+    subject="population gradient, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="proved for all parameters",
     instances=points_in_scope(14, 18),
@@ -192,7 +192,7 @@ def _sampled_gradient(theory: Statement, drawn: OnTrajectory, device: str) -> Ve
 sampled_gradient_of_the_layer = Crossing(
     id="wang2024.sampled_gradient",
     title="The full layer's gradient on fresh batches is what the recursion implies, block by block, entry by entry",
-    of="gradient on fresh batches, one-hot encoding",
+    subject="gradient on fresh batches, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",
     instances=points_in_scope(40, 200),
@@ -298,7 +298,7 @@ def _falls(theory: float, drawn: Falling, device: str) -> Verdict:
 loss_falls = Crossing(
     id="wang2024.loss_falls",
     title="The full layer's loss falls at every step, its inverse at least as fast as the bound",
-    of="fall of the loss, one-hot encoding",
+    subject="fall of the loss, one-hot encoding",
     theorem="wang2024.one_hot_descent",
     exact="proved for all parameters",
     instances=falling(st.integers(1, 20).map(lambda k: k / 20)),

@@ -43,7 +43,7 @@ def widths(settings: Mapping[str, object], *, seed: int, device: str) -> dict[st
             if width is None:
                 raise InputError("lengths", length, "needs more dimensions than are computed with")
             found[name].append(Measurement(float(width.upper if isinstance(width, Enclosure) else width)))
-        nets = values["fully_connected_width"]
+        nets = values["fully_connected_width"]  # pyright: ignore[reportPossiblyUnboundVariable]
         assert isinstance(nets, int | Fraction)
         found["fully_connected"].append(Measurement(float(nets)))
     over, at = "T: number of tokens", tuple(map(float, lengths))

@@ -156,7 +156,7 @@ def _trained_on_the_set(theory: Scales, drawn: Exactly, device: str) -> Verdict:
 stochastic_dynamics = Crossing(
     id="wang2024.stochastic_dynamics",
     title="Every entry of every iterate of the training with all signs gone through is on the path of α and C",
-    of="reduced dynamics and W* block, stochastic encoding",
+    subject="reduced dynamics and W* block, stochastic encoding",
     theorem="wang2024.lemma2",
     exact="test_by_enumeration",
     instances=trainings(),
@@ -253,7 +253,7 @@ def _other_attention(layer: Layer) -> Bounds:
 loss_of_sampled_layers = Crossing(
     id="wang2024.sign_attention_sampled",
     title="The loss on the set V = αI, W = C·I by moments, attending to Z or [Z, z_query], is that of sampled layers",
-    of="loss on the set, stochastic encoding",
+    subject="loss on the set, stochastic encoding",
     theorem="wang2024.theorem2",
     exact="test_by_enumeration",
     instances=layers(),
@@ -424,7 +424,7 @@ def _implied_times(factor: float, drawn: Between) -> dict[str, Bounds]:
 lemma2_gradient = Crossing(
     id="wang2024.lemma2_gradient",
     title="With sign encodings the full layer's gradient on the set is along the two identity blocks, by P, R and L",
-    of="gradient on fresh batches, stochastic encoding",
+    subject="gradient on fresh batches, stochastic encoding",
     theorem="wang2024.lemma2",
     exact="test_by_enumeration",
     instances=between(),
@@ -442,7 +442,7 @@ def _on_the_sphere(theory: None, drawn: Between, device: str) -> Verdict:
 lemma2_gradient_on_the_sphere = Crossing(
     id="wang2024.lemma2_gradient_on_the_sphere",
     title="With encodings on the sphere the full layer's gradient on the set stays in the span of the identity blocks",
-    of="zero blocks, encodings on the sphere",
+    subject="zero blocks, encodings on the sphere",
     theorem="wang2024.lemma2",
     exact="proved for all parameters",
     instances=between(),

@@ -348,7 +348,7 @@ def test_what_is_predicted_is_drawn_over_its_curve(name, given, names):
 def test_predictions_end_where_training_does():
     result = load_experiment("wang2024.figure1").run(device="cpu", **TINY)
     said = load_prediction("wang2024.figure1").predict(result)["population_gradient_descent"]
-    assert (said.at[0], said.at[-1]) == (0, 12)
+    assert (said.points[0], said.points[-1]) == (0, 12)
 
 
 def test_where_c_is_negative_nothing_is_predicted():
@@ -431,4 +431,4 @@ def test_a_full_run_is_kept_and_a_quick_one_is_not(monkeypatch, tmp_path):
         for _ in range(2):
             found = figures.trained("1", "cpu", full, 0, **TINY)
             figures.trained.cache_clear()
-        assert found.from_store is kept
+        assert found.from_store is kept  # pyright: ignore[reportPossiblyUnboundVariable]

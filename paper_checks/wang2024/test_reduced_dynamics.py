@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -172,22 +171,6 @@ def test_the_inverse_loss_becomes_linear(ledger, instance):
     ledger.check(inverse_loss_rate, **dict(zip(("T", "q", "d", "eta"), instance, strict=True)))
 
 
-@pytest.fixture
-def measured(monkeypatch):
-    """Let every experiment measure the given numbers, or what a function of its settings gives."""
-
-    def measure(given):
-        def run(**settings):
-            found = given(settings) if callable(given) else given
-            return SimpleNamespace(
-                measurements={k: v if isinstance(v, Measurement) else Measurement(v) for k, v in found.items()}
-            )
-
-        monkeypatch.setattr(reduced_dynamics, "load_experiment", lambda _: SimpleNamespace(run=run))
-
-    return measure
-
-
 def gradient_at_length(**changed):
     """What the recursion says at α = 1, C = 4, T = 200, q = 3, d = 5, from the softmax itself; 10⁻³ of it as error."""
     s = 1 / (3 + 197 * math.exp(-4))
@@ -211,7 +194,7 @@ def gradient_at_length(**changed):
     ],
 )
 def test_the_gradient_at_the_papers_length(measured, changed, outcome):
-    measured(gradient_at_length(**changed))
+    measured(reduced_dynamics, gradient_at_length(**changed))
     assert reduced_dynamics.lemma1_gradient_at_length.run(device="cpu").outcome is outcome
 
 
@@ -226,14 +209,14 @@ def test_the_gradient_at_the_papers_length(measured, changed, outcome):
     ],
 )
 def test_the_steps_to_a_level(measured, late, largest, outcome):
-    def found(settings):
+    def steps(settings):
         instance = {name: settings[name] for name in ("T", "q", "d", "eta")}
         right = verify.check(reduced_dynamics.theorem1, **instance, eps="1/200").values["steps_to_epsilon"].lower
         return (
             {} if late is None else {"steps_to_epsilon": right + late, "largest_loss_after": largest[settings["eta"]]}
         )
 
-    measured(found)
+    measured(reduced_dynamics, steps)
     assert reduced_dynamics.theorem1_steps.run(device="cpu").outcome is outcome
 
 

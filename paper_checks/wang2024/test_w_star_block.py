@@ -1,13 +1,12 @@
 """The W* block: along training, from zero and from random entries, and verdicts on measurements that are made up."""
 
 import math
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 
 from paper_checks.wang2024 import w_star_block
-from verify import Measurement, Outcome
+from verify import Outcome
 
 BLOCK = w_star_block.W_star_block
 COSINE = math.sqrt(1 - 1 / 9)
@@ -38,22 +37,6 @@ def test_cosines_against_training(ledger, comparison):
     ledger.compare(comparison)
 
 
-@pytest.fixture
-def measured(monkeypatch):
-    """Let every experiment measure the given numbers, or what a function of its settings gives."""
-
-    def measure(given):
-        def run(**settings):
-            found = given(settings) if callable(given) else given
-            return SimpleNamespace(
-                measurements={k: v if isinstance(v, Measurement) else Measurement(v) for k, v in found.items()}
-            )
-
-        monkeypatch.setattr(w_star_block, "load_experiment", lambda _: SimpleNamespace(run=run))
-
-    return measure
-
-
 @pytest.mark.parametrize(
     ("least", "largest", "V", "outcome"),
     [
@@ -64,8 +47,8 @@ def measured(monkeypatch):
     ],
 )
 def test_cosines_from_zero(measured, least, largest, V, outcome):
-    found = {"cosine_W_least": least, "cosine_W_largest": largest, "cosine_V_least": V, "cosine_V_largest": 1.0}
-    measured(found)
+    cosines = {"cosine_W_least": least, "cosine_W_largest": largest, "cosine_V_least": V, "cosine_V_largest": 1.0}
+    measured(w_star_block, cosines)
     assert w_star_block.cosines_from_zero.run(device="cpu").outcome is outcome
 
 
@@ -92,5 +75,5 @@ RISING = {
     ],
 )
 def test_cosines_from_random_matrices(measured, changed, outcome):
-    measured(RISING | changed)
+    measured(w_star_block, RISING | changed)
     assert w_star_block.cosines_from_random.run(device="cpu").outcome is outcome

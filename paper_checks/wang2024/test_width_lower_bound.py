@@ -6,7 +6,6 @@ First layers that are planted wrong (measurements that know y, one too many, X m
 import math
 from fractions import Fraction
 from itertools import product
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -163,10 +162,8 @@ def test_a_net_whose_first_layer_sees_the_selected_tokens_alone_is_caught(monkey
 
 
 @pytest.mark.parametrize("about", [RANDOM, AT_LENGTH, BEST, READINGS, NETS], ids=lambda about: about.id)
-def test_a_loss_that_is_not_a_number_never_passes(monkeypatch, found, about):
-    spoiled = {"loss": Measurement(math.nan), "loss_0": Measurement(math.nan)}
-    experiment = SimpleNamespace(run=lambda **_: SimpleNamespace(measurements=spoiled))
-    monkeypatch.setattr(widths, "load_experiment", lambda _: experiment)
+def test_a_loss_that_is_not_a_number_never_passes(measured, found, about):
+    measured(widths, {"loss": math.nan, "loss_0": math.nan})
     assert found(about).outcome is Outcome.REFUTED
 
 

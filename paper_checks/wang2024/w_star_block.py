@@ -184,7 +184,7 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
 W_star_block = Crossing(
     id="wang2024.W_star_block",
     title="Training from zero or random entries: W along I − 11ᵀ/T, V along (I, 0) and N, all else where it began",
-    of="W* identity block, one-hot encoding",
+    subject="W* identity block, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",
     instances=starts(st.just(0.0)),

@@ -119,7 +119,7 @@ def _random(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 random_first_layers = Crossing(
     id="wang2024.fcn_width_random_layers",
     title="Random first layers (Gaussian, sparse, orthogonal, quantised, dependent): the loss left is never below",
-    of="width lower bound, random first layers",
+    subject="width lower bound, random first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
     instances=_drawn(),
@@ -192,7 +192,7 @@ def _best(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 best_first_layers = Crossing(
     id="wang2024.fcn_width_best_layers",
     title="First layers optimised against the formula come down to it, not below; the measurements named attain it",
-    of="width lower bound, optimised first layers",
+    subject="width lower bound, optimised first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
     instances=_drawn(5, 2),
@@ -277,7 +277,7 @@ def _nets(theory: Formula, net: TrainedNet, device: str) -> Verdict:
 trained_nets = Crossing(
     id="wang2024.fcn_width_trained_nets",
     title="Nets trained at drawn sizes, widths, depths and activations: none is below the formula at its width",
-    of="width lower bound, trained nets",
+    subject="width lower bound, trained nets",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
     instances=nets(),

@@ -14,6 +14,7 @@ def test_parameters_refuse_what_they_should():
         positive("eta", "a step").parse("0")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_sizes_are_integers_that_are_not_too_small():
     at_least("n", 2, 2)
     for value in (1, 2.0):
@@ -21,6 +22,7 @@ def test_sizes_are_integers_that_are_not_too_small():
             at_least("n", value, 2)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_keys_and_steps_are_words():
     counted(2**64 - 1, 2**63 - 1)
     for name, given in (("key", (-1,)), ("key", (2**64,)), ("step", (0, -1)), ("step", (0, 2**63)), ("step", (0, 0.5))):

@@ -1,6 +1,7 @@
 """What the engine's tests share: small theorems, theorem files, the command line in process."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,6 +59,23 @@ def cli(capsys):
         return code, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A PyTorch that sees a card, or none, and keeps the precisions of products that it is given.
+
+    The real one takes seconds to import.
+    """
+
+    def build(*, card):
+        precisions = []
+        cuda = SimpleNamespace(is_available=lambda: card, get_device_name=lambda: "X1")
+        fake = SimpleNamespace(cuda=cuda, set_float32_matmul_precision=precisions.append)
+        monkeypatch.setitem(sys.modules, "torch", fake)
+        return precisions
+
+    return build
 
 
 HEADER = """import math

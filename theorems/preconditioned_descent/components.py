@@ -26,11 +26,11 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, n
 from theorems.wishart.word_moments import matrix_formula
 from verify import (
-    Canary,
     Case,
     Derivation,
     Hypothesis,
@@ -55,7 +55,7 @@ word = sp.Symbol("prior")
 
 def prior(eigenvalue: sp.Expr) -> sp.Expr:
     """Return the prior's variance along an eigenvector of Sigma."""
-    return Case(word, sp.S.One, 1 / eigenvalue)
+    return Case(word, sp.S.One, 1 / eigenvalue)  # pyright: ignore[reportReturnType]
 
 
 prior_trace = Case(word, trace, size)
@@ -134,12 +134,6 @@ def moments() -> tuple[Step, ...]:
     )
 
 
-def _canary(name: str, base: Statement, clause: Identity | Inequality) -> Canary:
-    return Canary(
-        name, replace(base, clauses=tuple(clause if k.label == clause.label else k for k in base.clauses)), clause.label
-    )
-
-
 def _stationary_at(position: sp.Expr) -> Identity:
     return replace(STATIONARY, left=sp.Subs(sp.Derivative(component(c), c), c, position), says="")
 
@@ -153,9 +147,9 @@ lemma2 = Theorem(
     example={"n": 20},
     derivation=lambda: Derivation(moments()),
     canaries=(
-        _canary("n - 1 for n + 1", LEMMA2, _stationary_at(-1 / ((n - 1) / n * lam + trace / n))),
-        _canary("the trace dropped", LEMMA2, _stationary_at(-n / ((n + 1) * lam))),
-        _canary("the other sign", LEMMA2, _stationary_at(A)),
+        with_clause(LEMMA2, "n - 1 for n + 1", _stationary_at(-1 / ((n - 1) / n * lam + trace / n))),
+        with_clause(LEMMA2, "the trace dropped", _stationary_at(-n / ((n + 1) * lam))),
+        with_clause(LEMMA2, "the other sign", _stationary_at(A)),
     ),
 )
 
@@ -173,8 +167,8 @@ lemma3 = Theorem(
     example={"n": 20},
     derivation=lambda: Derivation(moments()),
     canaries=(
-        _canary("n + 2 for n + 1, the trace dropped", LEMMA3, _convex_above((n + 2) * lam**2 / n)),
-        _canary("above twice the trace's part", LEMMA3, _convex_above(2 * lam * trace / n)),
-        _canary("a curvature of 1", LEMMA3, _convex_above(sp.S.One)),
+        with_clause(LEMMA3, "n + 2 for n + 1, the trace dropped", _convex_above((n + 2) * lam**2 / n)),
+        with_clause(LEMMA3, "above twice the trace's part", _convex_above(2 * lam * trace / n)),
+        with_clause(LEMMA3, "a curvature of 1", _convex_above(sp.S.One)),
     ),
 )

@@ -6,10 +6,9 @@ labels and the query's after them do not depend on their order. Neighbours excha
 Source: Ahn et al. 2023, Lemma 4; that it holds for the predictions is seen from its proof here.
 """
 
-from dataclasses import replace
-
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -86,8 +85,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, label: str, left: sp.Expr, right: sp.Expr) -> Canary:
-    clauses = tuple(replace(c, left=left, right=right, says="") if c.label == label else c for c in CLAUSES)
-    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+    return with_changes(STATEMENT, name, label, left=left, right=right)
 
 
 lemma4 = Theorem(

@@ -12,10 +12,9 @@ neither holds.
 Source: Ahn et al. 2023, Lemmas 5 and 6; that they need the last column of Q alone is derived here.
 """
 
-from dataclasses import replace
-
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     BLOCKS,
@@ -98,8 +97,7 @@ def _statement(*clauses: MatrixIdentity) -> Statement:
 
 
 def _canary(name: str, statement: Statement, label: str, left: sp.Expr, right: sp.Expr) -> Canary:
-    clauses = tuple(replace(k, left=left, right=right, says="") if k.label == label else k for k in statement.clauses)
-    return Canary(name, replace(statement, clauses=clauses), label)
+    return with_changes(statement, name, label, left=left, right=right)
 
 
 def _derivation6() -> Derivation:

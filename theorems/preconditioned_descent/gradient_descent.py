@@ -10,10 +10,9 @@ starting from v = 0. The paper prints A_l in the place of A_lᵀ: the same for s
 Source: Ahn et al. 2023, Lemma 1.
 """
 
-from dataclasses import replace
-
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
@@ -98,8 +97,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, label: str, sides: tuple[sp.Expr, sp.Expr]) -> Canary:
-    clauses = tuple(replace(c, left=sides[0], right=sides[1], says="") if c.label == label else c for c in CLAUSES)
-    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+    return with_changes(STATEMENT, name, label, left=sides[0], right=sides[1])
 
 
 lemma1 = Theorem(

@@ -77,7 +77,7 @@ def derivation() -> Derivation:
     m = [trace_moment([order], n, d) for order in range(5)]
 
     def mean(polynomial: sp.Expr) -> sp.Expr:
-        return sum(c * m[i] for i, c in enumerate(reversed(sp.Poly(polynomial, s).all_coeffs())))
+        return sum(c * m[i] for i, c in enumerate(reversed(sp.Poly(polynomial, s).all_coeffs())))  # pyright: ignore[reportReturnType]
 
     one = mean((1 - a * s) ** 2)
     apart = mean(((1 - (a + e) * s) * (1 - (a - e) * s)) ** 2) - mean((1 - a * s) ** 4)

@@ -17,9 +17,11 @@ Source: Ahn et al. 2023, Theorem 1; the minimum is derived here.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent import setting
 from theorems.preconditioned_descent.components import (
@@ -130,9 +132,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(name: str, clause: Identity, statement: Statement = STATEMENT) -> Canary:
-    clauses = tuple(clause if k.label == clause.label else k for k in statement.clauses)
-    return Canary(name, replace(statement, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 def _under_the_other_prior() -> Canary:

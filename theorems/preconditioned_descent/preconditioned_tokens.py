@@ -173,7 +173,7 @@ def derivation() -> Derivation:
     m = [trace_moment([order], n, d) for order in range(9)]
 
     def mean(polynomial: sp.Expr) -> sp.Expr:
-        return sum(c * m[power] for (power,), c in sp.Poly(polynomial, s).terms())
+        return sum(c * m[power] for (power,), c in sp.Poly(polynomial, s).terms())  # pyright: ignore[reportReturnType]
 
     one, two = (sp.expand(polynomials(layers, s)) for layers in (1, 2))
     skipped = sp.expand(two.subs(a0, 0))

@@ -20,14 +20,16 @@ Source: derived here.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
 from theorems.wishart.word_moments import word_formula
-from verify import Canary, Derivation, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Identity, Inequality, Source, Statement, Step, Theorem
 
 trace, rho, s = sp.symbols("tr_M rho s", real=True)
 norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
@@ -75,9 +77,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(name: str, clause: Identity | Inequality) -> Canary:
-    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
-    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 relu_any_last_row = Theorem(

@@ -16,12 +16,14 @@ Source: Ahn et al. 2023, Theorem 5; the loss in closed form and the minimum are 
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
 
 a = sp.Symbol("a", real=True)
 nu = sp.Symbol("nu", nonnegative=True)
@@ -84,9 +86,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(name: str, clause: Identity) -> Canary:
-    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
-    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 theorem5 = Theorem(

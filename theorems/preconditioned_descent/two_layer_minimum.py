@@ -27,9 +27,11 @@ Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -43,7 +45,7 @@ from theorems.preconditioned_descent.setting import (
 )
 from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
 from theorems.wishart.trace_moments import trace_moment
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
 
 MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1}")
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
@@ -56,7 +58,7 @@ M = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))
 def _solved() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     """Return σ*, π* and f* = ∫ p dμ."""
     total, product = sp.Matrix(2, 2, [M[2], -M[3], M[3], -M[4]]).LUsolve(sp.Matrix(M[1:3]))
-    return tuple(map(sp.factor, (total, product, M[0] - total * M[1] + product * M[2])))
+    return tuple(map(sp.factor, (total, product, M[0] - total * M[1] + product * M[2])))  # pyright: ignore[reportReturnType]
 
 
 TOTAL, PRODUCT, LEAST = _solved()
@@ -93,7 +95,7 @@ def _slope(other: sp.Expr) -> sp.Expr:
 
 def _in_direction(letter: str) -> sp.Expr:
     """Return the slope of f at (a I, b I) in a symmetric direction of trace τ, in one layer."""
-    return sp.diff(in_traces(_moved(a, b, letter)), e).subs(e, 0)
+    return sp.diff(in_traces(_moved(a, b, letter)), e).subs(e, 0)  # pyright: ignore[reportReturnType]
 
 
 _CURVATURE = M[2] - 2 * c * M[3] + c**2 * M[4]
@@ -193,9 +195,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(name: str, clause: Identity | Inequality) -> Canary:
-    clauses = tuple(clause if part.label == clause.label else part for part in STATEMENT.clauses)
-    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 SMALL, LARGE = ((TOTAL + sign * sp.sqrt(sp.factor(TOTAL**2 - 4 * PRODUCT))) / 2 for sign in (-1, 1))

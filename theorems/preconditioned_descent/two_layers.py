@@ -29,9 +29,11 @@ Source: Ahn et al. 2023, Theorem 2; that all minimisers commute, and the rest, a
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import k as index
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, LINEAR_ATTENTION, PATTERN, d, n
@@ -57,7 +59,6 @@ from theorems.preconditioned_descent.two_layer_loss import (
 )
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
-    Canary,
     ClauseValue,
     Derivation,
     Hypothesis,
@@ -90,7 +91,7 @@ def _in_entries(size: int, times: int = 1) -> tuple[tuple[sp.Symbol, ...], Ident
 
     def loss(A: sp.Matrix, B: sp.Matrix) -> sp.Expr:
         letters = {"A": A, "B": B}
-        return in_traces({word: sp.prod(letters[x] for x in word).trace() for word in WORDS}).subs(d, size)
+        return in_traces({word: sp.prod(letters[x] for x in word).trace() for word in WORDS}).subs(d, size)  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
     A, D = sp.diag(*a), sp.diag(*b)
     at = {t1: A.trace(), t2: (A * A).trace(), d: sp.Integer(size)}
@@ -196,9 +197,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(name: str, clause: Identity | Inequality | LeastResidual) -> Canary:
-    clauses = tuple(clause if part.label == clause.label else part for part in STATEMENT.clauses)
-    return Canary(name, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 def _flipped(clause: Inequality) -> Inequality:

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import LI2024
 from verify import Canary, Derivation, Identity, Parameter, Source, Statement, Step, Theorem
 
@@ -82,10 +83,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, clause: Identity, right: sp.Expr) -> Canary:
-    wrong = replace(clause, right=right, says="")
-    return Canary(
-        name, replace(STATEMENT, clauses=tuple(wrong if k is clause else k for k in STATEMENT.clauses)), wrong.label
-    )
+    return with_clause(STATEMENT, name, replace(clause, right=right, says=""))
 
 
 gradient = Theorem(

@@ -19,13 +19,14 @@ clauses need none of them.
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import R
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Parameter, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Parameter, Source, Statement, Step, Theorem
 
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
 # The odds p/(1 − p) = e^D, exp(wa²), and by what the odds grow and shrink.
@@ -105,22 +106,20 @@ def derivation() -> Derivation:
             Step("its slope in the difference t of the logits", sp.Derivative((1 - q) ** 2, t), -2 * q * (1 - q) ** 2),
             Step(
                 "t = 2ax, so that a step in x moves t by −2aη times the slope in x",
-                -2 * a * eta * sp.Derivative((1 - q.subs(t, 2 * a * x)) ** 2, x),
+                -2 * a * eta * sp.Derivative((1 - q.subs(t, 2 * a * x)) ** 2, x),  # pyright: ignore[reportOperatorIssue]
                 8 * eta * a**2 * (q * (1 - q) ** 2).subs(t, 2 * a * x),
             ),
             Step("the layer's row, u = exp(wa²)", ATTENTION.left, ATTENTION.right),
             Step(
                 "odds grow by 1 + rise: p' − p",
-                UP.relation.lhs - UP.relation.rhs,
+                UP.relation.lhs - UP.relation.rhs,  # pyright: ignore[reportOperatorIssue]
                 rise * s / ((1 + s) * (1 + s + s * rise)),
             ),
         )
     )
 
 
-def _canary(name: str, label: str, **changes: sp.Basic) -> Canary:
-    clauses = tuple(replace(c, says="", **changes) if c.label == label else c for c in STATEMENT.clauses)
-    return Canary(name, replace(STATEMENT, clauses=clauses), label)
+_canary = partial(with_changes, STATEMENT)
 
 
 opposite_moves = Theorem(

@@ -34,9 +34,11 @@ to us, and what is here is derived here.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
@@ -56,7 +58,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
 
 A, beta, u, w = (sp.Symbol(name, positive=True) for name in ("A", "beta", "u", "w"))
 excess = sp.Symbol("excess", nonnegative=True)
@@ -128,9 +130,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: Identity | Inequality) -> Canary:
-    clauses = tuple(clause if c.label == clause.label else c for c in STATEMENT.clauses)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 descent_on_the_set = Theorem(

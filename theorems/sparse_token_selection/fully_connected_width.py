@@ -79,6 +79,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import BOTH_SELECTED, SELECTED, over_tokens
 from theorems.sparse_token_selection.task import (
@@ -250,8 +251,7 @@ MANY_MEASURED, FEW_MEASURED = Hypothesis("many", sp.Ge(m, d)), Hypothesis("few",
 
 def _canary(label: str, clause: str, right: sp.Expr, *case: Hypothesis) -> Canary:
     """Return the statement in a case of m, with another right-hand side of one clause."""
-    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case), clauses=clauses), clause)
+    return with_changes(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *case)), label, clause, right=right)
 
 
 fcn_width = Theorem(

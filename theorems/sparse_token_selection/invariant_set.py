@@ -30,10 +30,12 @@ Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the i
 """
 
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
     ENCODING_DIMENSION,
@@ -49,15 +51,21 @@ from theorems.sparse_token_selection.task import (
     d_e,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
 
-alpha, P, R, P_slope, R_slope, t = sp.symbols("alpha P R P_slope R_slope t", real=True)
+alpha, P, R, P_slope, R_slope, share, t = sp.symbols("alpha P R P_slope R_slope share t", real=True)
 
 ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d; the layer attends to Z or to [Z, z_query]")
 
 LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 MOVED = LOSS.subs({P: P + P_slope * t, R: R + R_slope * t}, simultaneous=True)
 SLOPE = sp.Subs(sp.Derivative(MOVED, t), t, 0)
+
+SELECTED_PART = Step(
+    "a selected token's part of d/2 Σ r_i², r_i = αp_i − 1/q; over y the last terms add up to 1/q",
+    (alpha * share - 1 / q) ** 2,
+    alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
+)
 
 VALUE_STEP = Identity(
     "value_step",
@@ -88,7 +96,7 @@ def mean_entry(matrix: sp.Matrix, i: int, j: int) -> sp.Expr:
     if matrix.rows != matrix.cols:
         raise sp.matrices.exceptions.ShapeError(f"{matrix.shape}: the matrix must be square")
     orders = list(permutations(range(matrix.rows)))
-    found = sum(matrix[order[i], order[j]] for order in orders) / sp.Integer(len(orders))
+    found = sum(matrix[order[i], order[j]] for order in orders) / sp.Integer(len(orders))  # pyright: ignore[reportCallIssue]
     signs = [sp.Symbol(f"s_{k}", real=True) for k in (i, j)]
     found = found * signs[0] * signs[1]
     for sign in dict.fromkeys(signs):
@@ -113,15 +121,10 @@ def derivation() -> Derivation:
     weights = [sp.exp(C * x) for x in v]
     p = [weight / sum(weights) for weight in weights]
     centre = sum(share * x for share, x in zip(p, v, strict=True))
-    share = sp.Symbol("share", real=True)
     return Derivation(
         (
             *steps,
-            Step(
-                "a selected token's part of d/2 Σ r_i²; over y the last terms add up to 1/q",
-                (alpha * share - 1 / q) ** 2,
-                alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
-            ),
+            SELECTED_PART,
             Step(
                 "a share's slope in C, here of three tokens, is p_1 (v_1 − v̄)",
                 sp.Derivative(p[0], C),
@@ -131,9 +134,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: Identity) -> Canary:
-    clauses = tuple(clause if c.label == clause.label else c for c in STATEMENT.clauses)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 lemma2 = Theorem(

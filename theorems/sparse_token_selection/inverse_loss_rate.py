@@ -20,10 +20,11 @@ limits are the claim here; that every run in the scope of Theorem 1 has C_t → 
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import C, alpha, loss, step_alpha, step_C
 from theorems.sparse_token_selection.task import (
@@ -41,14 +42,14 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
 
 r, h, phi = sp.symbols("r h phi", positive=True)
 
 
 def _substituted(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
     """Return an expression of (α, C) at α and at the C with (T−q)e^{−C}/q = odds."""
-    return expression.subs(C, -sp.log(q * odds / (T - q))).subs(alpha, alpha_value)
+    return expression.subs(C, -sp.log(q * odds / (T - q))).subs(alpha, alpha_value)  # pyright: ignore[reportReturnType]
 
 
 alpha_now = 1 + r - h * r**2
@@ -71,7 +72,7 @@ correction = (d * (T - q - eta) + 2 * q * (T - 1)) / ((T - q) * (T - 1))
 
 
 def _on_curve(expression: sp.Expr) -> sp.Expr:
-    return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)
+    return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)  # pyright: ignore[reportReturnType]
 
 
 CLAUSES = (
@@ -135,9 +136,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
-    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
+_canary = partial(with_changes, STATEMENT)
 
 
 inverse_loss_rate = Theorem(
@@ -149,15 +148,15 @@ inverse_loss_rate = Theorem(
     values={"inverse_loss_slope": inverse_loss_slope, "correction": correction},
     derivation=derivation,
     canaries=(
-        _canary("T - 1 replaced by T", "rate", 4 * eta * phi / T),
-        _canary("the 1/2 of the loss dropped", "rate", 2 * eta * phi / (T - 1)),
-        _canary("a factor q", "rate", 4 * eta * phi / (q * (T - 1))),
+        _canary("T - 1 replaced by T", "rate", right=4 * eta * phi / T),
+        _canary("the 1/2 of the loss dropped", "rate", right=2 * eta * phi / (T - 1)),
+        _canary("a factor q", "rate", right=4 * eta * phi / (q * (T - 1))),
         _canary(
             "T - q replaced by T in the correction",
             "correction",
-            -(d * (T - q - eta) + 2 * q * (T - 1)) / (T * (T - 1)),
+            right=-(d * (T - q - eta) + 2 * q * (T - 1)) / (T * (T - 1)),
         ),
-        _canary("sign of the lag flipped", "lag", (1 - eta / q) * h - eta / (T - q)),
+        _canary("sign of the lag flipped", "lag", right=(1 - eta / q) * h - eta / (T - q)),
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),

@@ -35,6 +35,7 @@ from theorems.sparse_token_selection.gain_primitives import (
     selected_attention,
     squared_attention,
 )
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
@@ -110,11 +111,7 @@ def derivation() -> Derivation:
     share, P, R, x = sp.symbols("share P R x", positive=True)
     return Derivation(
         (
-            Step(
-                "a selected token's part of d/2 Σ r_i²; over y the last terms add up to 1/q",
-                (alpha * share - 1 / q) ** 2,
-                alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
-            ),
+            SELECTED_PART,
             Step(
                 "equal shares S/q of the selected tokens, and none elsewhere: the loss of a scale that is off",
                 d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q).subs({P: share, R: share**2 / q}),

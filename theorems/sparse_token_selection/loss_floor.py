@@ -25,9 +25,11 @@ our reading.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.descent_on_the_set import BETA_SQUARED
 from theorems.sparse_token_selection.gain_primitives import (
@@ -37,6 +39,7 @@ from theorems.sparse_token_selection.gain_primitives import (
     gain_is_attained,
     least_encoding_dimension,
 )
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     ATTEND,
@@ -57,7 +60,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem, ValueWhere
+from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem, ValueWhere
 
 alpha = sp.Symbol("alpha", real=True)
 P, R = sp.symbols("P R", positive=True)
@@ -99,14 +102,9 @@ STATEMENT = Statement(
 
 def derivation() -> Derivation:
     """Return the steps: the loss on the set, the best α, the slopes at C = 0."""
-    p = sp.Symbol("p", real=True)
     return Derivation(
         (
-            Step(
-                "a selected token's part of d/2 Σ r_i², r_i = αp_i − 1/q; over y the last terms add up to 1/q",
-                (alpha * p - 1 / q) ** 2,
-                alpha**2 * p**2 - 2 * alpha * p / q + 1 / q**2,
-            ),
+            SELECTED_PART,
             Step(
                 "the best α is where the slope vanishes",
                 sp.Derivative(LOSS, alpha).subs(alpha, P / (q * R)),
@@ -122,9 +120,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: Inequality) -> Canary:
-    clauses = tuple(clause if c.label == clause.label else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 theorem2 = Theorem(

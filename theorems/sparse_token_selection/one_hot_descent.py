@@ -53,6 +53,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.task import (
@@ -236,10 +237,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
-    clauses = tuple(clause if k.label == clause.label else k for k in STATEMENT.clauses)
-    return Canary(
-        label, replace(STATEMENT, clauses=clauses, hypotheses=(*STATEMENT.hypotheses, *hypotheses)), clause.label
-    )
+    return with_clause(replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *hypotheses)), label, clause)
 
 
 one_hot_descent = Theorem(
@@ -254,9 +252,10 @@ one_hot_descent = Theorem(
         _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(x / (1 + x) ** 3, sp.Rational(1, 10)))),
         _canary("P^2/40 for P^2/4", replace(FAR, relation=sp.Le(DOMINATION, P**2 / 40))),
         _canary(
-            "T for T^2 in the domination", replace(NEAR, relation=sp.Le(NEAR.relation.lts, NEAR.relation.gts * q / T))
+            "T for T^2 in the domination",
+            replace(NEAR, relation=sp.Le(NEAR.relation.lts, NEAR.relation.gts * q / T)),  # pyright: ignore[reportAttributeAccessIssue]
         ),
-        _canary("3/5 r^2 for 7/10 r^2", replace(CURVATURE_C, relation=sp.Le(CURVATURE_C.relation.lts, 3 * r**2 / 5))),
+        _canary("3/5 r^2 for 7/10 r^2", replace(CURVATURE_C, relation=sp.Le(CURVATURE_C.relation.lts, 3 * r**2 / 5))),  # pyright: ignore[reportAttributeAccessIssue]
         _canary("beta below 1/2", replace(BETA_AT_MOST, relation=sp.Le(BETA, sp.Rational(1, 2)))),
     ),
     proof_uses=("wang2024.lemma1",),

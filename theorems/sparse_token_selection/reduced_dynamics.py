@@ -18,10 +18,11 @@ The blocks that stay zero are kept there by odd Gaussian moments, or multiply x_
 Source: Wang et al. 2024, Lemma 1 (informal); the closed forms are derived here.
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
     GAUSSIAN_TOKENS,
@@ -38,7 +39,7 @@ from theorems.sparse_token_selection.task import (
     q,
 )
 from theorems.symmetrisation.token_sums import mean_of_product
-from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Identity, Source, Statement, Step, Theorem
 
 alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
@@ -244,9 +245,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
-    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
+_canary = partial(with_changes, STATEMENT)
 
 
 lemma1 = Theorem(
@@ -257,10 +256,10 @@ lemma1 = Theorem(
     example={"T": 200, "q": 3},
     derivation=derivation,
     canaries=(
-        _canary("sign flipped in the step of C", "step_C", 2 * C - step_C),
-        _canary("T - 1 replaced by T in the step of C", "step_C", C + (step_C - C) * (T - 1) / T),
-        _canary("factor q dropped in the step of alpha", "step_alpha", alpha + (step_alpha - alpha) * q),
-        _canary("the 1/2 dropped from the loss", "loss", 2 * loss),
-        _canary("the identity instead of I - 11'/T", "positional_block_off_diagonal", sp.Integer(0)),
+        _canary("sign flipped in the step of C", "step_C", right=2 * C - step_C),
+        _canary("T - 1 replaced by T in the step of C", "step_C", right=C + (step_C - C) * (T - 1) / T),
+        _canary("factor q dropped in the step of alpha", "step_alpha", right=alpha + (step_alpha - alpha) * q),
+        _canary("the 1/2 dropped from the loss", "loss", right=2 * loss),
+        _canary("the identity instead of I - 11'/T", "positional_block_off_diagonal", right=sp.Integer(0)),
     ),
 )

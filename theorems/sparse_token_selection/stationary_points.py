@@ -13,10 +13,11 @@ direction of I − 11ᵀ/T, whose cosine with W* = diag(0, I_T) is √(1 − 1/T
 Source: derived here.
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import SHORTHANDS, C, P, Q, S, alpha, loss, w
 from theorems.sparse_token_selection.task import (
@@ -31,7 +32,7 @@ from theorems.sparse_token_selection.task import (
     d,
     q,
 )
-from verify import Canary, Derivation, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Identity, Source, Statement, Step, Theorem
 
 u = sp.Symbol("u", positive=True)
 
@@ -107,9 +108,7 @@ def derivation() -> Derivation:
     return Derivation(steps, shorthands=SHORTHANDS)
 
 
-def _canary(label: str, clause: str, right: sp.Expr) -> Canary:
-    clauses = tuple(replace(c, right=right, says="") if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
+_canary = partial(with_changes, STATEMENT)
 
 
 stationary_points = Theorem(
@@ -120,10 +119,10 @@ stationary_points = Theorem(
     example={"T": 200, "q": 3, "d": 5},
     derivation=derivation,
     canaries=(
-        _canary("alpha tends to q instead of 1", "alpha_at_plus_infinity", d * (alpha - q) / q),
-        _canary("a finite stationary point", "none_finite", sp.Integer(0)),
-        _canary("the loss at minus infinity without the other tokens", "loss_at_minus_infinity", d / (2 * q)),
-        _canary("the cosine is 1", "cosine", sp.Integer(1)),
+        _canary("alpha tends to q instead of 1", "alpha_at_plus_infinity", right=d * (alpha - q) / q),
+        _canary("a finite stationary point", "none_finite", right=sp.Integer(0)),
+        _canary("the loss at minus infinity without the other tokens", "loss_at_minus_infinity", right=d / (2 * q)),
+        _canary("the cosine is 1", "cosine", right=sp.Integer(1)),
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),

@@ -61,13 +61,13 @@ def target(tokens: sp.Matrix, subset: Sequence[int]) -> sp.Matrix:
     """Return STS_q(X, y), d×1: the mean of the selected columns of X (d×T); `subset` counts from 0."""
     if not subset:
         raise ValueError("the subset is empty")
-    return sum((tokens[:, i] for i in subset), sp.zeros(tokens.rows, 1)) / len(subset)
+    return sum((tokens[:, i] for i in subset), sp.zeros(tokens.rows, 1)) / len(subset)  # pyright: ignore[reportOperatorIssue, reportReturnType]
 
 
 def softmax(logits: Iterable[sp.Expr]) -> sp.Matrix:
     """Return the softmax of some logits as a column."""
     weights = sp.Matrix([sp.exp(logit) for logit in logits])
-    return weights / sum(weights)
+    return weights / sum(weights)  # pyright: ignore[reportCallIssue]
 
 
 def layer(tokens: sp.Matrix, encodings: sp.Matrix, subset: Sequence[int], W: sp.Matrix, V: sp.Matrix) -> sp.Matrix:

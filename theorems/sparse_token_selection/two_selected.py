@@ -19,10 +19,11 @@ Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants
 is derived here. That stochastic encoding means i.i.d. signs ±1/√d_e is our reading of Definitions 3 and 5.
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import attention_gain
 from theorems.sparse_token_selection.task import (
@@ -39,7 +40,7 @@ from theorems.sparse_token_selection.task import (
     d_e,
     eps,
 )
-from verify import Canary, Derivation, Hypothesis, Inequality, Source, Statement, Step, Theorem, ValueLeast
+from verify import Derivation, Hypothesis, Inequality, Source, Statement, Step, Theorem, ValueLeast
 
 more = sp.Symbol("more", nonnegative=True)
 
@@ -91,9 +92,7 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: Inequality) -> Canary:
-    clauses = tuple(clause if c.label == clause.label else c for c in STATEMENT.clauses)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause.label)
+_canary = partial(with_clause, STATEMENT)
 
 
 two_selected = Theorem(

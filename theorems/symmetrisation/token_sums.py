@@ -32,8 +32,8 @@ def mean_of_product(
         raise ValueError("a product needs at least one form")
     mean = sp.Integer(0)
     for partition in multiset_partitions(list(range(len(forms)))):
-        merged = [_product([forms[j][0] for j in block]) for block in partition]
-        weight = sp.Mul(*(moments[sum(forms[j][1] for j in block)] for block in partition))
+        merged = [_product([forms[j][0] for j in block]) for block in partition]  # pyright: ignore[reportCallIssue]
+        weight = sp.Mul(*(moments[sum(forms[j][1] for j in block)] for block in partition))  # pyright: ignore[reportCallIssue]
         mean += weight * _distinct_sum(merged, total)
     return mean
 
@@ -42,7 +42,7 @@ def _distinct_sum(coefficients: Sequence[Coefficients], total: Callable[[Coeffic
     terms = []
     for partition in multiset_partitions(list(range(len(coefficients)))):
         signs = sp.Mul(*((-1) ** (len(block) - 1) * sp.factorial(len(block) - 1) for block in partition))
-        terms.append(signs * sp.Mul(*(total(_product([coefficients[j] for j in block])) for block in partition)))
+        terms.append(signs * sp.Mul(*(total(_product([coefficients[j] for j in block])) for block in partition)))  # pyright: ignore[reportCallIssue]
     return sp.Add(*terms)
 
 

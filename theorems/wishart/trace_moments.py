@@ -52,7 +52,7 @@ def trace_moment_polynomial(parts: Sequence[int]) -> sp.Poly:
     """
     _checked(parts)
     ring = flint.fmpz_mpoly_ctx.get(("n", "d"))
-    moment = ring.constant(1) * _moment(parts, *ring.gens(), {})
+    moment = ring.constant(1) * _moment(parts, *ring.gens(), {})  # pyright: ignore[reportCallIssue]
     coefficients = {tuple(map(int, powers)): int(c) for powers, c in moment.to_dict().items()}
     return sp.Poly.from_dict(coefficients, n, d, domain=sp.ZZ)
 

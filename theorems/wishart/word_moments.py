@@ -145,7 +145,7 @@ class _Values:
 
     def _trace(self, letters: Letters) -> sp.Expr:
         product = self.matrix(letters[:-1]) * self.given[letters[-1]]
-        return product.to_Matrix().trace()
+        return product.to_Matrix().trace()  # pyright: ignore[reportReturnType]
 
 
 def _exact(name: str, matrix: Matrix) -> sp.ImmutableMatrix:

@@ -6,21 +6,20 @@ import stat
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from verify.checking.loading import load_theorem
+from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.files import write_whole
-from verify.outcomes import Enclosure
+from verify.outcomes import CheckResult, ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, number
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.outcomes import CheckResult, ClauseResult
+from verify.rechecker import Rejected, Unreadable, recheck_text
 
 FORMAT, VERSION = "lemmascope-certificate", 1
 
 
-def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
+def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
     """Return the certificate of a check. Raises InputError where a clause is not decided, or in no checkable way."""
     missing = [clause for clause in result.clauses if clause.proof is None]
     if missing:
@@ -37,18 +36,18 @@ def certificate(theorem: "Theorem", result: "CheckResult") -> dict[str, Any]:
         "statement_digest": theorem.statement.digest,
         "instance": {name: written(value) for name, value in result.instance.items()},
         "in_scope": result.in_scope,
-        "uses": [[name, _digest_of(name)] for name in sorted(theorem.proof_uses)],
+        "uses": [[name, load_theorem(name).statement.digest] for name in sorted(theorem.proof_uses)],
         "clauses": [stated(clause) for clause in result.clauses],
     }
 
 
-def stated(clause: "ClauseResult") -> dict[str, Any]:
+def stated(clause: ClauseResult) -> dict[str, Any]:
     """Return what a certificate states of a clause."""
     evidence = str(clause.evidence)
     return {"label": clause.label, "outcome": str(clause.outcome), "evidence": evidence, "proof": clause.proof}
 
 
-def certificate_text(theorem: "Theorem", result: "CheckResult") -> str:
+def certificate_text(theorem: Theorem, result: CheckResult) -> str:
     """Return the certificate of a check as JSON text. Raises InputError like `certificate`."""
     data = certificate(theorem, result)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
@@ -67,9 +66,8 @@ def certificate_file(name: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError("--certificate", name, f"cannot be written: {error}") from error
     if mode is not None and not stat.S_ISREG(mode):
-        raise InputError(
-            "--certificate", name, f"must name a file: it is {'a folder' if stat.S_ISDIR(mode) else 'none'}"
-        )
+        what = "a folder" if stat.S_ISDIR(mode) else "none"
+        raise InputError("--certificate", name, f"must name a file: it is {what}")
     if not folder.is_dir():
         raise InputError("--certificate", name, f"cannot be written: there is no folder {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -77,13 +75,11 @@ def certificate_file(name: str) -> Path:
     return path
 
 
-def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> None:
+def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None:
     """Write the certificate of a check to a file, whole or not at all.
 
     Raises InputError where it cannot be written, or where the re-checker does not accept it.
     """
-    from verify.rechecker import Rejected, Unreadable, recheck_text
-
     text = certificate_text(theorem, result)
     try:
         recheck_text(text.encode())
@@ -94,12 +90,6 @@ def write_certificate(theorem: "Theorem", result: "CheckResult", path: Path) -> 
         write_whole(path, text)
     except OSError as error:
         raise InputError("--certificate", path, f"cannot be written: {error.strerror}") from error
-
-
-def _digest_of(name: str) -> str:
-    from verify.checking.loading import load_theorem
-
-    return load_theorem(name).statement.digest
 
 
 def written(value: Any) -> Any:

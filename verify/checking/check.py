@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 from sympy.core.relational import Relational
@@ -15,6 +15,7 @@ from verify.checking.least_values import least
 from verify.checking.loading import load_theorem
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
 from verify.checking.standing import shipped_proofs, standing
+from verify.checking.theorem import Theorem
 from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
@@ -22,20 +23,19 @@ from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, 
 from verify.evaluation.iteration import Progress
 from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
+from verify.language.statement import Hypothesis
 from verify.outcomes import CheckResult, ClauseResult, Enclosure, HypothesisResult, scope
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import Hypothesis
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
-_LATE, _PARTING = 1.1, 0.3
-"""Times the time budget, and so many seconds: when what does not look at the clock is ended."""
+_LATE = 1.1
+"""Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
+_PARTING = 0.3
+"""Seconds beside that: a tenth of a small budget is little to end in."""
 
 
 def check(
-    theorem: "Theorem",
+    theorem: Theorem,
     given: Mapping[str, Any],
     *,
     seconds: float = 60,
@@ -49,7 +49,7 @@ def check(
     Parameters
     ----------
     given
-        Values of all parameters, as text or as exact numbers.
+        Values of all parameters, as text or as exact numbers; those with a default may be absent.
     seconds
         Time budget; what is not decided within it is inconclusive.
     digits
@@ -65,90 +65,80 @@ def check(
     Raises
     ------
     InputError
-        For a value that is not understood, missing, unknown or outside its domain.
+        For a value that is not understood, missing, unknown or outside its domain, and for seconds or digits out of
+        range.
+    TheoremError
+        Where the theorem itself, such as a primitive of its own, is at fault.
     """
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
     if not 1 <= digits <= 1000:
         raise InputError("digits", digits, "must be an integer from 1 to 1000")
     with until(time.monotonic() + seconds):
-        return _checked(theorem, given, seconds, digits, seed, progress, shipped_proofs(theorem) if shipped else {})
+        proofs = shipped_proofs(theorem) if shipped else {}
+        started, statement = time.monotonic(), theorem.statement
+        instance = parse(statement, given)
+        specialised = statement.specialised(instance)
+        # What does not look at the clock is ended a little later.
+        late = started + _LATE * seconds + _PARTING
+        hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in specialised.hypotheses)
+        in_scope = scope(hypotheses) is True
+        context = Context(
+            specialised,
+            instance,
+            theorem.proofs,
+            started + seconds,
+            digits=digits,
+            progress=progress,
+            iterate_until=started + 0.8 * seconds,
+            in_scope=in_scope,
+            for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
+            shipped=proofs,
+            work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
+            late=late,
+        )
+        decider = Decider(statement, context)
+        clauses = decider.claim()
+        results = {clause.label: clause for clause in clauses}
+        values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, bool]()
+        for name, value in theorem.values.items():
+            try:
+                asked = statement.specialise(value, instance)
+                values[name], rechecked[name] = ended(late, _reported, asked, results, decider)
+            except (UndefinedError, UndecidedError, OutOfTimeError) as error:
+                values[name], without[name] = None, str(error)
+        confirmed, doubt = decider.scope() if in_scope else (None, "")
+        return CheckResult(
+            theorem=theorem.id,
+            statement_digest=statement.digest,
+            instance=instance,
+            hypotheses=hypotheses,
+            clauses=clauses,
+            values=values,
+            seed=seed,
+            seconds=time.monotonic() - started,
+            digits=digits,
+            interrupted=context.interrupted,
+            rests_on={name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
+            without=without,
+            rechecked=rechecked,
+            scope_confirmed=confirmed,
+            scope_doubt=doubt,
+        )
 
 
-def _checked(
-    theorem: "Theorem",
-    given: Mapping[str, Any],
-    seconds: float,
-    digits: int,
-    seed: int,
-    progress: Progress | None,
-    shipped: Mapping[str, Any],
-) -> CheckResult:
-    started = time.monotonic()
-    statement = theorem.statement
-    instance = parse(statement, given)
-    # What does not look at the clock is ended a little later.
-    late = started + _LATE * seconds + _PARTING
-    hypotheses = tuple(_held(hypothesis, instance, late) for hypothesis in statement.specialised(instance).hypotheses)
-    in_scope = scope(hypotheses) is True
-    context = Context(
-        statement.specialised(instance),
-        instance,
-        theorem.proofs,
-        started + seconds,
-        digits=digits,
-        progress=progress,
-        iterate_until=started + 0.8 * seconds,
-        in_scope=in_scope,
-        for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
-        shipped=shipped,
-        work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
-        late=late,
-    )
-    decider = Decider(statement, context)
-    clauses = decider.claim()
-    found = {clause.label: clause for clause in clauses}
-    values: dict[str, Any] = {}
-    without: dict[str, str] = {}
-    rechecked: dict[str, bool] = {}
-    for name, value in theorem.values.items():
-        try:
-            asked = statement.specialise(value, instance)
-            values[name], rechecked[name] = ended(late, _reported, asked, found, decider)
-        except (UndefinedError, UndecidedError, OutOfTimeError) as error:
-            values[name], without[name] = None, str(error)
-    confirmed, doubt = decider.scope() if in_scope else (None, "")
-    return CheckResult(
-        theorem=theorem.id,
-        statement_digest=statement.digest,
-        instance=instance,
-        hypotheses=hypotheses,
-        clauses=clauses,
-        values=values,
-        seed=seed,
-        seconds=time.monotonic() - started,
-        digits=digits,
-        interrupted=context.interrupted,
-        rests_on={name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
-        without=without,
-        rechecked=rechecked,
-        scope_confirmed=confirmed,
-        scope_doubt=doubt,
-    )
-
-
-def _reported(value: Any, found: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, bool]:
+def _reported(value: Any, results: Mapping[str, ClauseResult], decider: Decider) -> tuple[Any, bool]:
     """Return a reported value, None where it means nothing, and whether the re-checker finds it too.
 
     UndefinedError or UndecidedError where there is none.
     """
     context = decider.context
     if isinstance(value, ClauseValue):
-        clause = found[value.clause]
-        found_there = clause.values.get(value.name)
-        return found_there, clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == found_there
+        clause = results[value.clause]
+        number = clause.values.get(value.name)
+        return number, clause.rechecked and stated_values(clause.proof or {}).get(value.name, ...) == number
     if isinstance(value, ValueWhere | tuple):
-        return _where(value if isinstance(value, tuple) else (value,), decider)
+        return _first_applicable(value if isinstance(value, tuple) else (value,), decider)
     if isinstance(value, Relational):
         return _holds(value, decider)
     if isinstance(value, ValueLargest):
@@ -167,17 +157,16 @@ def _valued(expression: sp.Basic, decider: Decider, *, exact: bool = False) -> t
     return value, decider.rechecks_value(expression, value)
 
 
-def _where(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, bool]:
+def _first_applicable(cases: tuple[ValueWhere, ...], decider: Decider) -> tuple[Any, bool]:
     """Return the value of the first case that applies, None where none does. Raises UndecidedError."""
     rechecked = True
     for case in cases:
-        held = []
         for relation in case.relations:
-            held.append(_holds(relation, decider))
-            rechecked &= held[-1][1]
-            if not held[-1][0]:
+            holds, same = _holds(relation, decider)
+            rechecked &= same
+            if not holds:
                 break
-        if all(holds for holds, _ in held):
+        else:
             value, same = _valued(case.expression, decider)
             return value, rechecked and same
     return None, rechecked
@@ -188,10 +177,10 @@ def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
 
     Raises UndecidedError where it is not decided: no other case may then count.
     """
-    found = decider.decide(Inequality("holds", relation))
-    if found.holds is None:
-        raise UndecidedError(f"{relation}: not decided here: {found.detail}")
-    return found.holds, found.rechecked
+    result = decider.decide(Inequality("holds", relation))
+    if result.holds is None:
+        raise UndecidedError(f"{relation}: not decided here: {result.detail}")
+    return result.holds, result.rechecked
 
 
 def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
@@ -201,26 +190,28 @@ def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
     """
     context = decider.context
 
-    def exact(expression: sp.Basic, at: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, bool]:
+    def exact(term: sp.Expr, numbers: Mapping[sp.Symbol, Fraction]) -> tuple[Fraction, bool]:
         if time.monotonic() > context.deadline:
             raise UndefinedError("the time ran out")
-        found, _ = evaluate_rising(expression, {**context.instance, **{s.name: number for s, number in at.items()}})
-        if not isinstance(found, Fraction):
+        expression = sp.sympify(term)
+        result, _ = evaluate_rising(expression, {**context.instance, **{s.name: x for s, x in numbers.items()}})
+        if not isinstance(result, Fraction):
             raise UndefinedError(f"{expression}: a rational value is needed here")
-        put = {symbol: sp.Rational(number.numerator, number.denominator) for symbol, number in at.items()}
-        return found, decider.rechecks_value(substituted(expression, put), found)
+        rationals = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in numbers.items()}
+        return result, decider.rechecks_value(substituted(expression, rationals), result)
 
     entries, sums, same = context.instance[value.parameter], dict[sp.Symbol, Fraction](), True
     for symbol, term in value.sums.items():
-        parts = [exact(sp.sympify(term), {value.entry: x}) for x in entries]
-        sums[symbol] = sum((number for number, _ in parts), Fraction(0))
-        same &= all(found for _, found in parts)
-    listed = [exact(sp.sympify(value.expression), {**sums, value.entry: x}) for x in entries]
-    numbers = [number for number, _ in listed]
-    return sum(numbers, Fraction(0)) if value.total else numbers, same and all(found for _, found in listed)
+        terms = [exact(term, {value.entry: x}) for x in entries]  # pyright: ignore[reportGeneralTypeIssues]
+        sums[symbol] = sum((number for number, _ in terms), Fraction(0))
+        same &= all(rechecked for _, rechecked in terms)
+    results = [exact(value.expression, {**sums, value.entry: x}) for x in entries]  # pyright: ignore[reportGeneralTypeIssues]
+    numbers = [number for number, _ in results]
+    same &= all(rechecked for _, rechecked in results)
+    return sum(numbers, Fraction(0)) if value.total else numbers, same
 
 
-def _held(hypothesis: "Hypothesis", instance: Mapping[str, Any], late: float) -> HypothesisResult:
+def _held(hypothesis: Hypothesis, instance: Mapping[str, Any], late: float) -> HypothesisResult:
     try:
         return ended(late, evaluate_hypothesis, hypothesis, instance)
     except OutOfTimeError as error:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
@@ -28,12 +28,9 @@ from verify.errors import (
     UndefinedError,
 )
 from verify.language.expressions import to_data
-from verify.language.statement import is_shipped
+from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
-    from verify.rechecker import Instance, Verdict
+from verify.rechecker import Instance, Verdict
 
 _VALUE_BITS = 512
 """With how many bits the re-checker computes a reported value."""
@@ -47,17 +44,15 @@ class Decider:
     What the re-checker reads is taken at first: nothing that a clause does as it is evaluated changes it.
     """
 
-    def __init__(self, statement: "Statement", context: Context) -> None:
+    def __init__(self, statement: Statement, context: Context) -> None:
         self.statement, self.context = statement, context
         self._text = statement.canonical()
         self._claim = tuple(json.loads(self._text)["claim"])
         self._instance = {name: written(value) for name, value in context.instance.items()}
 
     @cached_property
-    def rechecker(self) -> "Instance":
+    def rechecker(self) -> Instance:
         """The statement at the instance, as the re-checker reads it."""
-        from verify.rechecker import Instance
-
         return Instance(self._text, self._instance, self.context.work)
 
     def claim(self) -> tuple[ClauseResult, ...]:
@@ -126,9 +121,7 @@ class Decider:
         witness = result.witness if result.holds is False else {}
         return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 
-    def _verdict(self, data: Any, result: ClauseResult) -> "Verdict":
-        from verify.rechecker import Verdict
-
+    def _verdict(self, data: Any, result: ClauseResult) -> Verdict:
         proof = stated(result)
         try:
             json.dumps([data, proof], allow_nan=False)
@@ -143,15 +136,13 @@ class Decider:
     def scope(self) -> tuple[bool | None, str]:
         """Return whether the re-checker finds all hypotheses to hold, None and why where it does not find out."""
         try:
-            return ended(self.context.late, self._scope)
+            # The statement is read within the time as well.
+            return ended(self.context.late, lambda: self.rechecker.in_scope())  # noqa: PLW0108
         except OutOfTimeError as error:
             return None, str(error)
         except KeyboardInterrupt:
             self.context.interrupt()
             return None, "interrupted"
-
-    def _scope(self) -> tuple[bool | None, str]:
-        return self.rechecker.in_scope()
 
     def rechecks_value(self, expression: sp.Basic, value: Fraction | Enclosure | int) -> bool:
         """Whether the re-checker, too, finds the value of an expression to be what is reported, or inside it."""
@@ -167,7 +158,7 @@ class Decider:
 
 
 def decided(
-    statement: "Statement", instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
+    statement: Statement, instance: Mapping[str, Any], clause: Clause, *, seconds: float = _ALONE
 ) -> ClauseResult:
     """Decide one clause at an instance, of a statement with its words decided."""
     context = Context(statement, instance, {}, time.monotonic() + seconds)

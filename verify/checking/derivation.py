@@ -73,7 +73,7 @@ class Derivation:
         return expression
 
     def _expand(self, expression: sp.Expr) -> sp.Expr:
-        for name, value in reversed(self.definitions.items()):
+        for name, value in reversed(self.definitions.items()):  # pyright: ignore[reportCallIssue]
             expression = expression.subs(name, value)
         return expression
 
@@ -94,5 +94,4 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
 def _vanishes(difference: sp.Expr) -> bool:
     if not has_matrices(difference):
         return vanishes(difference)
-
     return not monomials(difference)

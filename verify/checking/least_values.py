@@ -36,24 +36,24 @@ def least(value: ValueLeast, context: Context) -> int:
     low, high = math.ceil(context.exact(lowest)), math.floor(context.exact(highest))
     relations = (context.statement.expand(sp.Le(e, level, evaluate=False)) for e in value.expressions)
     rooms = [difference(relation) for relation in relations]
-    for at in _candidates(value.parameter, rooms, low, high, context):
+    for candidate in _candidates(value.parameter, rooms, low, high, context):
         if time.monotonic() > context.deadline:
             raise UndefinedError("the time ran out")
-        if all(_enough(room, value.parameter, at, context) for room in rooms):
-            return at
+        if all(_enough(room, value.parameter, candidate, context) for room in rooms):
+            return candidate
     raise UndefinedError(f"no integer from {low} to {high} is enough")
 
 
-def _enough(room: sp.Expr, name: str, at: int, context: Context) -> bool:
+def _enough(room: sp.Expr, name: str, candidate: int, context: Context) -> bool:
     try:
-        sign = sign_of(evaluate_rising(room, {**context.instance, name: at}, sign=True)[0])
+        sign = sign_of(evaluate_rising(room, {**context.instance, name: candidate}, sign=True)[0])
     except UndecidedError:
         sign = None
     except UndefinedError:
         # What has no value is at most no level.
         return False
     if sign is None:
-        raise UndefinedError(f"{room}: the sign is undecided at {name} = {at}")
+        raise UndefinedError(f"{room}: the sign is undecided at {name} = {candidate}")
     return sign >= 0
 
 
@@ -62,17 +62,17 @@ def _candidates(name: str, rooms: Iterable[sp.Expr], low: int, high: int, contex
     known = {other: value for other, value in context.instance.items() if other != name}
     places = {low}
     for room in rooms:
-        here = substitute(room, exact_values(room.free_symbols, known))
-        symbols = {symbol for symbol in here.free_symbols if symbol.name == name}
-        if here.free_symbols - symbols:
+        reduced = substitute(room, exact_values(room.free_symbols, known))
+        symbols = {symbol for symbol in reduced.free_symbols if symbol.name == name}  # pyright: ignore[reportAttributeAccessIssue]
+        if reduced.free_symbols - symbols:
             return _gone_through(name, low, high)
         for symbol in symbols:
-            for part in (taken_apart(here)[0], *needs(here)):
+            for part in (taken_apart(reduced)[0], *needs(reduced)):
                 ends = _critical(part, symbol)
                 if ends is None:
                     return _gone_through(name, low, high)
-                places.update(at for first, last in ends for at in range(math.floor(first), math.ceil(last) + 2))
-    return sorted(at for at in places if low <= at <= high)
+                places.update(n for first, last in ends for n in range(math.floor(first), math.ceil(last) + 2))
+    return sorted(n for n in places if low <= n <= high)
 
 
 def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction]] | None:
@@ -84,7 +84,7 @@ def _critical(part: sp.Expr, symbol: sp.Symbol) -> list[tuple[Fraction, Fraction
         coefficients = [[flint.fmpq(int(c.p), int(c.q)) for c in reversed(p.all_coeffs())] for p in polynomials]
     except (sp.PolynomialError, AttributeError):
         return None
-    return [root for found in map(flint.fmpq_poly, coefficients) if found != 0 for root in real_roots(found)]
+    return [root for p in map(flint.fmpq_poly, coefficients) if p != 0 for root in real_roots(p)]
 
 
 def _gone_through(name: str, low: int, high: int) -> Iterator[int]:

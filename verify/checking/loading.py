@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from verify.checking.registry import load, package_of, theorem_ids
+from verify.checking.registry import load, package_of
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 
@@ -60,8 +60,9 @@ def _line_of(error: BaseException, path: Path) -> str:
 def reference_of(theorem: Theorem) -> tuple[str, str] | None:
     """Return by what another process loads this very theorem, and its module; None where it is in none."""
     with contextlib.suppress(InputError):
-        if theorem.id in theorem_ids() and load_theorem(theorem.id) is theorem:
-            return theorem.id, package_of(theorem.id)
+        package = package_of(theorem.id)
+        if load_theorem(theorem.id) is theorem:
+            return theorem.id, package
     # A script may have made it, or hold it, under a condition that another process does not meet: it comes last.
     for module in sorted(sys.modules.values(), key=lambda module: getattr(module, "__name__", "") == "__main__"):
         path = getattr(module, "__file__", None)

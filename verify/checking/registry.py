@@ -5,10 +5,10 @@ PREDICTIONS and FINDINGS map ids to `module:object`. An object is imported when 
 from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read beside them.
 """
 
-import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from importlib import metadata, resources
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -97,11 +97,12 @@ def prediction_ids() -> list[str]:
 
 
 def package_of(theorem_id: str) -> str:
-    """Return the top-level package that has a theorem. Raises InputError for an unknown id."""
-    found = [package for package, entry in _entries("theorem") if entry.name == theorem_id]
-    if not found:
+    """Return the top-level package that has a theorem. Raises InputError for an unknown id, and says why it may be."""
+    owners = [package for package, entry in _entries("theorem") if entry.name == theorem_id]
+    if not owners:
+        ids("theorem")
         raise InputError("theorem", theorem_id, "unknown id")
-    return found[0]
+    return owners[0]
 
 
 def packages() -> list[str]:
@@ -110,29 +111,29 @@ def packages() -> list[str]:
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of an installed top-level package. Raises InputError for a module, or one without a file."""
-    with contextlib.suppress(ImportError, TypeError):
-        if isinstance(folder := resources.files(package), Path):
-            return folder
-    raise InputError("package", package, "must be a folder with an __init__.py, which can hold files")
+    """Return the folder of an installed top-level package, which is not imported. Raises InputError for a module."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:
+        raise InputError("package", package, "must be a folder with an __init__.py, which can hold files")
+    return Path(spec.origin).parent
 
 
-def load(kind: str, of: type[Kind], reference: str, besides: str = "") -> Kind:
+def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -> Kind:
     """Return the object of an id, of a class; InputError where there is none, `besides` says what else would do."""
-    found = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
-    if not found:
+    entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
+    if not entries:
         # Where a catalogue cannot be read, it may be there.
         known = f"known are {', '.join(ids(kind))}{besides and ','}" if ids(kind) else "none is installed"
         raise InputError(kind, reference, f"unknown id; {known}{besides}")
-    if len(found) > 1:
-        raise InputError(kind, reference, f"several packages have this id: {', '.join(sorted(found))}")
-    ((value, entry),) = found.items()
+    if len(entries) > 1:
+        raise InputError(kind, reference, f"several packages have this id: {', '.join(sorted(entries))}")
+    ((value, entry),) = entries.items()
     try:
         loaded = entry.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(kind, reference, f"{value} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(loaded, of):
-        raise InputError(kind, reference, f"is a {type(loaded).__name__}, not a {of.__name__}")
+    if not isinstance(loaded, kind_class):
+        raise InputError(kind, reference, f"is a {type(loaded).__name__}, not a {kind_class.__name__}")
     if getattr(loaded, "id", reference) != reference:
         raise InputError(kind, reference, f"{value} has another id: {getattr(loaded, 'id', '')}")
     return loaded

@@ -29,5 +29,5 @@ class Source:
     note: str = ""
 
     def __str__(self) -> str:
-        where = f"{self.paper.citation}, arXiv {self.paper.arxiv}, " if self.paper else ""
-        return f"{where}{self.number} ({self.provenance}{self.note and ': ' + self.note})"
+        reference = f"{self.paper.citation}, arXiv {self.paper.arxiv}, " if self.paper else ""
+        return f"{reference}{self.number} ({self.provenance}{self.note and ': ' + self.note})"

@@ -10,16 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.checking.loading import load_theorem
 from verify.checking.registry import package_folder, package_of, packages
+from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.outcomes import Evidence
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.rechecker import Accepted
+from verify.rechecker import Accepted, Rejected, Unreadable, is_for_all, recheck_file
 
 DIGESTS = "statement_digests.json"
 """Where a package says which statement each of its theorems has."""
@@ -60,27 +58,28 @@ def shipped_path(theorem_id: str) -> Path:
     return package_folder(package_of(theorem_id)) / "certificates" / f"{theorem_id}.json"
 
 
-def rechecked(theorem_id: str) -> "Accepted | str":
+def rechecked(theorem_id: str) -> Accepted | str:
     """Return the re-checked certificate that a theorem's package ships, or why there is none."""
-    path = shipped_path(theorem_id)
+    try:
+        path = shipped_path(theorem_id)
+    except InputError as error:
+        return f"no certificate is shipped: {error}"
     if not path.is_file():
         return "no certificate is shipped"
-    found = path.stat()
-    return _rechecked(path, found.st_mtime_ns, found.st_size)
+    status = path.stat()
+    return _rechecked(path, status.st_mtime_ns, status.st_size)
 
 
 @cache
-def _rechecked(path: Path, changed: int, size: int) -> "Accepted | str":
+def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
     """Re-check a file; a changed one has another time or size, and is read again."""
-    from verify.rechecker import Rejected, Unreadable, recheck_file
-
     try:
         return recheck_file(path)
     except (Rejected, Unreadable) as error:
         return f"the shipped certificate is not accepted: {error}"
 
 
-def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
+def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
     """Return, by clause, the proofs for all parameters of the certificate that a theorem's package ships, unchecked.
 
     None of a certificate that cannot be read, or is of another statement.
@@ -88,8 +87,8 @@ def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
     try:
         # One that is not installed has no path.
         path = shipped_path(theorem.id)
-        found = path.stat()
-        digest, proofs = _proofs(path, found.st_mtime_ns, found.st_size)
+        status = path.stat()
+        digest, proofs = _proofs(path, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return proofs if digest == theorem.statement.digest else {}
@@ -97,8 +96,6 @@ def shipped_proofs(theorem: "Theorem") -> Mapping[str, Any]:
 
 @cache
 def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
-    from verify.rechecker import is_for_all
-
     data = json.loads(path.read_text(encoding="utf-8"))
     # What is said to be proved, and is of a kind that is: the re-checker reads it when it is used.
     proved = (c for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED) and is_for_all(c["proof"]))
@@ -106,15 +103,15 @@ def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
 
 
 def standing(
-    theorem: "Theorem",
+    theorem: Theorem,
     *,
-    certificate: "Callable[[str], Accepted | str]" = rechecked,
-    load: "Callable[[str], Theorem]" = load_theorem,
+    certificate: Callable[[str], Accepted | str] = rechecked,
+    load: Callable[[str], Theorem] = load_theorem,
 ) -> Standing:
     """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
     known: dict[str, Standing | None] = {}
 
-    def known_by(used: "Theorem") -> Standing:
+    def known_by(used: Theorem) -> Standing:
         # None stands for one that is being looked at: what uses it is part of a circle, and stands on nothing.
         if used.id not in known:
             known[used.id] = None
@@ -125,22 +122,22 @@ def standing(
 
 
 def _standing(
-    theorem: "Theorem",
-    certificate: "Callable[[str], Accepted | str]",
-    load: "Callable[[str], Theorem]",
-    known_by: "Callable[[Theorem], Standing]",
+    theorem: Theorem,
+    certificate: Callable[[str], Accepted | str],
+    load: Callable[[str], Theorem],
+    known_by: Callable[[Theorem], Standing],
 ) -> Standing:
-    found = certificate(theorem.id)
-    if isinstance(found, str):
-        return Standing(theorem.id, None, None, found)
-    if (found.theorem, found.statement_digest) != (theorem.id, theorem.statement.digest):
+    accepted = certificate(theorem.id)
+    if isinstance(accepted, str):
+        return Standing(theorem.id, None, None, accepted)
+    if (accepted.theorem, accepted.statement_digest) != (theorem.id, theorem.statement.digest):
         return Standing(theorem.id, None, None, "the certificate is of another statement")
-    if sorted(name for name, _ in found.uses) != sorted(theorem.proof_uses):
+    if sorted(name for name, _ in accepted.uses) != sorted(theorem.proof_uses):
         return Standing(theorem.id, None, None, "the certificate was made with a proof that uses other theorems")
-    if not (found.in_scope and all(outcome == "verified" for _, outcome, _, _ in found.clauses)):
+    if not (accepted.in_scope and all(outcome == "verified" for _, outcome, _, _ in accepted.clauses)):
         return Standing(theorem.id, None, None, "the certificate does not verify the theorem")
-    own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in found.clauses])
-    lowered, made_with = own, dict(found.uses)
+    own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in accepted.clauses])
+    lowered, made_with = own, dict(accepted.uses)
     for name in theorem.proof_uses:
         used = load(name)
         if made_with.get(name) != used.statement.digest:

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
+from verify.checking.derivation import Derivation
 from verify.checking.reported_values import Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
 from verify.errors import TheoremError
 from verify.language.expressions import to_data
 from verify.language.statement import Hypothesis, Statement
-
-if TYPE_CHECKING:
-    from verify.checking.derivation import Derivation
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Theorem:
     statement: Statement
     example: Mapping[str, Any]
     values: Mapping[str, Value] = field(default_factory=dict)
-    derivation: "Callable[[], Derivation] | None" = None
+    derivation: Callable[[], Derivation] | None = None
     proofs: Mapping[str, Any] = field(default_factory=dict)
     canaries: tuple[Canary, ...] = ()
     bounds: Mapping[str, Bound] = field(default_factory=dict)
@@ -136,24 +134,22 @@ class Theorem:
         if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
             raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind integer")
         for end in value.ends():
-            if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:
+            if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:  # pyright: ignore[reportAttributeAccessIssue]
                 raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")
 
-    def made_derivation(self) -> "Derivation":
+    def made_derivation(self) -> Derivation:
         """Return the derivation. Raises TheoremError where there is none, and where its function fails."""
-        from verify.checking.derivation import Derivation
-
         if self.derivation is None:
             raise TheoremError(f"{self.id} has no derivation")
         try:
-            made = self.derivation()
+            derivation = self.derivation()
         except TheoremError:
             raise
         except (Exception, SystemExit) as error:
             raise TheoremError(f"{self.id}: its derivation raised {type(error).__name__}: {error}") from error
-        if not isinstance(made, Derivation):
-            raise TheoremError(f"{self.id}: its derivation returned a {type(made).__name__}, not a Derivation")
-        return made
+        if not isinstance(derivation, Derivation):
+            raise TheoremError(f"{self.id}: its derivation returned a {type(derivation).__name__}, not a Derivation")
+        return derivation
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data."""

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """What a clause is evaluated in, and what the engine asks of it."""
 
 import math
@@ -6,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import sympy as sp
 
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
 from verify.evaluation.values import evaluate_rising
+from verify.language.parameters import Instance
 from verify.language.recursion import Dynamics
 from verify.language.statement import ClauseData, Statement
 from verify.outcomes import DIGITS, ClauseResult, Enclosure
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
 MOST_WORK = 60e6
 """What re-checking all that is decided at an instance may cost, in nominal microseconds: as for a certificate."""
-Proof = Mapping[str, Any]
+Proof: TypeAlias = Mapping[str, Any]
 """A proof as the re-checker reads it: its kind, and what that kind states."""
 _LOOK_FOR_CYCLE = 2000
 """A run that has not reached its level by this step may never do so."""
@@ -45,17 +49,17 @@ class Context:
     """
 
     statement: Statement
-    instance: Mapping[str, Any]
-    proofs: Mapping[str, Any]
+    instance: Instance
+    proofs: Mapping[str, object]
     deadline: float
     digits: int = DIGITS
     progress: Progress | None = None
-    passages: dict[Any, Any] = field(default_factory=dict)
+    passages: dict[tuple[Dynamics, Fraction, object], Any] = field(default_factory=dict)
     iterate_until: float | None = None
     in_scope: bool = False
     for_all: frozenset[str] | None = None
     interrupted: bool = False
-    shipped: Mapping[str, Any] = field(default_factory=dict)
+    shipped: Mapping[str, Proof] = field(default_factory=dict)
     work: float = MOST_WORK
     late: float = math.inf
     clause: "Clause | None" = None
@@ -63,7 +67,7 @@ class Context:
     doubts: dict[str, str] = field(default_factory=dict)
     withheld: set[str] = field(default_factory=set)
 
-    def withhold(self, label: str, proof: Any) -> bool:
+    def withhold(self, label: str, proof: Proof | None) -> bool:
         """Give up a proof for all parameters that is not accepted; return whether another way is left."""
         if label in self.shipped:
             self.shipped = {other: kept for other, kept in self.shipped.items() if other != label}
@@ -118,13 +122,9 @@ class Context:
         """Return the first passage of the level, computed once for all clauses."""
         key = (dynamics, level, last_step)
         if key not in self.passages:
+            until = self.iterate_until or self.deadline
             self.passages[key] = first_passage(
-                dynamics,
-                level,
-                self.instance,
-                deadline=self.iterate_until or self.deadline,
-                last_step=last_step,
-                progress=self.progress,
+                dynamics, level, self.instance, deadline=until, last_step=last_step, progress=self.progress
             )
         if self.passages[key].why == INTERRUPTED:
             self.interrupt()
@@ -146,17 +146,17 @@ class Context:
                 if tube is not None and self.passages[key] is None:
                     # Half the time is left for the run itself.
                     half = (time.monotonic() + until) / 2
-                    here = tube.expanded(self.statement.expand)
+                    tube = tube.expanded(self.statement.expand)
                     self.passages[key] = enclose_passage(
-                        dynamics, here, level, self.instance, deadline=half, progress=self.progress
+                        dynamics, tube, level, self.instance, deadline=half, progress=self.progress
                     )
             except KeyboardInterrupt:
                 self.passages[key] = replace(first, why=INTERRUPTED)
-        found = self.passages[key]
-        if found is not None:
-            if isinstance(found, Passage) and found.why == INTERRUPTED:
+        run = self.passages[key]
+        if run is not None:
+            if isinstance(run, Passage) and run.why == INTERRUPTED:
                 self.interrupt()
-            return found
+            return run
         rest = self.passage(dynamics, level)
         # What was looked for in between may have left too little time to come as far again.
         return replace(first, why="time") if rest.why == "time" and rest.step < first.step else rest
@@ -197,6 +197,6 @@ class Clause(ClauseData, Protocol):
         """
         ...
 
-    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the clause's relative margin in float64, for a search: ≤ 0 where it seems to fail."""
         ...

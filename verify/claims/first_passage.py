@@ -1,10 +1,13 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Clauses about a recursion: its observable comes down to a level, and stays there."""
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import sympy as sp
 
@@ -13,6 +16,7 @@ from verify.errors import TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
 from verify.evaluation.values import scan_values
 from verify.language.expressions import to_data
+from verify.language.parameters import Instance
 from verify.language.recursion import Dynamics
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
@@ -34,7 +38,7 @@ class Reaches:
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    relation = None
 
     label: str
     dynamics: Dynamics
@@ -61,17 +65,11 @@ class Reaches:
         """Return the names of the state."""
         return {symbol.name for symbol in self.dynamics.state}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         within = None if self.within is None else to_data(sp.sympify(self.within))
-        data = {
-            "kind": "reaches",
-            "label": self.label,
-            "says": self.says,
-            "level": to_data(self.level),
-            "within": within,
-        }
-        return data | {"dynamics": self.dynamics.to_data()}
+        parts = {"level": to_data(self.level), "within": within, "dynamics": self.dynamics.to_data()}
+        return {"kind": "reaches", "label": self.label, "says": self.says} | parts
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
@@ -82,7 +80,8 @@ class Reaches:
                 return ClauseResult.undecided(self, f"the whole part of {self.within} is undecided")
             if last < 0:
                 witness = {**context.instance, "within": last}
-                return _refuted(self, None, "the bound is negative", witness, above_proof(None, -1))
+                detail = "the bound is negative"
+                return ClauseResult.refuted(self, above_proof(None, -1), detail=detail, witness=witness)
         passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
@@ -92,14 +91,14 @@ class Reaches:
         if passage.reached:
             steps = {"steps": Enclosure(passage.step, passage.step)}
             detail = f"reached at step {passage.step}, above the level at every earlier step"
-            found = _verified(self, margin, detail, passage.bits, passage_proof(passage))
-            return replace(found, values=steps)
+            proof, bits = passage_proof(passage), passage.bits
+            return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values=steps)
         values = {"steps": Enclosure(passage.step + (passage.why in ("time", "last step")), None)}
         if passage.why == "last step":
             witness = {**context.instance, "step": passage.step, "observable": passage.observable}
             detail = f"still above the level at step {passage.step}"
-            refuted = _refuted(self, margin, detail, witness, above_proof(passage, passage.step), passage.bits)
-            return replace(refuted, values=values)
+            shown = {"margin": margin, "detail": detail, "witness": witness, "bits": passage.bits, "values": values}
+            return ClauseResult.refuted(self, above_proof(passage, passage.step), **shown)
         known = {
             "time": "the time ran out",
             INTERRUPTED: INTERRUPTED,
@@ -113,8 +112,9 @@ class Reaches:
         low, high = horizon.steps
         detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
         detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
-        found = _verified(self, Enclosure(0, level - horizon.lowest), detail, horizon.bits, tube_proof(horizon))
-        return replace(found, values={"steps": Enclosure(low, high)})
+        margin, values = Enclosure(0, level - horizon.lowest), {"steps": Enclosure(low, high)}
+        proof, bits = tube_proof(horizon), horizon.bits
+        return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values=values)
 
     def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
         detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
@@ -123,12 +123,13 @@ class Reaches:
         witness = {**context.instance, "entered_at": cycle.entered_at, "period": cycle.period, **around}
         witness |= {"radius": cycle.radius, "lowest": cycle.lowest}
         margin = Enclosure(None, level - cycle.lowest)
-        return _refuted(self, margin, detail, witness, cycle_proof(cycle), cycle.passage.bits)
+        proof, bits = cycle_proof(cycle), cycle.passage.bits
+        return ClauseResult.refuted(self, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
     def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
         """Return None: nothing is known that shows it for all parameters."""
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
         A run that is not reached refutes the clause only where it settles on a cycle above the level:
@@ -161,7 +162,7 @@ class Stays:
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    relation = None
 
     label: str
     dynamics: Dynamics
@@ -187,16 +188,11 @@ class Stays:
         """Return the names of the state."""
         return {symbol.name for symbol in self.dynamics.state}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
-        data = {
-            "kind": "stays",
-            "label": self.label,
-            "says": self.says,
-            "reached": to_data(self.reached),
-            "level": to_data(self.level),
-        }
-        return data | {"dynamics": self.dynamics.to_data()}
+        levels = {"reached": to_data(self.reached), "level": to_data(self.level)}
+        data = {"kind": "stays", "label": self.label, "says": self.says}
+        return {**data, **levels, "dynamics": self.dynamics.to_data()}
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a later step above the level; certify that the observable never increases; else look further."""
@@ -205,12 +201,12 @@ class Stays:
         passage = context.run(dynamics, reached)
         if isinstance(passage, Cycle):
             detail = "the level is never reached, so that there is nothing to keep"
-            return _verified(self, None, detail, passage.passage.bits, cycle_proof(passage))
+            return ClauseResult.verified(self, cycle_proof(passage), detail=detail, bits=passage.passage.bits)
         far = isinstance(passage, Horizon)
         passage = passage.start if isinstance(passage, Horizon) else passage
-        found, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
+        excess, why = self._excess(context, passage, reached, level, MOST_EVALUATIONS), "no invariant region is known"
         proof = context.proofs.get(self.label)
-        if found is None and isinstance(proof, Descent) and reached <= level:
+        if excess is None and isinstance(proof, Descent) and reached <= level:
             descent = certify_descent(dynamics, proof, context.instance, deadline=context.deadline)
             why = descent.why
             if descent.holds and descent.bits is not None:
@@ -218,16 +214,17 @@ class Stays:
                 # Before the level is reached only `observable <= reached` is known of what comes after.
                 margin = _below(level, passage.observable) if passage.reached else Enclosure(level - reached, None)
                 shown = descent_proof(proof.metric, proof.coordinates, descent.cuts, descent.bits)
-                return _verified(self, margin, detail, passage.bits, shown)
-        found = found or self._excess(context, passage, reached, level, passage.step)
-        if found is None:
+                return ClauseResult.verified(self, shown, margin=margin, detail=detail, bits=passage.bits)
+        excess = excess or self._excess(context, passage, reached, level, passage.step)
+        if excess is None:
             after = "; what comes after is not followed" if far else "; the level was not reached"
             why += "" if passage.reached else after
             return ClauseResult.undecided(self, why, bits=passage.bits)
-        step, value, bits = found
+        step, value, bits = excess
         witness = {**context.instance, "reached_at": passage.step, "above_at": step, "observable": value}
         detail = f"reached at step {passage.step}, above {level} at step {step}"
-        return _refuted(self, _below(level, value), detail, witness, excess_proof(passage, step, bits), bits)
+        proof, margin = excess_proof(passage, step, bits), _below(level, value)
+        return ClauseResult.refuted(self, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
     def _excess(
         self, context: Context, passage: Passage, reached: Fraction, level: Fraction, steps: int
@@ -235,20 +232,13 @@ class Stays:
         """Return a step within `steps` after the passage at which the observable is certified above the level."""
         if not passage.reached:
             return None
-        return first_excess(
-            context.expanded(self.dynamics),
-            reached,
-            level,
-            context.instance,
-            passage,
-            steps=steps,
-            deadline=context.deadline,
-        )
+        dynamics, until = context.expanded(self.dynamics), context.deadline
+        return first_excess(dynamics, reached, level, context.instance, passage, steps=steps, deadline=until)
 
     def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
         """Return None: nothing is known that shows it for all parameters."""
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return level − largest value once reached, relative; above 1 while the level is not reached."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf
@@ -266,23 +256,6 @@ def _relative(level: float, observed: float) -> float:
     return (level - observed) / (abs(level) or abs(observed) or 1.0) if math.isfinite(observed) else -math.inf
 
 
-def _verified(
-    clause: Reaches | Stays, margin: Enclosure | None, detail: str, bits: int, proof: Mapping[str, Any]
-) -> ClauseResult:
-    return ClauseResult.verified(clause, proof, margin=margin, detail=detail, bits=bits)
-
-
-def _refuted(
-    clause: Reaches | Stays,
-    margin: Enclosure | None,
-    detail: str,
-    witness: Mapping[str, Any],
-    proof: Mapping[str, Any],
-    bits: int | None = None,
-) -> ClauseResult:
-    return ClauseResult.refuted(clause, proof, margin=margin, detail=detail, witness=witness, bits=bits)
-
-
 def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Basic]:
     yield from (*dynamics.initial, *dynamics.step, dynamics.observable, sp.sympify(level))
 
@@ -290,7 +263,7 @@ def _dynamics_expressions(dynamics: Dynamics, level: sp.Expr) -> Iterator[sp.Bas
 def _refuse_state(label: str, dynamics: Dynamics, *levels: sp.Expr | None) -> None:
     state = {symbol.name for symbol in dynamics.state}
     for level in levels:
-        if used := sorted(s.name for s in sp.sympify(level or 0).free_symbols if s.name in state):
+        if used := sorted(s.name for s in sp.sympify(level or 0).free_symbols if s.name in state):  # pyright: ignore[reportAttributeAccessIssue]
             raise TheoremError(f"clause {label}: {level} uses {used[0]}, which the recursion binds")
 
 

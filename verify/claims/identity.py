@@ -1,10 +1,13 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """A clause that two expressions are equal, for all values of the statement's variables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import sympy as sp
 
@@ -14,6 +17,7 @@ from verify.evaluation.values import evaluate_rising, exact_values, scan_values,
 from verify.language.definedness import evaluated, needs, rebuilt, taken_apart
 from verify.language.expressions import to_data
 from verify.language.nonvanishing import factor_signs, nowhere_zero, positive
+from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.language.symbolic_zeros import (
     carry_out,
@@ -37,7 +41,7 @@ class Identity:
     quantifies: ClassVar = True
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = False
-    relation: ClassVar = None
+    relation = None
 
     label: str
     left: sp.Expr
@@ -61,7 +65,7 @@ class Identity:
         """Return no names."""
         return set()
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         left, right = self.expressions()
         sides = {"left": to_data(left), "right": to_data(right)}
@@ -70,21 +74,20 @@ class Identity:
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""
         statement = context.statement
-        why = "no point found at which the two sides differ"
-        values = exact_values(statement.symbols(), context.instance)
-        here = tuple(substitute(side, values) for side in _sides(self, statement))
         if (proof := context.proof_for_all()) is not None:
             return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero for all parameters")
-        why = context.doubts.get(self.label, why)
+        why = context.doubts.get(self.label, "no point found at which the two sides differ")
+        values = exact_values(statement.symbols(), context.instance)
+        sides = tuple(substitute(side, values) for side in _sides(self, statement))
         try:
-            if (proof := _zero_proof(here, statement, "instance")) is not None:
+            if (proof := _zero_proof(sides, statement, "instance")) is not None:
                 return ClauseResult.verified(self, proof, margin=Fraction(0), detail="symbolic zero at this instance")
         except (TheoremError, UndefinedError, UndecidedError) as error:
             why = str(error)
         # The sides have values only where all that they are written with has one, what cancels too.
         written = sp.Tuple(*map(statement.expand, self.expressions())).free_symbols
         free = {symbol for symbol in written if str(symbol) not in context.instance}
-        difference = _difference(here)
+        difference = _difference(sides)
         for point in sample_points(difference.free_symbols | free):
             try:
                 value, bits = evaluate_rising(substitute(difference, point), {}, sign=True)
@@ -94,8 +97,8 @@ class Identity:
                 named = {symbol.name: Fraction(int(v.p), int(v.q)) for symbol, v in point.items()}
                 witness = {**context.instance, **named, "left_minus_right": value}
                 proof = point_proof(named, value, bits)
-                found = {"margin": value, "detail": "the two sides differ", "witness": witness, "bits": bits}
-                return ClauseResult.refuted(self, proof, **found)
+                why = "the two sides differ"
+                return ClauseResult.refuted(self, proof, margin=value, detail=why, witness=witness, bits=bits)
         return ClauseResult.undecided(self, why)
 
     def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
@@ -105,7 +108,7 @@ class Identity:
         """
         return _zero_proof(_sides(self, statement), statement, "all")
 
-    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 for a symbolic zero, else minus the largest relative difference at some points."""
         sides = _sides(self, statement)
         try:
@@ -122,26 +125,26 @@ class Identity:
         return -worst if worst > _ROUNDING else _ROUNDING
 
 
-Sides = tuple[sp.Expr, sp.Expr]
+Sides: TypeAlias = tuple[sp.Expr, sp.Expr]
 
 
 @lru_cache(maxsize=2**12)
 def _sides(clause: Identity, statement: Statement) -> Sides:
     """Return the sides with definitions put in and derivatives carried out."""
     left, right = (differentiate(rebuilt(statement.expand(side))) for side in clause.expressions())
-    return left, right
+    return left, right  # pyright: ignore[reportReturnType]
 
 
 def _difference(sides: Sides) -> sp.Expr:
     """Return left − right, where both have values."""
-    return evaluated(sides, sides[0] - sides[1])
+    return evaluated(sides, sides[0] - sides[1])  # pyright: ignore[reportReturnType]
 
 
 @lru_cache(maxsize=2**12)
 def _equal(sides: Sides, statement: Statement) -> bool:
     """Whether two sides are identically equal. Raises UndefinedError where they are, and need not have values."""
     plain = [taken_apart(side)[0] for side in sides]
-    zero, divisors = zero_with_divisors(plain[0] - plain[1])
+    zero, divisors = zero_with_divisors(plain[0] - plain[1])  # pyright: ignore[reportOperatorIssue]
     if zero:
         for divisor in divisors:
             _refuse(nowhere_zero(divisor, statement.parameters, statement.domain), divisor)
@@ -168,33 +171,33 @@ def has_a_value(part: sp.Basic, statement: Statement) -> bool:
     if not part.free_symbols:
         evaluate_rising(part, {})
         return True
-    where = statement.parameters, statement.domain
+    domain = statement.parameters, statement.domain
     try:
         if isinstance(part, sp.Limit):
-            return all(nowhere_zero(divisor, *where) for divisor in carry_out(part)[1])
+            return all(nowhere_zero(divisor, *domain) for divisor in carry_out(part)[1])
         (argument, *exponent), _ = share_exponentials(list(part.args), numbers=True)
         if isinstance(part, sp.Pow) and exponent[0].is_Integer:
-            return nowhere_zero(sp.fraction(sp.together(argument))[0], *where)
-        return isinstance(part, sp.Pow | sp.log) and positive(argument, *where)
+            return nowhere_zero(sp.fraction(sp.together(argument))[0], *domain)
+        return isinstance(part, sp.Pow | sp.log) and positive(argument, *domain)
     except sp.PolynomialError:
         return False
 
 
 @lru_cache(maxsize=2**12)
-def _factors(sides: Sides, statement: Statement) -> dict[sp.Expr, int | None]:
+def _factors(sides: Sides, statement: Statement) -> dict[sp.Basic, int | None]:
     """Return what an independent check may divide by, factor by factor, and how each is shown to have no zero.
 
     Beside the divisors that were met here, in lowest terms, these are the denominators as they are
     written, in the difference and in the sides, but for those inside a limit.
     """
     plain = [taken_apart(side)[0] for side in sides]
-    (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)
+    (rational, *shared), meaning = share_exponentials([plain[0] - plain[1], *plain], numbers=True)  # pyright: ignore[reportOperatorIssue]
     _, met = zero_with_divisors(rational)
     outside = [e.xreplace({limit: sp.Integer(0) for limit in e.atoms(sp.Limit)}) for e in (rational, *shared)]
     written = [power.base for e in outside for power in e.atoms(sp.Pow) if power.exp.is_negative]
-    found: dict[sp.Expr, int | None] = {}
+    shown: dict[sp.Basic, int | None] = {}
     for divisor in (*met, *written):
         numerator = sp.fraction(sp.together(divisor))[0]
         for factor, shift in factor_signs(numerator, statement.parameters, statement.domain).items():
-            found[factor.xreplace(meaning)] = shift
-    return found
+            shown[factor.xreplace(meaning)] = shift
+    return shown

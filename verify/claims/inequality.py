@@ -1,9 +1,12 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """A clause that is an inequality, or an equation, of the parameters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy as sp
 
@@ -11,6 +14,7 @@ from verify.claims.context import Context, Proof
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
 from verify.language.expressions import RELATIONS, difference, to_data
+from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.language.symbolic_zeros import spread_points
 from verify.outcomes import ClauseResult, Enclosure
@@ -48,7 +52,7 @@ class Inequality:
         """Return no names."""
         return set()
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         return {"kind": "inequality", "label": self.label, "says": self.says, "relation": to_data(self.relation)}
 
@@ -75,9 +79,7 @@ class Inequality:
         """Return the symbols of both sides by name; the relation itself may become true as definitions are put in."""
         return symbols_by_name(sp.Tuple(*statement.expand(self.relation).args))
 
-    def _decided(
-        self, statement: Statement, values: Mapping[str, Any]
-    ) -> tuple[bool | None, Fraction | Enclosure, int | None]:
+    def _decided(self, statement: Statement, values: Instance) -> tuple[bool | None, Fraction | Enclosure, int | None]:
         """Return whether it holds at some values, None where that is undecided; the margin; the bits."""
         margin, bits = evaluate_rising(self._margin(statement), values, sign=True)
         if isinstance(self.relation, sp.Eq):
@@ -109,11 +111,13 @@ class Inequality:
                 continue
             if holds is False:
                 proof, witness = point_proof(named, margin, bits), {**context.instance, **named}
-                found = {"margin": margin, "detail": "the margin at a point", "witness": witness, "bits": bits}
-                return ClauseResult.refuted(self, proof, **found)
-        return ClauseResult.undecided(self, f"no proof was found for all values of {', '.join(quantified)}")
+                why = "the margin at a point"
+                return ClauseResult.refuted(self, proof, margin=margin, detail=why, witness=witness, bits=bits)
+        doubt = context.doubts.get(self.label)
+        why = f"no proof was found for all values of {', '.join(quantified)}" + (f": {doubt}" if doubt else "")
+        return ClauseResult.undecided(self, why)
 
-    def scan(self, statement: Statement, instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return the margin over the sum of the two sides' sizes, the smallest at some values of the variables."""
         sides = statement.expand(self.relation).args
         variables = [symbol for name, symbol in symbols_by_name(sp.Tuple(*sides)).items() if name not in instance]

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """A clause that isolates a root: some equations have exactly one common root in a box, by Krawczyk's test in balls.
 
 With c the centre, X the box, Y an approximate inverse of the Jacobian at c and
@@ -25,6 +28,7 @@ from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, b
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import scan_values
 from verify.language.expressions import to_data
+from verify.language.parameters import Instance
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.proof_data import no_root_proof, root_proof
 
@@ -42,7 +46,7 @@ class IsolatedRoot:
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    relation = None
 
     label: str
     equations: tuple[sp.Expr, ...]
@@ -62,7 +66,7 @@ class IsolatedRoot:
                 )
         names = {symbol.name for symbol in self.unknowns}
         for expression in (*self.centre, self.radius):
-            if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):
+            if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):  # pyright: ignore[reportAttributeAccessIssue]
                 raise TheoremError(f"clause {self.label}: {expression} uses the unknown {used[0]}")
 
     @property
@@ -79,7 +83,7 @@ class IsolatedRoot:
         """Return the names of the unknowns."""
         return {symbol.name for symbol in self.unknowns}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         lists = {"equations": self.equations, "unknowns": self.unknowns, "centre": self.centre}
         data = {name: [to_data(sp.sympify(item)) for item in items] for name, items in lists.items()}
@@ -98,15 +102,15 @@ class IsolatedRoot:
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if any(distance > reach for distance in away):
-                    found = {"detail": "no root in the box", "witness": dict(context.instance), "bits": bits}
-                    return ClauseResult.refuted(self, no_root_proof(bits), **found)
+                    witness, why = dict(context.instance), "no root in the box"
+                    return ClauseResult.refuted(self, no_root_proof(bits), detail=why, witness=witness, bits=bits)
                 if image is not None and all(distance < reach for distance in away):
                     if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
                         why = f"the box has points that the assumptions of {wrong[0]} exclude"
                         return ClauseResult.undecided(self, why)
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
-                    found = {"detail": "Krawczyk's test", "values": values, "bits": bits}
-                    return ClauseResult.verified(self, root_proof(centre, radius, bits), **found)
+                    proof = root_proof(centre, radius, bits)
+                    return ClauseResult.verified(self, proof, detail="Krawczyk's test", values=values, bits=bits)
             why = f"Krawczyk's test was undecided at {bits} bits"
             bits *= 2
         return ClauseResult.undecided(self, why)
@@ -114,12 +118,11 @@ class IsolatedRoot:
     def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
         """Return None: nothing is known that shows it for all parameters."""
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""
         *centre, radius = scan_values((*map(sp.sympify, self.centre), sp.sympify(self.radius)), instance)
-        fixed, values, slopes = _programs(
-            tuple(map(statement.expand, self.equations)), self.unknowns, frozenset(instance)
-        )
+        equations = tuple(map(statement.expand, self.equations))
+        fixed, values, slopes = _programs(equations, self.unknowns, frozenset(instance))
         numbers = [float(instance[symbol.name]) for symbol in fixed]
         value, slope = values.bind(Float64(), numbers), slopes.bind(Float64(), numbers)
         point, start = np.array(centre, float), np.array(centre, float)
@@ -147,9 +150,9 @@ def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:
 
 @cache
 def _programs(
-    equations: tuple[sp.Expr, ...], unknowns: tuple[sp.Symbol, ...], names: frozenset[str]
+    equations: tuple[sp.Basic, ...], unknowns: tuple[sp.Symbol, ...], names: frozenset[str]
 ) -> tuple[list[sp.Symbol], Program, Program]:
-    free = set().union(*(equation.free_symbols for equation in equations))
+    free: set[Any] = set().union(*(equation.free_symbols for equation in equations))
     fixed = sorted((s for s in free if s.name in names and s not in unknowns), key=str)
     jacobian = list(sp.Matrix(equations).jacobian(list(unknowns)))
     return fixed, compile_program(equations, unknowns, fixed), compile_program(jacobian, unknowns, fixed)
@@ -158,7 +161,9 @@ def _programs(
 class _Krawczyk:
     """The equations and their Jacobian at an instance, in balls of one precision."""
 
-    def __init__(self, equations: Any, unknowns: Any, instance: Mapping[str, Any], arithmetic: Ball) -> None:
+    def __init__(
+        self, equations: tuple[sp.Basic, ...], unknowns: tuple[sp.Symbol, ...], instance: Instance, arithmetic: Ball
+    ) -> None:
         fixed, values, slopes = _programs(equations, unknowns, frozenset(instance))
         numbers = [arithmetic.number(instance[symbol.name]) for symbol in fixed]
         self._value, self._slope = values.bind(arithmetic, numbers), slopes.bind(arithmetic, numbers)
@@ -176,8 +181,8 @@ class _Krawczyk:
         identity = flint.arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
         spread = identity - inverse * flint.arb_mat(size, size, list(self._slope(*box)))
         moved = column(centre) - inverse * column(self._value(*centre)) + spread * (column(box) - column(centre))
-        found = [moved[i, 0] for i in range(size)]
-        return found if all(x.is_finite() for x in found) else None
+        image = [moved[i, 0] for i in range(size)]
+        return image if all(x.is_finite() for x in image) else None
 
     def narrowed(self, box: list[flint.arb]) -> list[Enclosure]:
         """Return the root's coordinates, the box narrowed by further images."""

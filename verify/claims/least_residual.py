@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 r"""A clause about residual polynomials of least square: p(s) = ∏(1 − a_l s) with p(0) = 1, against a measure.
 
 For a measure μ on the line with moments m_k = ∫ s^k dμ, let f(a) = ∫ ∏_l (1 − a_l s)² dμ, a ∈ R^L. Over all
@@ -16,7 +19,7 @@ real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import flint
 import sympy as sp
@@ -27,6 +30,7 @@ from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import exact_fraction
 from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import to_data
+from verify.language.parameters import Instance
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, residual_proof
 
@@ -60,7 +64,7 @@ class LeastResidual:
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    relation = None
 
     label: str
     factors: sp.Expr
@@ -94,7 +98,7 @@ class LeastResidual:
         """Return the name of the moment's index."""
         return {self.index.name}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         parts = {"factors": self.factors, "moment": self.moment, "index": self.index}
         parts |= {"shift": self.shift, "scale": self.scale} | dict(zip(["minimum"], self._claimed(), strict=False))
@@ -117,10 +121,8 @@ class LeastResidual:
         claimed = problem.claimed()
         for order, left in enumerate(problem.orthogonality(claimed), 1):
             if left:
-                found = {"order": order, "integral": exact_fraction(left)}
-                return self._refuted(
-                    context, claimed, found["integral"], f"the integral of p s^{order} is not 0", found
-                )
+                integral, why = exact_fraction(left), f"the integral of p s^{order} is not 0"
+                return self._refuted(context, claimed, integral, why, {"order": order, "integral": integral})
         least = problem.minimum(claimed)
         if problem.stated not in (None, least):
             return self._refuted(context, claimed, least - problem.stated, "the minimum is another", {"minimum": least})
@@ -133,15 +135,15 @@ class LeastResidual:
         return ClauseResult.verified(self, proof, margin=Fraction(0), values=values)
 
     def _refuted(
-        self, context: Context, claimed: Any, margin: Fraction, detail: str, found: Mapping[str, Any]
+        self, context: Context, claimed: flint.fmpq_poly, margin: Fraction, detail: str, shown: Mapping[str, object]
     ) -> ClauseResult:
-        witness = {**context.instance, **found}
+        witness = {**context.instance, **shown}
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
     def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
         """Return None: nothing is known that shows it for all parameters."""
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS:
@@ -159,7 +161,7 @@ class LeastResidual:
 class _Problem:
     """The moments at an instance, and what is to be orthogonal."""
 
-    def __init__(self, clause: LeastResidual, statement: "Statement", instance: Mapping[str, Any], most: int) -> None:
+    def __init__(self, clause: LeastResidual, statement: "Statement", instance: Instance, most: int) -> None:
         def exact(expression: sp.Expr, **more: int) -> Fraction:
             value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
             if not isinstance(value, Fraction):
@@ -175,28 +177,24 @@ class _Problem:
         self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)
         if self.shift > _LARGEST_SHIFT or not self.scale:
             raise UndefinedError(f"the shift must be <= {_LARGEST_SHIFT} and the scale not 0")
-        self.moments: list[Any] = []
+        self.moments: list[flint.fmpq] = []
         if self.count <= most:
             self.stated = None if clause.minimum is None else exact(clause.minimum)
             last = 2 * self.count + max(self.shift - 1, 0)
-            found = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
-            self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+            moments = (exact(clause.moment, **{clause.index.name: k}) for k in range(last + 1))
+            self.moments = [flint.fmpq(m.numerator, m.denominator) for m in moments]
             if max(int(part).bit_length() for m in self.moments for part in (m.p, m.q)) > _LONGEST_MOMENT:
                 raise UndecidedError(f"a moment of more than {_LONGEST_MOMENT} bits is too long to go on with")
 
     def not_positive(self) -> str | None:
         """Return why ∫ s² r² dμ > 0 is not shown for all r ≠ 0 of degree below L: by elimination, pivot by pivot."""
         rows = [[self.moments[i + j + 2] for j in range(self.count)] for i in range(self.count)]
-        for k, row in enumerate(rows):
-            if not row[k] > 0:
+        for k, pivot in enumerate(_pivots(rows)):
+            if not pivot > 0:
                 return f"the moments are not those of a measure with more than {k} points apart from 0"
-            for other in rows[k + 1 :]:
-                ratio = other[k] / row[k]
-                for j in range(k, self.count):
-                    other[j] -= ratio * row[j]
         return None
 
-    def claimed(self) -> Any:
+    def claimed(self) -> flint.fmpq_poly:
         """Return ∏(1 − a_l s) at the a that are claimed, as a polynomial over the rationals.
 
         Raises UndecidedError where the orthogonality conditions do not determine p.
@@ -211,29 +209,29 @@ class _Problem:
         scale = flint.fmpq(self.scale.numerator, self.scale.denominator)
         return flint.fmpq_poly([flint.fmpq(1), *(solved[j, 0] * scale ** (j + 1) for j in range(count))])
 
-    def minimum(self, polynomial: Any) -> Fraction:
+    def minimum(self, polynomial: flint.fmpq_poly) -> Fraction:
         """Return ∫ p dμ, which is ∫ p² dμ where p is orthogonal."""
         terms = zip(polynomial.coeffs(), self.moments, strict=False)
         return exact_fraction(sum((c * m for c, m in terms), flint.fmpq(0)))
 
-    def orthogonality(self, polynomial: Any) -> Iterator[Any]:
+    def orthogonality(self, polynomial: flint.fmpq_poly) -> Iterator[flint.fmpq]:
         """Yield ∫ p s^k dμ for k = 1 … L."""
         for terms in self._terms(polynomial):
             yield sum(terms, flint.fmpq(0))
 
-    def relative(self, polynomial: Any) -> Iterator[float]:
+    def relative(self, polynomial: flint.fmpq_poly) -> Iterator[float]:
         """Yield |∫ p s^k dμ| over the sum of the sizes of its terms."""
         for terms in self._terms(polynomial):
             whole = abs(sum(terms, flint.fmpq(0))) / sum(map(abs, terms), flint.fmpq(0))
             yield float(exact_fraction(whole))
 
-    def _terms(self, polynomial: Any) -> Iterator[list[Any]]:
+    def _terms(self, polynomial: flint.fmpq_poly) -> Iterator[list[flint.fmpq]]:
         coefficients = polynomial.coeffs()
         for k in range(1, self.count + 1):
             yield [c * self.moments[j + k] for j, c in enumerate(coefficients)]
 
 
-def no_measure(moments: Sequence[Any]) -> str | None:
+def no_measure(moments: Sequence[flint.fmpq]) -> str | None:
     """Return why there is no measure on the line with some moments m_0, m_1, …, None where there is one.
 
     The Hankel matrix (m_(i+j)) is eliminated. With positive pivots there is one. Where the pivot of place k is the
@@ -243,25 +241,31 @@ def no_measure(moments: Sequence[Any]) -> str | None:
     """
     size = (len(moments) + 1) // 2
     rows = [[moments[i + j] for j in range(size)] for i in range(size)]
-    for k, row in enumerate(rows):
-        if row[k] < 0:
+    for k, pivot in enumerate(_pivots(rows)):
+        if pivot < 0:
             return f"no measure has the moments {', '.join(map(str, moments[: 2 * k + 1]))}: a square has a mean < 0"
-        if row[k] == 0:
+        if pivot == 0:
             return None if _recur(moments, k) else f"no measure has these moments: those up to {2 * k} leave {k} points"
-        for other in rows[k + 1 :]:
-            ratio = other[k] / row[k]
-            for j in range(k, size):
-                other[j] -= ratio * row[j]
     return None
 
 
-def _recur(moments: Sequence[Any], points: int) -> bool:
+def _pivots(rows: list[list[flint.fmpq]]) -> Iterator[flint.fmpq]:
+    """Yield the pivots of Gaussian elimination of a square matrix, which is not to go on after one that is 0."""
+    for k, row in enumerate(rows):
+        yield row[k]
+        for other in rows[k + 1 :]:
+            ratio = other[k] / row[k]
+            for j in range(k, len(rows)):
+                other[j] -= ratio * row[j]
+
+
+def _recur(moments: Sequence[flint.fmpq], points: int) -> bool:
     """Whether moments are those of a measure with so many points, given that the first ones are."""
     if not points:
         return not any(moments)
     matrix = flint.fmpq_mat(points, points, [moments[i + j] for i in range(points) for j in range(points)])
-    found = matrix.solve(flint.fmpq_mat(points, 1, [moments[points + i] for i in range(points)]))
+    solved = matrix.solve(flint.fmpq_mat(points, 1, [moments[points + i] for i in range(points)]))
     return all(
-        moments[i] == sum((found[j, 0] * moments[i - points + j] for j in range(points)), flint.fmpq(0))
+        moments[i] == sum((solved[j, 0] * moments[i - points + j] for j in range(points)), flint.fmpq(0))
         for i in range(points, len(moments))
     )

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """A clause that two polynomials in matrices are equal, for all matrices of all sizes: monomial by monomial.
 
 Matrices are noncommutative symbols, `transpose` reverses products, and scalars commute with all. Expanded, each
@@ -10,7 +13,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import flint
 import sympy as sp
@@ -23,6 +26,7 @@ from verify.evaluation.values import evaluate_rising, exact_values
 from verify.language.definedness import needs, taken_apart
 from verify.language.expressions import Case, to_data
 from verify.language.noncommutative import Monomial, monomials
+from verify.language.parameters import Instance
 from verify.language.symbolic_zeros import sample_points, substitute, vanishes
 from verify.outcomes import ClauseResult
 from verify.provers.proof_data import matrices_proof
@@ -48,7 +52,7 @@ class MatrixIdentity:
     quantifies: ClassVar = True
     uses_matrices: ClassVar = True
     rests_on_hypotheses: ClassVar = False
-    relation: ClassVar = None
+    relation = None
 
     label: str
     left: sp.Expr
@@ -65,9 +69,9 @@ class MatrixIdentity:
         if not any(side.has(Case) for side in self.expressions()):
             self._shaped([word for side in self.expressions() for word in monomials(side)])
 
-    def _shaped(self, found: list[Monomial]) -> None:
-        ends = set()
-        for word in found:
+    def _shaped(self, words: list[Monomial]) -> None:
+        ends = set[tuple[sp.Basic, sp.Basic] | None]()
+        for word in words:
             shapes = [self.shapes[letter][::-1] if turned else self.shapes[letter] for letter, turned in word]
             for (_, inner), (outer, _), (letter, _) in zip(shapes, shapes[1:], word[1:], strict=False):
                 if sp.sympify(inner) != sp.sympify(outer):
@@ -89,7 +93,7 @@ class MatrixIdentity:
         """Return the names of the letters."""
         return {letter.name for letter in self.shapes}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         sides = {"left": to_data(sp.sympify(self.left)), "right": to_data(sp.sympify(self.right))}
         shapes = [[to_data(x) for x in map(sp.sympify, (letter, *shape))] for letter, shape in self.shapes.items()]
@@ -123,10 +127,10 @@ class MatrixIdentity:
                 return ClauseResult.verified(self, {"kind": "words_here"}, detail=detail)
         except (TheoremError, UndefinedError, UndecidedError) as error:
             return ClauseResult.undecided(self, str(error))
-        found = self._refutation(context.statement, context.instance)
-        if found is None:
+        refutation = self._refutation(context.statement, context.instance)
+        if refutation is None:
             return ClauseResult.undecided(self, why)
-        scalars, matrices, place, difference = found
+        scalars, matrices, place, difference = refutation
         named = {f"{letter}": _text(entries) for letter, entries in matrices.items()}
         witness = {**context.instance, **scalars, **named, "entry": place, "left_minus_right": difference}
         proof = matrices_proof(scalars, matrices, place, difference)
@@ -139,7 +143,7 @@ class MatrixIdentity:
         """
         return {"kind": "words"} if self._is_zero(statement, {}) else None
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return 1 for the same monomials, else −1 where matrices of these sizes show it (small ones are tried)."""
         try:
             if self._is_zero(statement, {}) or self._is_zero(statement, exact_values(statement.symbols(), instance)):
@@ -158,7 +162,7 @@ class MatrixIdentity:
         """
         sides = [substitute(side, values) for side in self._sides(statement)]
         plain = [taken_apart(side)[0] for side in sides]
-        if not all(vanishes(coefficient) for coefficient in monomials(plain[0] - plain[1]).values()):
+        if not all(vanishes(coefficient) for coefficient in monomials(plain[0] - plain[1]).values()):  # pyright: ignore[reportOperatorIssue]
             return False
         for part in dict.fromkeys(part for side in sides for part in needs(side)):
             if not has_a_value(part, statement):
@@ -167,10 +171,10 @@ class MatrixIdentity:
 
     def _difference(self, statement: "Statement") -> dict[Monomial, sp.Expr]:
         left, right = self._sides(statement)
-        return monomials(taken_apart(left)[0] - taken_apart(right)[0])
+        return monomials(taken_apart(left)[0] - taken_apart(right)[0])  # pyright: ignore[reportOperatorIssue]
 
     def _refutation(
-        self, statement: "Statement", instance: Mapping[str, Any]
+        self, statement: "Statement", instance: Instance
     ) -> tuple[dict[str, Fraction], dict[str, list[list[int]]], tuple[int, int], Fraction] | None:
         """Return scalars, matrices, a place and the difference of the two sides there."""
         difference = self._difference(statement)
@@ -202,7 +206,7 @@ class MatrixIdentity:
 
 
 def _value(
-    difference: Mapping[Monomial, sp.Expr], matrices: Mapping[sp.Symbol, Any], *values: Mapping[str, Any]
+    difference: Mapping[Monomial, sp.Expr], matrices: Mapping[sp.Symbol, flint.fmpq_mat], *values: Instance
 ) -> flint.fmpq_mat:
     known = {name: value for mapping in values for name, value in mapping.items()}
     total = None
@@ -212,11 +216,12 @@ def _value(
             raise UndefinedError(f"{coefficient}: a rational value is needed here")
         if not word:
             raise UndefinedError("a sum of scalars and matrices")
-        product = flint.fmpq(scalar.numerator, scalar.denominator)
-        for letter, turned in word:
-            product = product * (matrices[letter].transpose() if turned else matrices[letter])
+        first, *others = (matrices[letter].transpose() if turned else matrices[letter] for letter, turned in word)
+        product = first * flint.fmpq(scalar.numerator, scalar.denominator)
+        for matrix in others:
+            product = product * matrix
         total = product if total is None else total + product
-    assert isinstance(total, flint.fmpq_mat)
+    assert total is not None
     return total
 
 

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 r"""A clause about critical points of f(θ) = ∫ r_L(θ, s)² dμ(s), r_L the end of a recursion with unknowns in each layer.
 
 A recursion z' = step(z, θ_l, s), l = 0 … L − 1, has a few unknowns θ_l in each layer and ends in an observable
@@ -9,10 +12,10 @@ negative pivot of the second derivatives, keeps away from 0 on the whole box.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import flint
 import numpy as np
@@ -26,6 +29,7 @@ from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.second_derivatives import Composed, Values, gauss_rule
 from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import to_data
+from verify.language.parameters import Instance
 from verify.language.recursion import Dynamics
 from verify.outcomes import DIGITS, ClauseResult
 from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
@@ -66,7 +70,7 @@ class StationarySquare:
     quantifies: ClassVar = False
     uses_matrices: ClassVar = False
     rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    relation = None
 
     label: str
     layers: sp.Expr
@@ -113,10 +117,10 @@ class StationarySquare:
         """Return the names of the state, the unknowns, the variable and the index."""
         return {symbol.name for symbol in (*self.recursion.state, *self.unknowns, self.variable, self.index)}
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         one = {"layers": self.layers, "variable": self.variable, "moment": self.moment, "index": self.index}
-        data: dict[str, Any] = {name: to_data(sp.sympify(part)) for name, part in one.items()}
+        data: dict[str, object] = {name: to_data(sp.sympify(part)) for name, part in one.items()}
         data["unknowns"] = [to_data(symbol) for symbol in self.unknowns]
         if self.radius is not None:
             data |= {"near": [to_data(sp.sympify(x)) for x in self.near], "radius": to_data(sp.sympify(self.radius))}
@@ -159,15 +163,15 @@ class StationarySquare:
         sharp = certify(problem.composed, problem.moments, point.centre, context.digits, context.deadline)
         return sharp or point
 
-    def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, Any]) -> ClauseResult:
+    def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, object]) -> ClauseResult:
         proof = stationary_proof(point.centre, point.radius, point.bits)
         return ClauseResult.verified(self, proof, detail=detail, values=values, bits=point.bits)
 
-    def _listed(self, problem: "_Problem", point: CriticalPoint) -> dict[str, Any]:
-        at = dict(zip(problem.composed.places, point.coordinates(), strict=True))
+    def _listed(self, problem: "_Problem", point: CriticalPoint) -> dict[str, object]:
+        coordinates = dict(zip(problem.composed.places, point.coordinates(), strict=True))
         layers = range(problem.count)
-        listed = {x.name: [at.get((layer, i)) for layer in layers] for i, x in enumerate(self.unknowns)}
-        return listed | {"loss": point.loss, "local_minimum": point.minimum}
+        listed = {x.name: [coordinates.get((layer, i)) for layer in layers] for i, x in enumerate(self.unknowns)}
+        return {**listed, "loss": point.loss, "local_minimum": point.minimum}
 
     def _in_box(self, context: Context, problem: "_Problem") -> ClauseResult:
         centre, radius = problem.box(self, context.exact)
@@ -185,23 +189,23 @@ class StationarySquare:
         while radius > 0 and bits <= LAST_BITS:
             why = self._excluded(problem.on_box(centre, radius, bits))
             if why:
-                found = {"detail": why, "witness": dict(context.instance), "bits": bits}
-                return ClauseResult.refuted(self, not_stationary_proof(bits), **found)
+                proof, witness = not_stationary_proof(bits), dict(context.instance)
+                return ClauseResult.refuted(self, proof, detail=why, witness=witness, bits=bits)
             bits *= 2
         return ClauseResult.undecided(self, "neither shown nor excluded")
 
-    def _excluded(self, at: Values) -> str:
+    def _excluded(self, values: Values) -> str:
         """Return why the box holds no such point, or nothing."""
-        if any(slope > 0 or slope < 0 for slope in at.gradient):
+        if any(slope > 0 or slope < 0 for slope in values.gradient):
             return "a slope is not 0 anywhere in the box"
-        if self.minimum and positive_definite(at.second) is False:
+        if self.minimum and positive_definite(values.second) is False:
             return "the second derivatives are nowhere in the box positive definite"
         return ""
 
     def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
         """Return None: nothing is known that shows it for all parameters."""
 
-    def scan(self, statement: "Statement", instance: Mapping[str, Any]) -> float:
+    def scan(self, statement: "Statement", instance: Instance) -> float:
         """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.
 
         Raises UndecidedError for more layers than are looked at.
@@ -213,16 +217,16 @@ class StationarySquare:
         if not self.near:
             return 1.0
         centre, radius = problem.box(self, lambda part: exact_value(statement, instance, part))
-        found = newton(problem.composed, problem.rule, list(map(float, centre)))
-        if found is None:
+        point = newton(problem.composed, problem.rule, list(map(float, centre)))
+        if point is None:
             return -1.0
-        at = problem.composed.at_points(Float64(), found[None], problem.rule)
-        if self.minimum and np.linalg.eigvalsh(at.second[0])[0] < 0:
+        values = problem.composed.at_points(Float64(), point[None], problem.rule)
+        if self.minimum and np.linalg.eigvalsh(values.second[0])[0] < 0:
             return -1.0
-        return 1 - float(np.abs(found - np.array(centre, float)).max()) / float(radius)
+        return 1 - float(np.abs(point - np.array(centre, float)).max()) / float(radius)
 
 
-def exact_value(statement: "Statement", instance: Mapping[str, Any], expression: sp.Basic, **more: int) -> Fraction:
+def exact_value(statement: "Statement", instance: Instance, expression: sp.Basic, **more: int) -> Fraction:
     """Return an expression's exact value; UndefinedError where it is not rational."""
     value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
     if not isinstance(value, Fraction):
@@ -233,15 +237,15 @@ def exact_value(statement: "Statement", instance: Mapping[str, Any], expression:
 class _Problem:
     """The recursion and the moments at an instance. Raises InputError for too many layers."""
 
-    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Mapping[str, Any]) -> None:
+    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Instance) -> None:
         layers = exact_value(statement, instance, clause.layers)
         if layers.denominator != 1 or layers < 1:
             raise UndefinedError(f"{clause.layers} = {layers}: must be an integer >= 1")
         self.count = int(layers)
         self.composed, self.degree = self._grown(clause, _Programs(clause, statement, instance))
         orders = range(2 * self.degree + 2)
-        found = [exact_value(statement, instance, clause.moment, **{clause.index.name: k}) for k in orders]
-        self.moments = [flint.fmpq(m.numerator, m.denominator) for m in found]
+        moments = [exact_value(statement, instance, clause.moment, **{clause.index.name: k}) for k in orders]
+        self.moments = [flint.fmpq(m.numerator, m.denominator) for m in moments]
         if why := no_measure(self.moments):
             raise UndecidedError(why)
         self.rule = gauss_rule(self.moments, self.degree + 1)
@@ -262,7 +266,7 @@ class _Problem:
             layers += 1
         return composed, degree
 
-    def box(self, clause: StationarySquare, exact: Any) -> tuple[list[Fraction], Fraction]:
+    def box(self, clause: StationarySquare, exact: Callable[[sp.Expr], Fraction]) -> tuple[list[Fraction], Fraction]:
         """Return centre and radius of the clause's box, in the unknowns that count."""
         if len(clause.near) != self.count * self.composed.each:
             raise UndecidedError(f"the box is in {len(clause.near)} unknowns, not {self.count * self.composed.each}")
@@ -275,27 +279,32 @@ class _Problem:
             side = flint.arb(0, arithmetic.number(radius))
             moments = [flint.arb(m) for m in self.moments]
             middle = [arithmetic.number(x) for x in centre]
-            here = self.composed.in_balls(arithmetic, middle, moments)
+            centred = self.composed.in_balls(arithmetic, middle, moments)
             box = self.composed.in_balls(arithmetic, [x + side for x in middle], moments)
             # A slope at x is that at the centre plus second derivatives in between times x − centre.
             moved = box.second * flint.arb_mat([[side]] * len(centre))
-            return Values(box.value, [slope + moved[i, 0] for i, slope in enumerate(here.gradient)], box.second)
+            return Values(box.value, [slope + moved[i, 0] for i, slope in enumerate(centred.gradient)], box.second)
 
 
 class _Programs:
     """The recursion compiled, and which unknowns its end depends on."""
 
-    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Mapping[str, Any]) -> None:
-        recursion, put = clause.recursion, {}
+    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Instance) -> None:
+        recursion, fixed = clause.recursion, dict[sp.Basic, sp.Rational]()
         for symbol in set().union(*(statement.expand(sp.sympify(e)).free_symbols for e in clause.expressions())):
-            if symbol.name in instance and not isinstance(instance[symbol.name], str):
-                put[symbol] = sp.Rational(Fraction(instance[symbol.name]))
-        at = lambda parts: [statement.expand(sp.sympify(part)).xreplace(put) for part in parts]  # noqa: E731
-        self.initial, self.steps, (self.end,) = at(recursion.initial), at(recursion.step), at([recursion.observable])
+            value = instance.get(symbol.name, "")  # pyright: ignore[reportAttributeAccessIssue]
+            if not isinstance(value, str):
+                fixed[symbol] = sp.Rational(Fraction(value))  # pyright: ignore[reportCallIssue]
+
+        def at_instance(part: sp.Expr) -> sp.Basic:
+            return statement.expand(sp.sympify(part)).xreplace(fixed)
+
+        self.initial, self.steps = list(map(at_instance, recursion.initial)), list(map(at_instance, recursion.step))
+        self.end = at_instance(recursion.observable)
         self.state, self.unknowns = recursion.state, clause.unknowns
         self.start = compile_program(self.initial, [])
         self.observable = compile_program([self.end], self.state)
-        self.inputs, self.known = [*self.state, *self.unknowns, clause.variable], dict[frozenset[sp.Symbol], Any]()
+        self.inputs, self.known = [*self.state, *self.unknowns, clause.variable], dict[frozenset[sp.Symbol], Program]()
 
     def composed(self, layers: int) -> Composed:
         """Return the recursion at a number of layers."""

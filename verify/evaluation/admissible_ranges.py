@@ -3,10 +3,11 @@
 A relation that is rational in the parameter is solved exactly, by isolating the real roots of its
 numerator and denominator. Any other is solved by bisection between probes at which its sign is
 certified: a thin part between two probes may be missed, and one taken in that should not be, so that
-who draws from such a range checks what was drawn. What a primitive encloses is put by its approximation (its `scan`),
-which only confirming a counterexample replaces.
+who draws from such a range checks what was drawn. What a primitive encloses is replaced by its approximation
+(its `scan`), which only confirming a counterexample replaces in turn.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,7 +19,15 @@ import flint
 import sympy as sp
 
 from verify.errors import NotExactError, UndecidedError, UndefinedError
-from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, balls, enclosure_of_ball, exact_fraction
+from verify.evaluation.arithmetic import (
+    FIRST_BITS,
+    LAST_BITS,
+    Exact,
+    balls,
+    enclosure_of_ball,
+    exact_fraction,
+    flint_rational,
+)
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import scan_values
 from verify.language.definedness import rebuilt
@@ -27,7 +36,10 @@ from verify.language.expressions import PRIMITIVES, difference, enclosed_applica
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 _ROOT_BITS = (512, 8192)
 """Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
-_PROBES, _HALVINGS = 60, 60
+_PROBES = 60
+"""Equal parts of a bounded range between probes; and of an unbounded one the probes go up to 2 to this power."""
+_HALVINGS = 60
+"""Of a bisection between two probes: the distance is divided by 2 to this power."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +81,20 @@ class Range:
 
 
 Ranges = tuple[Range, ...]
-EVERYTHING: Ranges = (Range(None, None),)
 
 
 def meet(one: Ranges, other: Ranges) -> Ranges:
     """Return the intersection of two unions of intervals."""
-    return tuple(found for a in one for b in other if not (found := a.meet(b)).empty)
+    return tuple(common for a in one for b in other if not (common := a.meet(b)).empty)
 
 
 @dataclass(frozen=True, eq=False)
 class Solvable:
     """A relation, ready to be solved for one of its parameters at values of the others.
 
-    `numerator` and `denominator` are programs for the coefficients, constant first, of the slack as
-    a quotient of polynomials in the parameter; None where it is none. `scanned` are the symbols in it for what
-    primitives enclose.
+    `coefficients` is a program for those of the slack as a quotient of polynomials in the parameter, each constant
+    first, the numerator of `degree` before the denominator; None where it is none. `scanned` are the symbols in it for
+    what primitives enclose.
     """
 
     relation: Any
@@ -110,13 +121,13 @@ class Solvable:
         try:
             values = _with_scans(self.scanned, values)
             bound = self.coefficients.bind(exact)(*(exact.number(values[name]) for name in self.names))
-            found = [exact_fraction(exact.checked(number)) for number in bound]
+            numbers = [exact_fraction(exact.checked(number)) for number in bound]
         except (ZeroDivisionError, UndefinedError, UndecidedError):
             return ()
         except NotExactError:
             # A coefficient such as log(T) is not rational here.
             return self._bisected(values, within)
-        numerator, denominator = found[: self.degree + 1], found[self.degree + 1 :]
+        numerator, denominator = numbers[: self.degree + 1], numbers[self.degree + 1 :]
         return meet(_where(numerator, denominator, self.relation), (within,))
 
     def _bisected(self, values: Mapping[str, Any], within: Range) -> Ranges:
@@ -168,18 +179,21 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
 
 
 def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
-    """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic."""
+    """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic.
+
+    It is not where it has no value, nor where 4096 bits leave it undecided.
+    """
     written, scanned = _named_scans(relation)
     names, program = _slack_program(written)
     try:
         values = _with_scans(scanned, values)
     except (UndefinedError, UndecidedError):
         return False
-    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
+    kept = operator.eq if isinstance(relation, sp.Eq) else operator.gt if isinstance(relation, _STRICT) else operator.ge
     exact = Exact()
     try:
         (raw,) = program.bind(exact)(*(exact.number(values[name]) for name in names))
-        return raw == 0 if equal else raw > 0 if strict else raw >= 0
+        return kept(raw, 0)
     except (ZeroDivisionError, UndefinedError):
         return False
     except NotExactError:
@@ -193,7 +207,7 @@ def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
             except (UndecidedError, UndefinedError, ZeroDivisionError):
                 raw = None
             if raw is not None and (raw > 0 or raw < 0 or raw == 0):
-                return bool(raw == 0 if equal else raw > 0 if strict else raw >= 0)
+                return bool(kept(raw, 0))
         bits *= 2
     return False
 
@@ -211,16 +225,16 @@ def _named_scans(relation: Any) -> tuple[Any, Mapping[str, Any]]:
 
 def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values with the approximations of what primitives enclose. UndefinedError where there is none."""
-    found = dict(values)
+    completed = dict(values)
     for name, node in scanned.items():
         primitive = PRIMITIVES[node.func.__name__]
         arguments = scan_values(node.args, values)
         assert primitive.scan is not None
         try:
-            found[name] = Fraction(primitive.scan(*arguments))
+            completed[name] = Fraction(primitive.scan(*arguments))
         except (OverflowError, ValueError) as error:
             raise UndefinedError(f"{node}: {error}") from None
-    return found
+    return completed
 
 
 @cache
@@ -231,35 +245,28 @@ def _slack_program(relation: Any) -> tuple[tuple[str, ...], Program]:
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any) -> Ranges:
     """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
-    equal, strict = isinstance(relation, sp.Eq), isinstance(relation, _STRICT)
-    above, below = _polynomial(numerator), _polynomial(denominator)
+    strict = isinstance(relation, _STRICT)
+    above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))
     if below == 0:
         return ()
     if above == 0:
         return () if strict else _without(real_roots(below))
-    roots = real_roots(above * below)
-    zeros = [Range(r, r) for r, s in roots if r == s and above(_fmpq(r)) == 0 and below(_fmpq(r)) != 0]
-    if equal:
-        return tuple(zeros)
     product = above * below
-    ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
-    gaps = list(zip(ends[::2], ends[1::2], strict=True))
-    found = [Range(low, high, True, True) for low, high in gaps if product(_fmpq(_between(low, high))) > 0]
-    return tuple(found) if strict else _closed(found, zeros)
+    roots = real_roots(product)
+    rational = [(r, flint_rational(r)) for r, s in roots if r == s]
+    zeros = [Range(r, r) for r, point in rational if above(point) == 0 and below(point) != 0]
+    if isinstance(relation, sp.Eq):
+        return tuple(zeros)
+    positive = [r for r in _without(roots) if product(flint_rational(_between(r.low, r.high))) > 0]
+    return tuple(positive) if strict else _closed(positive, zeros)
 
 
-def _closed(found: list[Range], zeros: list[Range]) -> Ranges:
-    """Add the zeros to the open intervals: as ends, as points, or as what joins two of them."""
-    parts = sorted([*found, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open))
+def _closed(intervals: list[Range], zeros: list[Range]) -> Ranges:
+    """Add the zeros to open intervals: as ends, as points, or as what joins two of them."""
     joined: list[Range] = []
-    for part in parts:
+    for part in sorted([*intervals, *zeros], key=lambda r: (r.low is not None, r.low, r.low_open)):
         last = joined[-1] if joined else None
-        if (
-            last is not None
-            and last.high is not None
-            and part.low == last.high
-            and not (last.high_open and part.low_open)
-        ):
+        if last and part.low == last.high and not (last.high_open and part.low_open):
             joined[-1] = Range(last.low, part.high, last.low_open, part.high_open)
         else:
             joined.append(part)
@@ -267,36 +274,32 @@ def _closed(found: list[Range], zeros: list[Range]) -> Ranges:
 
 
 def _without(roots: list[tuple[Fraction, Fraction]]) -> Ranges:
+    """Return the open intervals between roots."""
     ends: list[Fraction | None] = [None, *(end for root in roots for end in root), None]
     return tuple(Range(low, high, True, True) for low, high in zip(ends[::2], ends[1::2], strict=True))
 
 
 def real_roots(polynomial: Any) -> list[tuple[Fraction, Fraction]]:
-    """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure."""
+    """Return the real roots in order, each as (r, r) when it is rational, else as the ends of an enclosure.
+
+    `polynomial` is a `flint.fmpq_poly` other than 0. Raises UndecidedError where enclosures are not disjoint.
+    """
     _, factors = polynomial.numer().factor()
     for bits in _ROOT_BITS:
-        found = []
+        roots = []
         for factor, _ in factors:
             if factor.degree() == 1:
                 root = Fraction(-int(factor[0]), int(factor[1]))
-                found.append((root, root))
+                roots.append((root, root))
             elif factor.degree() > 1:
                 with balls(bits):
                     # FLINT gives real roots an imaginary part of exactly 0, and the others one without 0.
                     real = [enclosure_of_ball(r.real) for r, _ in factor.complex_roots() if r.imag == 0]
-                found += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
-        found.sort()
-        if all(one[1] < other[0] for one, other in pairwise(found)):
-            return found
+                roots += [(Fraction(r.lower), Fraction(r.upper)) for r in real]  # type: ignore[arg-type]
+        roots.sort()
+        if all(one[1] < other[0] for one, other in pairwise(roots)):
+            return roots
     raise UndecidedError("roots that lie too close together")
-
-
-def _polynomial(coefficients: Iterable[Fraction]) -> Any:
-    return flint.fmpq_poly([_fmpq(c) for c in coefficients])
-
-
-def _fmpq(value: Fraction) -> Any:
-    return flint.fmpq(value.numerator, value.denominator)
 
 
 def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
@@ -310,13 +313,12 @@ def _bracketed(holds: Callable[[Fraction], bool], within: Range) -> Iterable[Ran
     probes = _probe_points(within)
     known = [(probe, holds(probe)) for probe in probes]
     start = probes[0] if known[0][1] else None
-    for (here, good), (there, better) in pairwise(known):
-        if good and not better:
-            assert start is not None
-            yield Range(start, _last(holds, here, there))
+    for (probe, kept), (following, kept_after) in pairwise(known):
+        if start is not None and not kept_after:
+            yield Range(start, _last(holds, probe, following))
             start = None
-        elif better and not good:
-            start = _last(holds, there, here)
+        elif kept_after and not kept:
+            start = _last(holds, following, probe)
     if start is not None:
         yield Range(start, probes[-1])
 
@@ -334,12 +336,8 @@ def _probe_points(within: Range) -> list[Fraction]:
         inner = {within.high - Fraction(2) ** k for k in range(-40, _PROBES + 1)}
     else:
         inner = {sign * Fraction(2) ** k for k in range(-40, _PROBES + 1) for sign in (1, -1)} | {Fraction(0)}
-    ends = {
-        end
-        for end, open_ in ((within.low, within.low_open), (within.high, within.high_open))
-        if end is not None and not open_
-    }
-    return sorted(inner | ends)
+    ends = ((within.low, within.low_open), (within.high, within.high_open))
+    return sorted(inner.union(end for end, is_open in ends if end is not None and not is_open))
 
 
 def _last(holds: Callable[[Fraction], bool], inside: Fraction, outside: Fraction) -> Fraction:

@@ -5,6 +5,7 @@ invariance of boxes, where a bound is touched; float64 gives no more than `compu
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -17,8 +18,11 @@ from verify.errors import NotExactError, TheoremError, UndecidedError, Undefined
 from verify.outcomes import Enclosure, Evidence
 
 FIRST_BITS = 128
+"""Of the balls in which an evaluation begins; they are doubled where these do not decide."""
 LAST_BITS = 4096
+"""Beyond them an evaluation stays undecided."""
 _LARGEST_POWER = 10_000
+"""Of an exponent that is itself computed: a power above it is left to balls."""
 _LONGEST_POWER = 2**26
 """The most bits of a power that is exact; FLINT ends the process where memory does not do."""
 _LARGEST_EXPONENT = 2**22
@@ -34,11 +38,9 @@ class Arithmetic(Protocol):
 
     def rational(self, numerator: int, denominator: int) -> Any:
         """Return the enclosure of p/q."""
-        ...
 
     def number(self, value: Any) -> Any:
         """Return an int, a Fraction or a raw number as a raw number; anything else raises."""
-        ...
 
     def sign(self, raw: Any) -> int:
         """Return -1, 0 or 1, or raise UndecidedError."""
@@ -46,12 +48,18 @@ class Arithmetic(Protocol):
 
     def checked(self, raw: Any) -> Any:
         """Return `raw` when it is a finite number of this arithmetic, else raise."""
-        ...
 
     exp: Callable[[Any], Any]
     log: Callable[[Any], Any]
     sqrt: Callable[[Any], Any]
     power: Callable[[Any, Any], Any]
+
+
+def quotient(numerator: int, denominator: int) -> flint.fmpq:
+    """Return p/q. Raises UndefinedError for q = 0."""
+    if denominator == 0:
+        raise UndefinedError("division by zero")
+    return flint.fmpq(numerator, denominator)
 
 
 class Exact:
@@ -62,9 +70,7 @@ class Exact:
     bits = None
 
     def rational(self, numerator: int, denominator: int) -> flint.fmpq:
-        if denominator == 0:
-            raise UndefinedError("division by zero")
-        return flint.fmpq(numerator, denominator)
+        return quotient(numerator, denominator)
 
     def number(self, value: Any) -> flint.fmpq:
         if isinstance(value, Enclosure):
@@ -119,9 +125,7 @@ class Ball:
         self.name, self.bits = "ball", bits
 
     def rational(self, numerator: int, denominator: int) -> flint.arb:
-        if denominator == 0:
-            raise UndefinedError("division by zero")
-        return flint.arb(flint.fmpq(numerator, denominator))
+        return flint.arb(quotient(numerator, denominator))
 
     def number(self, value: Any) -> flint.arb:
         if isinstance(value, Enclosure):
@@ -130,13 +134,9 @@ class Ball:
         return _number(self, value, flint.arb)
 
     def sign(self, raw: Any) -> int:
-        if raw > 0:
-            return 1
-        if raw < 0:
-            return -1
-        if raw == 0:
-            return 0
-        raise UndecidedError("the ball contains 0")
+        if not (raw > 0 or raw < 0 or raw == 0):
+            raise UndecidedError("the ball contains 0")
+        return (raw > 0) - (raw < 0)
 
     def checked(self, raw: Any) -> flint.arb:
         if not isinstance(raw, flint.arb):
@@ -145,17 +145,10 @@ class Ball:
             raise UndecidedError("the ball is unbounded")
         return raw
 
-    def exp(self, raw: flint.arb) -> flint.arb:
-        return raw.exp()
-
-    def log(self, raw: flint.arb) -> flint.arb:
-        return raw.log()
-
-    def sqrt(self, raw: flint.arb) -> flint.arb:
-        return raw.sqrt()
-
-    def power(self, base: flint.arb, exponent: flint.arb) -> flint.arb:
-        return base**exponent
+    exp = staticmethod(flint.arb.exp)
+    log = staticmethod(flint.arb.log)
+    sqrt = staticmethod(flint.arb.sqrt)
+    power = staticmethod(operator.pow)
 
 
 def _of_array(function: str, raw: Any) -> Any:
@@ -203,8 +196,7 @@ class Float64:
     def sqrt(self, raw: Any) -> Any:
         return math.sqrt(raw) if isinstance(raw, float) else _of_array("sqrt", raw)
 
-    def power(self, base: Any, exponent: Any) -> Any:
-        return base**exponent
+    power = staticmethod(operator.pow)
 
 
 def _number(arithmetic: Arithmetic, value: Any, raw: type | tuple[type, ...]) -> Any:
@@ -239,10 +231,11 @@ def self_test() -> None:
 
 def enclosure_of_ball(raw: flint.arb) -> Enclosure:
     """Return the rational end points of a ball, exactly. Raises UndefinedError for one too large or small to write."""
-    return Enclosure(_fraction(raw.lower()), _fraction(raw.upper()))
+    return Enclosure(fraction_of_point(raw.lower()), fraction_of_point(raw.upper()))
 
 
-def _fraction(point: flint.arb) -> Fraction:
+def fraction_of_point(point: flint.arb) -> Fraction:
+    """Return a ball without radius as a Fraction. Raises UndefinedError as `enclosure_of_ball`."""
     mantissa, exponent = point.man_exp()
     mantissa, exponent = int(mantissa), int(exponent)
     if abs(exponent) > _LARGEST_EXPONENT:
@@ -253,6 +246,11 @@ def _fraction(point: flint.arb) -> Fraction:
 def exact_fraction(raw: flint.fmpq) -> Fraction:
     """Return a FLINT rational as a Fraction."""
     return Fraction(int(raw.p), int(raw.q))
+
+
+def flint_rational(value: Fraction) -> flint.fmpq:
+    """Return a Fraction as a FLINT rational."""
+    return flint.fmpq(value.numerator, value.denominator)
 
 
 @contextmanager

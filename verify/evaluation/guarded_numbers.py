@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from verify.evaluation.arithmetic import Arithmetic
 
 
-_FEWEST_BITS, _FLOAT_BITS = 46, 53
+_FLOAT_BITS = 53
+"""Of a float's significand."""
+_FEWEST_BITS = 46
 """Of a random float's bits the last seven are seldom all 0."""
 
 
@@ -160,17 +162,17 @@ def run_primitive(name: str, function: Callable[..., Any], *arguments: Any) -> A
 
 def call_enclosed(name: str, function: Callable[..., Any], *arguments: Fraction) -> Fraction | Enclosure:
     """Call what encloses a value at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
-    found = run_primitive(name, function, *arguments)
-    ends = (found.lower, found.upper) if isinstance(found, Enclosure) else (found,)
+    result = run_primitive(name, function, *arguments)
+    ends = (result.lower, result.upper) if isinstance(result, Enclosure) else (result,)
     if not all(isinstance(end, int | Fraction) and not isinstance(end, bool) for end in ends):
-        shown = f"an Enclosure from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"a {type(found).__name__}"
-        at = ", ".join(map(str, arguments))
+        shown = f"an Enclosure from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"a {type(result).__name__}"
+        point = ", ".join(map(str, arguments))
         raise PrimitiveError(
-            f"primitive {name} returned {shown} at {at}: a Fraction or an Enclosure with two exact ends"
+            f"primitive {name} returned {shown} at {point}: a Fraction or an Enclosure with two exact ends"
         )
-    if ends[0] == ends[-1] and _is_of_a_float(Fraction(ends[0])):
-        raise PrimitiveError(f"primitive {name} returned {found}, which looks like a float's expansion; enclose it")
-    return found
+    if ends[0] == ends[-1] and _is_of_a_float(Fraction(ends[0])):  # pyright: ignore[reportCallIssue]
+        raise PrimitiveError(f"primitive {name} returned {result}, which looks like a float's expansion; enclose it")
+    return result
 
 
 def _is_of_a_float(value: Fraction) -> bool:
@@ -180,24 +182,30 @@ def _is_of_a_float(value: Fraction) -> bool:
 
 
 def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value."""
+    """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value.
+
+    The result raises UndefinedError for these, and PrimitiveError for any other and for what is no number.
+    """
 
     def call(*arguments: Any) -> Any:
         try:
-            found = run_primitive(name, function, *arguments)
+            result = run_primitive(name, function, *arguments)
         except PrimitiveError as error:
             if isinstance(error.__cause__, ArithmeticError | ValueError):
                 raise UndefinedError(str(error)) from None
             raise
-        if not isinstance(found, Real):
-            raise PrimitiveError(f"primitive {name}: its scan returned a {type(found).__name__}, not a number")
-        return found
+        if not isinstance(result, Real):
+            raise PrimitiveError(f"primitive {name}: its scan returned a {type(result).__name__}, not a number")
+        return result
 
     return call
 
 
 def call_primitive(function: Callable[..., Any], arithmetic: "Arithmetic") -> Callable[..., Any]:
-    """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out."""
+    """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out.
+
+    The result takes and returns raw numbers, and raises PrimitiveError where the function returns anything else.
+    """
     guarded = GuardedArithmetic(arithmetic)
 
     def call(*raw: Any) -> Any:

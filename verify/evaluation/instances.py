@@ -9,14 +9,12 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from verify.errors import InputError, UndecidedError, UndefinedError
-from verify.evaluation.values import evaluate_rising, holds, scan_values
+from verify.evaluation.values import evaluate_rising, holds, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
 from verify.language.parameters import Parameter, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
-
-_OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,8 @@ class ConditionsResult:
     @property
     def exit_code(self) -> int:
         """0 in scope, 4 out of scope, 3 while it is not known."""
-        outcome = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}[self.in_scope]
-        return outcome.exit_code
+        outcomes = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}
+        return outcomes[self.in_scope].exit_code
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify conditions --json`, without `schema` and `version`."""
@@ -92,21 +90,21 @@ def completed(statement: Statement, instance: Mapping[str, Any], *, scan: bool =
     A default that needs what is not there is left out. Raises InputError where one has no value.
     """
     words = {parameter.name: parameter.words for parameter in statement.parameters if parameter.words}
-    found = dict(instance)
+    whole = dict(instance)
     for parameter in statement.parameters:
-        if parameter.default is None or parameter.name in found:
+        if parameter.default is None or parameter.name in whole:
             continue
-        if not {symbol.name for symbol in sp.sympify(parameter.default).free_symbols} <= found.keys():
+        if not {symbol.name for symbol in sp.sympify(parameter.default).free_symbols} <= whole.keys():  # pyright: ignore[reportAttributeAccessIssue]
             continue
-        expression = decided(sp.sympify(parameter.default), words, found)
+        expression = decided(sp.sympify(parameter.default), words, whole)
         try:
-            value = _scanned(expression, found) if scan else evaluate_rising(expression, found)[0]
+            value = _scanned(expression, whole) if scan else evaluate_rising(expression, whole)[0]
         except (UndefinedError, UndecidedError) as error:
             raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
         if not isinstance(value, Fraction):
             raise InputError(parameter.name, "", f"missing, and it has no default here: {expression} is not rational")
-        found[parameter.name] = parameter.parse(value)
-    return {parameter.name: found[parameter.name] for parameter in statement.parameters if parameter.name in found}
+        whole[parameter.name] = parameter.parse(value)
+    return {parameter.name: whole[parameter.name] for parameter in statement.parameters if parameter.name in whole}
 
 
 def _scanned(expression: sp.Expr, values: Mapping[str, Any]) -> Fraction:
@@ -131,17 +129,17 @@ def conditions(theorem: Stated, given: Mapping[str, Any]) -> ConditionsResult:
     check_domain(statement, known)
     statement = statement.specialised(known)
     results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
-    others = {p.name: {n: value for n, value in known.items() if n != p.name} for p in statement.parameters}
-    ranges = {p.name: _range(statement, p, others[p.name]) for p in statement.parameters if p.name not in instance}
+    asked = [p for p in statement.parameters if p.name not in instance]
+    ranges = {p.name: _range(statement, p, {n: x for n, x in known.items() if n != p.name}) for p in asked}
     return ConditionsResult(theorem.id, instance, results, ranges)
 
 
 def check_domain(statement: Statement, instance: Mapping[str, Any]) -> None:
     """Raise InputError where the given parameters break a relation without which they mean nothing."""
     for relation in statement.domain:
-        names = _names(relation)
+        names = symbols_by_name(relation)
         if names.keys() <= instance.keys() and not _kept(relation, instance):
-            name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name
+            name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name  # pyright: ignore[reportAttributeAccessIssue]
             others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
             raise InputError(name, instance[name], f"must satisfy {relation}" + (f" (here {others})" if others else ""))
 
@@ -154,10 +152,10 @@ def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
         return False
 
 
-def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **found: Any) -> HypothesisResult:
-    """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as found."""
+def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any) -> HypothesisResult:
+    """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as given."""
     shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
-    return HypothesisResult(**shown, holds=holds, **found)
+    return HypothesisResult(**shown, holds=holds, **more)
 
 
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> HypothesisResult:
@@ -169,7 +167,7 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> 
         word = hypothesis.varies
         first = word is None or instance.get(word.name, word.words[0]) == word.words[0]
         return hypothesis_result(hypothesis, holds=first)
-    needs = tuple(name for name in _names(hypothesis.relation) if name not in instance)
+    needs = tuple(name for name in symbols_by_name(hypothesis.relation) if name not in instance)
     if needs:
         return hypothesis_result(hypothesis, holds=None, needs=needs)
     try:
@@ -178,12 +176,8 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> 
         return hypothesis_result(hypothesis, holds=False, detail=str(error))
     except UndecidedError as error:
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")
-    found = holds(hypothesis.relation, slack)
-    return hypothesis_result(hypothesis, holds=found, slack=slack, detail="undecided" if found is None else "")
-
-
-def _names(expression: sp.Basic) -> dict[str, sp.Symbol]:
-    return {symbol.name: symbol for symbol in sorted(expression.free_symbols, key=str)}  # type: ignore[attr-defined]
+    kept = holds(hypothesis.relation, slack)
+    return hypothesis_result(hypothesis, holds=kept, slack=slack, detail="undecided" if kept is None else "")
 
 
 def _rational(value: Any) -> sp.Expr:
@@ -203,11 +197,11 @@ def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, An
     open_relations = []
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
     for relation in relations:
-        names = _names(relation)
+        names = symbols_by_name(relation)
         if parameter.name not in names:
             continue
         values = {s: _rational(instance[n]) if n in instance else sp.Symbol(n, real=True) for n, s in names.items()}
-        sides = [side.subs(values) for side in relation.args]
+        sides = [side.subs(values) for side in relation.args]  # pyright: ignore[reportCallIssue]
         lost = taken_apart(substituted(rebuilt(difference(relation)), values))[1]
         if any(side.has(sp.zoo, sp.nan) for side in sides):
             # A division by zero at the given values: the relation admits nothing.
@@ -217,7 +211,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, An
             open_relations.append(str(relation))
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
-        elif (solved := _solve(relation.func(*_enclosed_put(relation, sides)), unknown)) is None:
+        elif (solved := _solve(relation.func(*_stricter_ends(relation, sides)), unknown)) is None:
             open_relations.append(str(relation))
         else:
             admissible = admissible.intersect(solved)
@@ -226,10 +220,10 @@ def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, An
     return " and ".join([_set_text(admissible, parameter), *open_relations])
 
 
-def _enclosed_put(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
+def _stricter_ends(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
     """Return the sides of an inequality with the values of those that a primitive encloses: their stricter ends."""
     smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
-    found = []
+    evaluated = []
     for i, side in enumerate(sides):
         alone = bool(enclosed_applications(side)) and not side.free_symbols
         try:
@@ -238,8 +232,8 @@ def _enclosed_put(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
             value = None
         if isinstance(value, Enclosure):
             value = value.upper if i == smaller else value.lower
-        found.append(side if value is None else _rational(Fraction(value)))
-    return found
+        evaluated.append(side if value is None else _rational(Fraction(value)))
+    return evaluated
 
 
 def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
@@ -254,10 +248,8 @@ def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
 
 def _isolated(relation: Any, unknown: sp.Symbol) -> str:
     """Return the relation with the unknown alone on the left where it stands alone on a side."""
-    left, right = relation.args
-    if right == unknown:
-        return f"{unknown} {_OPPOSITE[relation.rel_op]} {left}"
-    return f"{left} {relation.rel_op} {right}"
+    turned = relation.reversed if relation.rhs == unknown else relation
+    return f"{turned.lhs} {turned.rel_op} {turned.rhs}"
 
 
 def _integers(admissible: sp.Set) -> sp.Set:
@@ -266,11 +258,10 @@ def _integers(admissible: sp.Set) -> sp.Set:
         if isinstance(part, sp.Interval):
             low, high = part.start, part.end
             if low.is_finite:
-                low = _floor(low) + 1 if part.left_open else -_floor(-low)
+                low = _floor(low) + 1 if part.left_open else -_floor(-low)  # pyright: ignore[reportOperatorIssue]
             if high.is_finite:
-                high = -_floor(-high) - 1 if part.right_open else _floor(high)
-            if low <= high:
-                parts.append(sp.Interval(low, high))
+                high = -_floor(-high) - 1 if part.right_open else _floor(high)  # pyright: ignore[reportOperatorIssue]
+            parts.append(sp.Interval(low, high))
         else:
             parts.append(sp.FiniteSet(*(point for point in part if point.is_integer)))
     return sp.Union(*parts)

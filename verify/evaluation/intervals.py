@@ -11,11 +11,14 @@ from typing import Any
 
 import flint
 
-from verify.errors import TheoremError, UndecidedError, UndefinedError
-from verify.evaluation.arithmetic import self_test
+from verify.errors import TheoremError, UndecidedError
+from verify.evaluation.arithmetic import quotient, self_test
 from verify.outcomes import Evidence
 
-FIRST_BITS, LAST_BITS = 256, 1024
+FIRST_BITS = 256
+"""Of the ends with which a box is covered first; they are doubled where these do not decide."""
+LAST_BITS = 1024
+"""Beyond them a box stays undecided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Interval:
 
     def __mul__(self, other: "Interval") -> "Interval":
         products = [a * b for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
-        return Interval(_least(p.lower() for p in products), _greatest(p.upper() for p in products))
+        return Interval(min(p.lower() for p in products), max(p.upper() for p in products))
 
     def __truediv__(self, other: "Interval") -> "Interval":
         if not (other.lo > 0 or other.hi < 0):
@@ -51,19 +54,7 @@ class Interval:
             return Interval(low.lower(), high.upper())
         if self.hi <= 0:
             return Interval(high.lower(), low.upper())
-        return Interval(flint.arb(0), _greatest((low.upper(), high.upper())))
-
-
-def _least(points: Any) -> flint.arb:
-    result = None
-    for point in points:
-        result = point if result is None or point < result else result
-    assert result is not None
-    return result
-
-
-def _greatest(points: Any) -> flint.arb:
-    return -_least(-point for point in points)
+        return Interval(flint.arb(0), max(low.upper(), high.upper()))
 
 
 class IntervalArithmetic:
@@ -76,9 +67,7 @@ class IntervalArithmetic:
         self.bits = bits
 
     def rational(self, numerator: int, denominator: int) -> Interval:
-        if denominator == 0:
-            raise UndefinedError("division by zero")
-        ball = flint.arb(flint.fmpq(numerator, denominator))
+        ball = flint.arb(quotient(numerator, denominator))
         return Interval(ball.lower(), ball.upper())
 
     def number(self, value: Any) -> Interval:
@@ -87,13 +76,9 @@ class IntervalArithmetic:
         return self.rational(value.numerator, value.denominator)
 
     def sign(self, raw: Interval) -> int:
-        if raw.lo > 0:
-            return 1
-        if raw.hi < 0:
-            return -1
-        if raw.lo == 0 and raw.hi == 0:
-            return 0
-        raise UndecidedError("the interval contains 0")
+        if not (raw.lo > 0 or raw.hi < 0 or (raw.lo == 0 and raw.hi == 0)):
+            raise UndecidedError("the interval contains 0")
+        return (raw.lo > 0) - (raw.hi < 0)
 
     def checked(self, raw: Interval) -> Interval:
         if not (raw.lo.is_finite() and raw.hi.is_finite()):

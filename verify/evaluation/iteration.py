@@ -11,16 +11,19 @@ from typing import Any
 import flint
 import sympy as sp
 
-from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Arithmetic, Float64, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
 from verify.language.recursion import Dynamics
 from verify.outcomes import Enclosure
 
 _STEPS_BETWEEN_LOOKS = 1024
+"""Steps in balls between two looks at the clock, two reports of progress, and what may become a checkpoint."""
 EXACT_STEPS = 1000
 """How far a scan in float64 takes every step."""
 MOST_EVALUATIONS = 5 * EXACT_STEPS
+"""Steps and leaps of a scan together: it ends there also where it did not become steady."""
 _STEPS_BETWEEN_LEAPS = 4
+"""Steps that damp what is fast after a leap."""
 INTERRUPTED = "interrupted"
 
 
@@ -29,12 +32,13 @@ Values = Mapping[str, Any]
 
 def used_symbols(expressions: Sequence[sp.Basic], values: Values, without: Sequence[sp.Symbol] = ()) -> list[sp.Symbol]:
     """Return the symbols of some expressions that have values, sorted, leaving out some."""
-    found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions)) - set(without)  # type: ignore[arg-type]
-    return sorted((s for s in found if s.name in values), key=str)
+    free = set[Any]().union(*(expression.free_symbols for expression in expressions)) - set(without)
+    return sorted((symbol for symbol in free if symbol.name in values), key=str)  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
 
 @cache
-def _step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+    """Return the symbols that have values, and the programs of the observable and a step, and of the initial state."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
     fixed = used_symbols(expressions, dict.fromkeys(names), dynamics.state)
     step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
@@ -80,47 +84,48 @@ def first_passage(
     """
     bits = first_bits
     while True:
-        with balls(bits):
-            passage = _follow(dynamics, level, values, bits, deadline, last_step, progress)
+        with balls(bits) as arithmetic:
+            recursion, bound = bind_recursion(dynamics, values, arithmetic), arithmetic.number(level)
+            passage = _follow(*recursion, bound, bits, deadline, last_step, progress)
         if passage.why != "undecided" or 2 * bits > last_bits:
             return passage
         bits *= 2
 
 
-def _start(dynamics: Dynamics, values: Values, bits: int) -> tuple[Callable[..., Any], tuple[flint.arb, ...]]:
-    arithmetic = Ball(bits)
-    fixed, step, initial = _step_program(dynamics, frozenset(values))
+def bind_recursion(
+    dynamics: Dynamics, values: Values, arithmetic: Arithmetic
+) -> tuple[Callable[..., tuple[Any, ...]], tuple[Any, ...]]:
+    """Return the observable and the next state as a function of a state, and the initial state."""
+    fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
     return step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
 
 
 def _follow(
-    dynamics: Dynamics,
-    level: Fraction,
-    values: Values,
+    program: Callable[..., tuple[Any, ...]],
+    state: tuple[flint.arb, ...],
+    bound: flint.arb,
     bits: int,
     deadline: float,
     last_step: int | None,
     progress: Progress | None,
 ) -> Passage:
-    program, state = _start(dynamics, values, bits)
-    bound = flint.arb(flint.fmpq(level.numerator, level.denominator))
+    """Return the passage from a state on, at the bits in force."""
     count = 0
-    passed: list[tuple[int, tuple[flint.arb, ...]]] = []
+    checkpoints: list[tuple[int, tuple[flint.arb, ...]]] = []
     try:
         while True:
             observed, *following = program(*state)
             if not observed > bound:
-                here = enclosure_of_ball(observed) if observed.is_finite() else None
+                enclosure = enclosure_of_ball(observed) if observed.is_finite() else None
                 if observed <= bound:
-                    return Passage(True, count, here, state, bits, "", tuple(passed))
-                return Passage(False, count, here, state, bits, "undecided")
+                    return Passage(True, count, enclosure, state, bits, "", tuple(checkpoints))
+                return Passage(False, count, enclosure, state, bits, "undecided")
             if last_step is not None and count >= last_step:
-                here = enclosure_of_ball(observed)
-                return Passage(False, count, here, state, bits, "last step", tuple(passed))
+                return Passage(False, count, enclosure_of_ball(observed), state, bits, "last step", tuple(checkpoints))
             if count % _STEPS_BETWEEN_LOOKS == 0:
                 if count and count & (count - 1) == 0:
-                    passed.append((count, state))
+                    checkpoints.append((count, state))
                 if progress:
                     progress(count)
                 if time.monotonic() > deadline:
@@ -147,11 +152,10 @@ def first_excess(
     With the step come the observable there and the bits that decided it. Where a comparison is
     undecided the run starts again with twice the bits, as in `first_passage`.
     """
-    bound = flint.fmpq(level.numerator, level.denominator)
     while True:
-        with balls(start.bits):
-            program, _ = _start(dynamics, values, start.bits)
-            state = start.state
+        with balls(start.bits) as arithmetic:
+            program, _ = bind_recursion(dynamics, values, arithmetic)
+            bound, state = arithmetic.number(level), start.state
             for count in range(start.step, start.step + steps):
                 observed, *following = program(*state)
                 if not observed <= bound:
@@ -187,10 +191,8 @@ def scan_trajectory(dynamics: Dynamics, values: Values, steps: int) -> tuple[tup
 
 
 def _scan(dynamics: Dynamics, values: Values, steps: int) -> Iterator[tuple[int, float]]:
-    fixed, step, initial = _step_program(dynamics, frozenset(values))
-    numbers = [float(values[symbol.name]) for symbol in fixed]
-    program = step.bind(Float64(), numbers)
-    state = [float(x) for x in initial.bind(Float64())(*numbers)]
+    program, start = bind_recursion(dynamics, values, Float64())
+    state = [float(x) for x in start]
     count, since, before = 0, 0, None
     for _ in range(MOST_EVALUATIONS):
         if count > steps:

@@ -4,8 +4,9 @@ Instances are taken in blocks that stay in a core's nearest cache for all steps,
 steps. Numba compiles the step to vector instructions.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,7 @@ _AT_ONCE = 100_000
 Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
 
 
-def observe(
-    dynamics: Dynamics,
-    points: Mapping[str, Any],
-    at: Sequence[int],
-) -> np.ndarray:
+def observe(dynamics: Dynamics, points: Mapping[str, Any], at: Sequence[int]) -> np.ndarray:
     """Return the observable of a recursion after some numbers of steps, at each of many instances.
 
     Parameters
@@ -73,14 +70,14 @@ def observe(
         if column.size not in (1, count):
             raise InputError(name, f"{column.size} numbers", f"must be one number, or {count} as others are")
     inputs = np.array([np.broadcast_to(column, count) for column in columns.values()]).reshape(len(fixed), count)
-    run, found = _compiled(dynamics), np.empty((len(steps), count))
+    run, observed = _compiled(dynamics), np.empty((len(steps), count))
 
     def block(place: int) -> None:
         some = slice(place * BLOCK, (place + 1) * BLOCK)
-        found[:, some] = run(inputs[:, some], steps)
+        observed[:, some] = run(inputs[:, some], steps)
 
     on_all_cores(-(-count // BLOCK), block)
-    return found
+    return observed
 
 
 def _column(name: str, value: Any) -> np.ndarray:
@@ -97,8 +94,8 @@ def _column(name: str, value: Any) -> np.ndarray:
 def fixed_symbols(dynamics: Dynamics) -> list[sp.Symbol]:
     """Return the symbols of a recursion that need a value, in the order of its programs."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
-    found = set[Any]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
-    return sorted(found - set(dynamics.state), key=str)
+    free = set[Any]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
+    return sorted(free - set(dynamics.state), key=str)  # pyright: ignore[reportReturnType]
 
 
 @cache
@@ -115,11 +112,6 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
     return programs
 
 
-def _stages(at: Sequence[int]) -> Iterator[int]:
-    """Yield how many steps lead from one number of steps to the next, from 0 on."""
-    yield from (here - before for before, here in zip((0, *at), at, strict=False))
-
-
 @cache
 def _compiled(dynamics: Dynamics) -> Observe:
     """Return what follows a block by Numba.
@@ -131,23 +123,17 @@ def _compiled(dynamics: Dynamics) -> Observe:
 
     initial, advance, observable = _programs(dynamics)
     fixed, states = initial.fixed, len(dynamics.state)
-    rows = [f"x{i}" for i in range(fixed + states)]
     state, seen = range(fixed, fixed + states), fixed + states
     kept = [line.partition(" = ")[0] for line in advance.prelude.splitlines()]
     shared = {name: seen + 1 + place for place, name in enumerate(kept)}
-    inputs = {name: place for place, name in enumerate(rows)}
+    inputs = {f"x{i}": i for i in range(fixed + states)}
+    sharing = f"    return ({''.join(f'{name}, ' for name in kept)})"
     start, share, step, look = (
         njit("void(float64[::1])", nogil=True, error_model="numpy")(_function(*parts))
         for parts in (
-            (initial, initial.prelude, initial.source, inputs, list(state)),
-            (
-                advance,
-                advance.prelude,
-                f"    return ({''.join(f'{name}, ' for name in kept)})",
-                inputs,
-                [*shared.values()],
-            ),
-            (advance, "", advance.source, inputs | shared, list(state)),
+            (initial, initial.prelude, initial.source, inputs, state),
+            (advance, advance.prelude, sharing, inputs, [*shared.values()]),
+            (advance, "", advance.source, inputs | shared, state),
             (observable, observable.prelude, observable.source, inputs, [seen]),
         )
     )
@@ -157,7 +143,7 @@ def _compiled(dynamics: Dynamics) -> Observe:
         for _ in range(steps):
             step(block)
 
-    def run(values: np.ndarray, at: Sequence[int]) -> np.ndarray:
+    def run(values: np.ndarray, counts: Sequence[int]) -> np.ndarray:
         count = values.shape[1]
         block = np.empty((seen + 1 + len(shared), BLOCK))
         # The last instance again where the block is not full.
@@ -165,13 +151,13 @@ def _compiled(dynamics: Dynamics) -> Observe:
         flat = block.reshape(-1)
         start(flat)
         share(flat)
-        found = np.empty((len(at), count))
-        for place, more in enumerate(_stages(at)):
-            for done in range(0, more, _AT_ONCE):
-                follow(flat, min(_AT_ONCE, more - done))
+        observed = np.empty((len(counts), count))
+        for place, (before, after) in enumerate(pairwise((0, *counts))):
+            for done in range(before, after, _AT_ONCE):
+                follow(flat, min(_AT_ONCE, after - done))
             look(flat)
-            found[place] = block[seen, :count]
-        return found
+            observed[place] = block[seen, :count]
+        return observed
 
     return run
 
@@ -208,11 +194,5 @@ def _functions() -> dict[str, Any]:
     def power(base: Any, exponent: Any) -> Any:
         return base**exponent
 
-    return {
-        "exp": compiled_exponential(),
-        "log": np.log,
-        "sqrt": np.sqrt,
-        "power": power,
-        "raised": power,
-        "abs": np.abs,
-    }
+    elementary = {"exp": compiled_exponential(), "log": np.log, "sqrt": np.sqrt, "abs": np.abs}
+    return elementary | {"power": power, "raised": power}

@@ -129,24 +129,20 @@ class _Writer:
                 return self._sum(node)
             case sp.Mul():
                 return self._product(node)
-            case sp.exp():
-                return f"exp({self.write(node.args[0])})"
+            case sp.exp() | sp.log():
+                return f"{node.func.__name__}({self.write(node.args[0])})"
             case sp.Pow():
                 return self._power(node)
             case sp.core.numbers.Exp1():
                 return f"exp({self.write(sp.Integer(1))})"
             case sp.Abs() | Magnitude():
                 return f"abs({self.write(node.args[0])})"
-            case sp.log():
-                return f"log({self.write(node.args[0])})"
             case Provided():
                 # In each arithmetic 0 times what has no value has none.
                 value, *needed = map(self.write, node.args)
                 nought = self.write(sp.Integer(0))
                 return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
-            case sp.core.numbers.ComplexInfinity() | sp.core.numbers.NaN() | sp.core.numbers.Infinity():
-                raise UndefinedError("there is a division by zero")
-            case sp.core.numbers.NegativeInfinity():
+            case sp.zoo | sp.nan | sp.oo | sp.S.NegativeInfinity:
                 raise UndefinedError("there is a division by zero")
             case sp.core.numbers.ImaginaryUnit():
                 raise UndefinedError("there is a root of a negative number")

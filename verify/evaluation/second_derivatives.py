@@ -18,6 +18,7 @@ import flint
 import numpy as np
 
 from verify.errors import UndecidedError
+from verify.evaluation.arithmetic import exact_fraction
 
 Array = Any
 
@@ -97,26 +98,22 @@ def gauss_rule(moments: Sequence[Any], count: int) -> Rule:
 
     Raises UndecidedError where the moments are not those of a measure with so many points.
     """
-    before, here = [flint.fmpq(0)] * (2 * count), list(moments[: 2 * count])
+    before, current = [flint.fmpq(0)] * (2 * count), list(moments[: 2 * count])
     diagonal, beside = [moments[1] / moments[0]], list[Any]()
     for k in range(1, count):
         last = beside[-1] if beside else flint.fmpq(0)
         after = [flint.fmpq(0)] * (2 * count)
         for j in range(k, 2 * count - k):
-            after[j] = here[j + 1] - diagonal[-1] * here[j] - last * before[j]
+            after[j] = current[j + 1] - diagonal[-1] * current[j] - last * before[j]
         if not after[k] > 0:
             raise UndecidedError(f"the moments are not those of a measure with more than {k} points")
-        beside.append(after[k] / here[k - 1])
-        diagonal.append(after[k + 1] / after[k] - here[k] / here[k - 1])
-        before, here = here, after
-    matrix = np.diag([_float(x) for x in diagonal])
-    side = np.sqrt([_float(x) for x in beside])
+        beside.append(after[k] / current[k - 1])
+        diagonal.append(after[k + 1] / after[k] - current[k] / current[k - 1])
+        before, current = current, after
+    matrix = np.diag([float(exact_fraction(x)) for x in diagonal])
+    side = np.sqrt([float(exact_fraction(x)) for x in beside])
     nodes, vectors = np.linalg.eigh(matrix + np.diag(side, 1) + np.diag(side, -1))
-    return Rule(nodes, vectors[0] ** 2 * _float(moments[0]))
-
-
-def _float(value: Any) -> float:
-    return float(Fraction(int(value.p), int(value.q)))
+    return Rule(nodes, vectors[0] ** 2 * float(exact_fraction(moments[0])))
 
 
 @dataclass(frozen=True)

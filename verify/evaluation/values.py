@@ -25,7 +25,7 @@ def evaluate_rising(
     Gives up at 4096 bits with the enclosure it has. Raises UndefinedError where the expression, or a part of it as it
     is written, has no value. The second result is the number of bits, None when exact.
     """
-    expression, instance = _put_enclosed(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
+    expression, instance = _with_enclosures(_with_limits(_rewritten(sp.sympify(expression)), instance), instance)
     expression, needed = taken_apart(expression)
     for part in needed:
         evaluate_rising(part, instance)
@@ -45,22 +45,19 @@ def evaluate_rising(
         raise UndefinedError(f"{expression}: division by zero") from None
     bits = max(FIRST_BITS, 4 * digits)
     while True:
+        is_last = 2 * bits > LAST_BITS
         with balls(bits) as ball:
             try:
                 (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
+                good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
+                if is_last and not raw.is_finite():
+                    raise UndefinedError(f"{expression}: no finite value")
+                if is_last or (good and (not sign or raw > 0 or raw < 0)):
+                    return enclosure_of_ball(raw), bits
             except UndecidedError:
                 # A primitive compared balls that overlap.
-                if 2 * bits > LAST_BITS:
+                if is_last:
                     raise
-                bits *= 2
-                continue
-            good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
-            if sign:
-                good = good and bool(raw > 0 or raw < 0)
-            if good or 2 * bits > LAST_BITS:
-                if not raw.is_finite():
-                    raise UndefinedError(f"{expression}: no finite value")
-                return enclosure_of_ball(raw), bits
         bits *= 2
 
 
@@ -71,8 +68,8 @@ def _rewritten(expression: sp.Basic) -> sp.Basic:
 
 def exact_values(symbols: Iterable[sp.Symbol], instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
     """Return an instance's numbers by some symbols."""
-    found = ((symbol, instance.get(symbol.name)) for symbol in symbols)
-    return {s: sp.Rational(v.numerator, v.denominator) for s, v in found if isinstance(v, int | Fraction)}
+    values = ((symbol, instance.get(symbol.name)) for symbol in symbols)
+    return {s: sp.Rational(v.numerator, v.denominator) for s, v in values if isinstance(v, int | Fraction)}  # pyright: ignore[reportReturnType]
 
 
 def _with_limits(expression: sp.Basic, instance: Mapping[str, Any]) -> sp.Basic:
@@ -82,20 +79,21 @@ def _with_limits(expression: sp.Basic, instance: Mapping[str, Any]) -> sp.Basic:
     return limits_at(expression, exact_values(expression.free_symbols, instance))
 
 
-def _put_enclosed(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
+def _with_enclosures(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
     """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
     values = dict(instance)
-    put: dict[sp.Basic, sp.Basic] = {}
+    substitution: dict[sp.Basic, sp.Basic] = {}
     for node, primitive in enclosed_applications(expression):
         arguments = [evaluate_rising(argument, instance)[0] for argument in node.args]
         if not all(isinstance(argument, Fraction) for argument in arguments):
             raise UndefinedError(f"{node}: its arguments must be rational")
-        symbol = sp.Symbol(f"{primitive.name} {len(put)}")
+        symbol = sp.Symbol(f"{primitive.name} {len(substitution)}")
         try:
-            put[node], values[symbol.name] = symbol, call_enclosed(primitive.name, primitive.evaluate, *arguments)
+            values[symbol.name] = call_enclosed(primitive.name, primitive.evaluate, *arguments)
         except OutOfTimeError as error:
             raise UndecidedError(f"{primitive.name}: {error}") from None
-    return (substituted(expression, put), values) if put else (expression, instance)
+        substitution[node] = symbol
+    return (substituted(expression, substitution), values) if substitution else (expression, instance)
 
 
 def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure | None:
@@ -151,6 +149,9 @@ def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], An
 
 
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return expressions' values in float64, for a search."""
+    """Return expressions' values in float64, for a search.
+
+    Raises an ArithmeticError or a ValueError where one has no value; a power of a negative number may be complex.
+    """
     names, program = _scan_program(expressions)
     return program(*(float(values[name]) for name in names))

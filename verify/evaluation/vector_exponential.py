@@ -4,8 +4,10 @@ import math
 from functools import cache
 from typing import Any
 
-_TO_INTEGER, _PER_LOG2 = 1.5 * 2.0**52, 1.4426950408889634
-"""Added to a number below 2^51, the first leaves the nearest integer in the last bits."""
+_TO_INTEGER = 1.5 * 2.0**52
+"""Added to a number below 2^51, it leaves the nearest integer in the last bits."""
+_PER_LOG2 = 1.4426950408889634
+"""1/log 2."""
 _HIGH, _LOW = 0.6931471803691238, 1.9082149292705877e-10
 """log 2 in two parts, of which the first times an integer up to 2^11 is exact."""
 _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.factorial(k) for k in range(2, 14))
@@ -39,8 +41,8 @@ def compiled_exponential() -> Any:
         p = _A8 + r * (_A9 + r * (_A10 + r * (_A11 + r * (_A12 + r * _A13))))
         p = _A2 + r * (_A3 + r * (_A4 + r * (_A5 + r * (_A6 + r * (_A7 + r * p)))))
         p = 1.0 + (r + r * r * p)
-        found = p * number_of((bits_of(shifted) + 1023) << 52)
-        found = 0.0 if x < -708.0 else found
-        return math.inf if x > 709.4 else found
+        value = p * number_of((bits_of(shifted) + 1023) << 52)  # pyright: ignore[reportCallIssue]
+        value = 0.0 if x < -708.0 else value
+        return math.inf if x > 709.4 else value
 
     return exponential

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """What an expression needs to have a value: its parts as they are written, kept where rewriting would drop them.
 
 An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, what is
@@ -9,10 +12,13 @@ value. Inside a limit, a substitution or a derivative it stays inside, where the
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+
+Replaced: TypeAlias = Mapping[Any, sp.Basic]
+"""What is put for symbols or other nodes; a mapping of symbols is none of nodes to a type checker."""
 
 
 class Provided(sp.Function):
@@ -20,13 +26,13 @@ class Provided(sp.Function):
 
     def _eval_derivative(self, s: sp.Symbol) -> sp.Expr:
         value, *needed = self.args
-        return provided(sp.diff(value, s), needed)
+        return provided(sp.diff(value, s), needed)  # pyright: ignore[reportReturnType]
 
 
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
     """Return what has the value where all that is needed has one; a value that says so already is not changed."""
     lost = _without(needed, value)
-    return Provided(*_united(value, lost)) if lost else value
+    return Provided(*_united(value, lost)) if lost else value  # pyright: ignore[reportReturnType]
 
 
 def _united(value: sp.Basic, lost: Sequence[sp.Basic]) -> tuple[sp.Basic, ...]:
@@ -41,26 +47,22 @@ def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
     return [part for part in needed if part not in there]
 
 
-def needs(expression: sp.Basic) -> tuple[sp.Basic, ...]:
-    """Return the parts of an expression, as written, that may have no value, in the symbols that are free in it."""
-    return _needs(expression)
-
-
 @lru_cache(maxsize=2**14)
-def _needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
+def needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
+    """Return the parts of an expression, as written, that may have no value, in the symbols that are free in it."""
     if not node.args:
         return (node,) if _is_none(node) else ()
     if isinstance(node, sp.Limit):
         inner, symbol, point, _ = node.args
-        outside = () if point is sp.oo else _needs(point)
-        return _all((node,), (part for part in _needs(inner) if symbol not in part.free_symbols), outside)
+        outside = () if point is sp.oo else needs(point)
+        return _all((node,), (part for part in needs(inner) if symbol not in part.free_symbols), outside)
     if isinstance(node, sp.Subs):
         inner, symbols, points = node.args
-        put = dict(zip(symbols, points, strict=True))
-        return _all(*(_rewritten(part, put) for part in _needs(inner)), *map(_needs, points))
+        replaced = dict(zip(symbols, points, strict=True))  # pyright: ignore[reportCallIssue]
+        return _all(*(needs(part.xreplace(replaced)) for part in needs(inner)), *map(needs, points))
     if isinstance(node, sp.Derivative):
-        return _needs(node.args[0])
-    below = _all(*map(_needs, node.args))
+        return needs(node.args[0])
+    below = _all(*map(needs, node.args))
     return _all(below, (node,)) if is_partial(node) else below
 
 
@@ -98,37 +100,33 @@ def _computed(node: sp.Basic) -> frozenset[sp.Basic]:
     return frozenset((node,)).union(*map(_computed, node.args))
 
 
-def _rewritten(part: sp.Basic, put: Mapping[Any, Any]) -> tuple[sp.Basic, ...]:
-    """Return what a part needs once something is put in: it may be no number, or need less."""
-    return _needs(part.xreplace(put))
-
-
-def substituted(expression: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
+def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     """Return an expression with nodes replaced, such that what is dropped by it is still needed."""
-    return _substituted(expression, tuple(put.items()))
+    return _substituted(expression, tuple(replaced.items()))
 
 
 @lru_cache(maxsize=2**12)
-def _substituted(expression: sp.Basic, pairs: tuple[tuple[Any, Any], ...]) -> sp.Basic:
-    put = dict(pairs)
+def _substituted(expression: sp.Basic, pairs: tuple[tuple[sp.Basic, sp.Basic], ...]) -> sp.Basic:
+    replaced = dict(pairs)
     # What binds a symbol is put in by itself: what is needed inside is about that symbol.
-    hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in put}
+    hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in replaced}
     if not hidden:
-        return _put_in(expression, put)
-    back = {dummy: _put_inside(binder, put) for binder, dummy in hidden.items()}
-    found = _put_in(expression.xreplace(hidden), put)
-    lost = (binder for dummy, binder in back.items() if dummy not in found.free_symbols)
-    return provided(found.xreplace(back), _all(*map(_needs, lost)))
+        return _put_in(expression, replaced)
+    back = {dummy: _put_inside(binder, replaced) for binder, dummy in hidden.items()}
+    visible = _put_in(expression.xreplace(hidden), replaced)
+    lost = (binder for dummy, binder in back.items() if dummy not in visible.free_symbols)
+    return provided(visible.xreplace(back), _all(*map(needs, lost)))
 
 
-def _put_in(expression: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
-    found = expression.xreplace(put)
-    if found is expression:
+def _put_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
+    result = expression.xreplace(replaced)
+    if result is expression:
         return expression
     needed: list[sp.Basic] = []
-    for part in (*_outside(expression, put), *_inside(expression, put)):
-        needed += _rewritten(part, put)
-    return provided(found, needed)
+    for part in (*_outside(expression, replaced), *_inside(expression, replaced)):
+        # What is put in may be no number, or need less.
+        needed += needs(part.xreplace(replaced))
+    return provided(result, needed)
 
 
 _BINDERS = (sp.Limit, sp.Subs, sp.Derivative)
@@ -143,36 +141,36 @@ def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
             yield from _binders(argument)
 
 
-def _put_inside(binder: sp.Basic, put: Mapping[Any, Any]) -> sp.Basic:
+def _put_inside(binder: sp.Basic, replaced: Replaced) -> sp.Basic:
     inner, symbols, *rest = binder.args
     if isinstance(binder, sp.Derivative):
-        return binder.func(substituted(inner, put), symbols, *rest)
+        return binder.func(substituted(inner, replaced), symbols, *rest)
     bound = {symbols} if isinstance(symbols, sp.Symbol) else set(symbols)
-    others = {key: value for key, value in put.items() if key not in bound}
+    others = {key: value for key, value in replaced.items() if key not in bound}
     point, *direction = rest
-    return binder.func(substituted(inner, others), symbols, substituted(point, put), *direction)
+    return binder.func(substituted(inner, others), symbols, substituted(point, replaced), *direction)
 
 
-def _outside(node: sp.Basic, put: Mapping[Any, Any]) -> tuple[sp.Basic, ...]:
+def _outside(node: sp.Basic, replaced: Replaced) -> tuple[sp.Basic, ...]:
     """Return what a node needs, but for what is only within replaced nodes."""
-    hidden = {key: sp.Dummy() for key in put if key.args and node.has(key)}
+    hidden = {key: sp.Dummy() for key in replaced if key.args and node.has(key)}
     if not hidden:
-        return _needs(node)
+        return needs(node)
     back = {dummy: key for key, dummy in hidden.items()}
-    return tuple(part.xreplace(back) for part in _needs(node.xreplace(hidden)))
+    return tuple(part.xreplace(back) for part in needs(node.xreplace(hidden)))
 
 
-def _inside(node: sp.Basic, put: Mapping[Any, Any]) -> Iterator[sp.Basic]:
+def _inside(node: sp.Basic, replaced: Replaced) -> Iterator[sp.Basic]:
     """Yield what the replacements need that occur."""
-    for key, value in put.items():
+    for key, value in replaced.items():
         if node.has(key):
-            yield from _needs(sp.sympify(value))
+            yield from needs(sp.sympify(value))
 
 
 def evaluated(before: Sequence[sp.Basic], after: sp.Basic) -> sp.Basic:
     """Return an expression that was made of others, such that what was dropped on the way is still needed."""
     # As SymPy makes them anew: else what is needed of 1/(x − 1·3) would be that, written so, for ever.
-    return provided(after, _all(*(_needs(_rebuilt(part)) for whole in before for part in _needs(whole))))
+    return provided(after, _all(*(needs(_rebuilt(part)) for whole in before for part in needs(whole))))
 
 
 @lru_cache(maxsize=2**12)
@@ -195,18 +193,18 @@ def taken_apart(expression: sp.Basic) -> tuple[sp.Basic, tuple[sp.Basic, ...]]:
     """Return an expression without its provisos, and what they need."""
     if not expression.has(Provided):
         return expression, ()
-    found: dict[sp.Basic, None] = {}
-    value = _taken(expression, found)
-    return value, tuple(found)
+    provisos: dict[sp.Basic, None] = {}
+    value = _taken(expression, provisos)
+    return value, tuple(provisos)
 
 
-def _taken(node: sp.Basic, found: dict[sp.Basic, None]) -> sp.Basic:
+def _taken(node: sp.Basic, provisos: dict[sp.Basic, None]) -> sp.Basic:
     if not node.has(Provided):
         return node
     if isinstance(node, Provided):
         value, *needed = node.args
         for part in needed:
             inner, more = taken_apart(part)
-            found.update(dict.fromkeys((*more, inner)))
-        return _taken(value, found)
-    return node.func(*(_taken(argument, found) for argument in node.args))
+            provisos.update(dict.fromkeys((*more, inner)))
+        return _taken(value, provisos)
+    return node.func(*(_taken(argument, provisos) for argument in node.args))

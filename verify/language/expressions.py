@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """The language of statements: which SymPy expressions it admits, their data form and their digest.
 
 An expression is written as nested lists, `["Add", …]`, with the arguments of commutative heads in
@@ -11,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from verify.errors import TheoremError
 from verify.language.definedness import evaluated, substituted
 
-Data = list[Any]
+Data: TypeAlias = list["Data | str | int"]
 
 RELATIONS: dict[str, type[sp.core.relational.Relational]] = {
     "Eq": sp.Eq,
@@ -36,7 +40,7 @@ class Case(sp.Function):
     """
 
 
-def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, Any]) -> sp.Basic:
+def decided(expression: sp.Basic, words: Mapping[str, Sequence[str]], instance: Mapping[str, object]) -> sp.Basic:
     """Return the expression with every Case chosen by the instance's words; `words` are those that each may be."""
     if not expression.has(Case):
         return expression
@@ -67,22 +71,11 @@ def difference(relation: sp.core.relational.Relational) -> sp.Expr:
     """Return larger minus smaller side of a relation (of an equation right minus left), where both have values."""
     left, right = relation.args
     upward = isinstance(relation, sp.StrictGreaterThan | sp.GreaterThan)
-    return evaluated(relation.args, left - right if upward else right - left)
+    return evaluated(relation.args, left - right if upward else right - left)  # pyright: ignore[reportOperatorIssue, reportReturnType]
 
 
-_HEADS: dict[str, Any] = {
-    "Case": Case,
-    "Add": sp.Add,
-    "Mul": sp.Mul,
-    "Pow": sp.Pow,
-    "exp": sp.exp,
-    "log": sp.log,
-    "Tuple": sp.Tuple,
-    "Derivative": sp.Derivative,
-    "Subs": sp.Subs,
-    "Limit": sp.Limit,
-    "transpose": sp.transpose,
-}
+_OPERATIONS = (Case, sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Tuple, sp.Derivative, sp.Subs, sp.Limit, sp.transpose)
+_HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATIONS}
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
@@ -143,11 +136,11 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
     return PRIMITIVES[name]
 
 
-def enclosed_applications(expression: sp.Basic) -> list[tuple[Any, Primitive]]:
+def enclosed_applications(expression: sp.Basic) -> list[tuple[AppliedUndef, Primitive]]:
     """Return what is applied of the primitives that are enclosed, in a fixed order."""
-    applied = sorted(sp.sympify(expression).atoms(sp.core.function.AppliedUndef), key=str)
-    found = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
-    return [(node, primitive) for node, primitive in found if primitive is not None and primitive.scan is not None]
+    applied = sorted(sp.sympify(expression).atoms(AppliedUndef), key=str)
+    known = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
+    return [(node, primitive) for node, primitive in known if primitive is not None and primitive.scan is not None]
 
 
 def refuse_float(numerator: int, denominator: int) -> None:
@@ -214,8 +207,8 @@ def _form(expression: sp.Basic, written: bool) -> Data:
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
     kept = [to_data(argument, written=written) for argument in expression.args if argument not in loose]
-    found = (_data(argument, written) for argument in loose)
-    arguments = [data for data, _ in sorted(found, key=itemgetter(1))] + kept
+    terms = (_data(argument, written) for argument in loose)
+    arguments = [data for data, _ in sorted(terms, key=itemgetter(1))] + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
     return [head, *arguments]
@@ -237,14 +230,14 @@ def _head_of(expression: sp.Basic) -> str:
 @lru_cache(maxsize=2**12)
 def bound_symbols(expression: sp.Basic) -> frozenset[sp.Basic]:
     """Return the symbols in which something is differentiated, substituted or let tend to a point."""
-    found: set[sp.Basic] = set()
+    bound: set[sp.Basic] = set()
     for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
-        found.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
-    return frozenset(found)
+        bound.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
+    return frozenset(bound)
 
 
 def from_data(data: Data) -> Any:
-    """Return the expression of a data form (the inverse of `to_data`)."""
+    """Return the expression of a data form (the inverse of `to_data`). Raises TheoremError for anything else."""
     match data:
         case ["Integer", text]:
             return sp.Integer(text)
@@ -255,7 +248,7 @@ def from_data(data: Data) -> Any:
         case ["Symbol", name, "noncommutative"]:
             return sp.Symbol(name, commutative=False)
         case ["Symbol", name, *assumptions]:
-            return sp.Symbol(name, **dict.fromkeys(assumptions, True))
+            return sp.Symbol(name, **dict.fromkeys(map(str, assumptions), True))
         case ["Primitive", name, version, *arguments]:
             if name not in PRIMITIVES or PRIMITIVES[name].version != version:
                 raise TheoremError(f"primitive {name}, version {version}: not known here")
@@ -264,15 +257,16 @@ def from_data(data: Data) -> Any:
             return RELATIONS[head](*map(from_data, arguments), evaluate=False)
         case [str(head), *arguments] if head in _HEADS:
             return _HEADS[head](*map(from_data, arguments))
-    raise TheoremError(f"{data!r}: not an expression of the language")
+        case _:
+            raise TheoremError(f"{data!r}: not an expression of the language")
 
 
-def digest(data: Mapping[str, Any]) -> str:
+def digest(data: Mapping[str, object]) -> str:
     """Return the SHA-256 of the canonical JSON of a statement's data, in hexadecimal."""
     return digest_of(canonical(data))
 
 
-def canonical(data: Mapping[str, Any]) -> str:
+def canonical(data: Mapping[str, object]) -> str:
     """Return a statement's data as the JSON text that its digest is of."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 

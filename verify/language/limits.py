@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Limits of rational functions, exactly, by truncated Laurent series over a field of the other symbols.
 
 SymPy's general limit algorithm is slow on expressions with many symbols, and wrong on some of

@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Polynomials in letters that stand for matrices, as monomials with their coefficients."""
 
 from functools import cache
@@ -18,12 +21,12 @@ def matrix(name: str) -> sp.Symbol:
 @cache
 def monomials(expression: sp.Expr) -> dict[Monomial, sp.Expr]:
     """Return a polynomial in matrices as monomials with their coefficients. Raises TheoremError for anything else."""
-    found: dict[Monomial, sp.Expr] = {}
+    collected: dict[Monomial, sp.Expr] = {}
     for term in sp.Add.make_args(sp.expand(expression)):
         scalars, factors = term.args_cnc()
         word = tuple(letter for factor in factors for letter in _letters(factor))
-        found[word] = found.get(word, sp.Integer(0)) + sp.Mul(*scalars)
-    expanded = {word: sp.expand(coefficient) for word, coefficient in found.items()}
+        collected[word] = collected.get(word, sp.Integer(0)) + sp.Mul(*scalars)
+    expanded = {word: sp.expand(coefficient) for word, coefficient in collected.items()}
     return {word: coefficient for word, coefficient in expanded.items() if coefficient != 0}
 
 

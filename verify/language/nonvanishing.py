@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Where polynomials cannot vanish: a small sufficient test on a domain of parameters."""
 
 from collections.abc import Sequence
@@ -23,7 +26,7 @@ def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Seque
 @lru_cache(maxsize=4096)
 def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]) -> int:
     """Return the sign that a polynomial is shown to have on the domain, 0 where none is."""
-    constant, factors = sp.factor_list(polynomial)
+    constant, factors = sp.factor_list(polynomial)  # pyright: ignore[reportAssignmentType]
     shifts = [{}, *({name: value} for name, value in filter(None, map(_relation_shift, domain)))]
     total = int(sp.sign(constant))
     for factor, times in factors:
@@ -78,9 +81,9 @@ def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
 def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
     for parameter in parameters:
         for symbol in factor.free_symbols:
-            if symbol.name == parameter.name and parameter.minimum is not None:
-                over = sp.Dummy(symbol.name, nonnegative=True)
-                factor = factor.subs(symbol, parameter.minimum + over)
+            if symbol.name == parameter.name and parameter.minimum is not None:  # pyright: ignore[reportAttributeAccessIssue]
+                over = sp.Dummy(symbol.name, nonnegative=True)  # pyright: ignore[reportAttributeAccessIssue]
+                factor = factor.subs(symbol, parameter.minimum + over)  # pyright: ignore[reportAssignmentType]
     return factor
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal, TypeAlias, cast
 
 from verify.errors import InputError, TheoremError
 
@@ -16,8 +16,8 @@ LARGEST_EXPONENT = 400
 LONGEST_LIST = 1000
 """Entries of a list; nothing here is about more."""
 
-Value = int | Fraction | str | tuple[Fraction, ...]
-Instance = Mapping[str, Value]
+Value: TypeAlias = int | Fraction | str | tuple[Fraction, ...]
+Instance: TypeAlias = Mapping[str, Value]
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
@@ -50,7 +50,7 @@ class Parameter:
     minimum: Fraction | int | None = None
     above: Fraction | int | None = None
     words: tuple[str, ...] = ()
-    default: Any = None
+    default: object = None
 
     def __post_init__(self) -> None:
         if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
@@ -66,15 +66,10 @@ class Parameter:
         if self.kind == "word":
             return f"must be one of {', '.join(self.words)}"
         number = "a number (such as 3, 0.25, 1e-3 or 1/500)"
-        noun = {"integer": "an integer", "rationals": "numbers separated by commas (such as 1,1/4), each"}.get(
-            self.kind, number
-        )
-        bound = ""
-        if self.minimum is not None:
-            bound = f" >= {self.minimum}"
-        elif self.above is not None:
-            bound = f" > {self.above}"
-        return f"must be {noun}{bound}"
+        nouns = {"integer": "an integer", "rationals": "numbers separated by commas (such as 1,1/4), each"}
+        above = "" if self.above is None else f" > {self.above}"
+        bound = above if self.minimum is None else f" >= {self.minimum}"
+        return f"must be {nouns.get(self.kind, number)}{bound}"
 
     def parse(self, value: object) -> Value:
         """Return `value` (text, int, Fraction, or a float as its shortest decimal) exactly, or raise InputError."""
@@ -102,16 +97,16 @@ class Parameter:
         if isinstance(value, str):
             parts: list[object] = [part.strip() for part in value.split(",")]
         else:
-            parts = list(value) if isinstance(value, list | tuple) else [value]
+            parts = list(cast("Iterable[object]", value)) if isinstance(value, list | tuple) else [value]
         if not parts or parts == [""]:
             raise InputError(self.name, "", "is empty; " + self.requirement)
         if len(parts) > LONGEST_LIST:
             raise InputError(self.name, f"{len(parts)} entries", f"lists are limited to {LONGEST_LIST} entries")
         if "" in parts:
-            raise InputError(self.name, value, f"entry {parts.index('') + 1} is empty; {self.requirement}")
+            raise InputError(self.name, value, f"entry {parts.index('') + 1} is empty; {self.requirement}")  # pyright: ignore[reportUnknownArgumentType]
         numbers = tuple(map(self._number, parts))
         if any(map(self._below, numbers)):
-            raise InputError(self.name, value, self.requirement)
+            raise InputError(self.name, value, self.requirement)  # pyright: ignore[reportUnknownArgumentType]
         return numbers
 
     def __contains__(self, value: object) -> bool:

@@ -1,8 +1,10 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Rational functions over ℚ in several symbols, kept in lowest terms by FLINT's polynomials."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import flint
 import sympy as sp
@@ -14,17 +16,18 @@ from verify.errors import BeyondReachError, UndefinedError
 class Quotient:
     """numerator/denominator in lowest terms; false exactly when it is 0."""
 
-    numerator: Any
-    denominator: Any
+    numerator: flint.fmpq_mpoly
+    denominator: flint.fmpq_mpoly
 
     @staticmethod
-    def reduced(numerator: Any, denominator: Any) -> "Quotient":
+    def reduced(numerator: flint.fmpq_mpoly, denominator: flint.fmpq_mpoly) -> "Quotient":
         """Return the quotient of two polynomials in lowest terms."""
         common = numerator.gcd(denominator)
-        return Quotient(numerator / common, denominator / common) if common != 1 else Quotient(numerator, denominator)
+        whole = common.is_one()
+        return Quotient(numerator, denominator) if whole else Quotient(numerator / common, denominator / common)
 
     def __bool__(self) -> bool:
-        return bool(self.numerator != 0)
+        return not self.numerator.is_zero()
 
     def __add__(self, other: "Quotient") -> "Quotient":
         if self.denominator == other.denominator:
@@ -50,7 +53,7 @@ class QuotientField:
         self._generators = dict(zip(self.symbols, context.gens(), strict=False))
         self._constant = context.constant
         self.zero, self.one = (Quotient(context.constant(n), context.constant(1)) for n in (0, 1))
-        self._divisors: list[Any] = []
+        self._divisors: list[flint.fmpq_mpoly] = []
 
     def inverse(self, value: Quotient) -> Quotient:
         """Return 1/value and note the divisor; UndefinedError for 0."""
@@ -85,7 +88,7 @@ class QuotientField:
         """Return the expression of an element."""
         return self._polynomial(value.numerator) / self._polynomial(value.denominator)
 
-    def _polynomial(self, polynomial: Any) -> sp.Expr:
+    def _polynomial(self, polynomial: flint.fmpq_mpoly) -> sp.Expr:
         return sp.Add(
             *(
                 sp.Rational(int(c.p), int(c.q)) * sp.Mul(*(s**k for s, k in zip(self.symbols, powers, strict=False)))

@@ -1,7 +1,10 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Recursions as data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 
@@ -26,7 +29,7 @@ class Dynamics:
         if not len(self.state) == len(self.initial) == len(self.step):
             raise TheoremError("a recursion needs one initial value and one step for each state variable")
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         lists = {"state": self.state, "initial": self.initial, "step": self.step}
         return {name: [to_data(item) for item in items] for name, items in lists.items()} | {

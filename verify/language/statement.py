@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Statements as data: parameters, labelled hypotheses, definitions and a claim of labelled clauses."""
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +28,7 @@ from verify.language.expressions import (
     has_matrices,
     to_data,
 )
-from verify.language.parameters import Parameter
+from verify.language.parameters import Instance, Parameter
 
 
 class ClauseData(Protocol):
@@ -63,7 +66,7 @@ class ClauseData(Protocol):
         """Return names that the clause binds itself, such as a recursion's state."""
         ...
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         ...
 
@@ -87,9 +90,8 @@ class Hypothesis:
         if self.relation is not None and not isinstance(self.relation, tuple(RELATIONS.values())):
             raise TheoremError(f"hypothesis {self.label}: {self.relation} is not a relation between expressions")
         if self.relation is not None and self.varies:
-            raise TheoremError(
-                f"hypothesis {self.label}: a relation is varied by dropping it, not by {self.varies.name}"
-            )
+            wrong = f"a relation is varied by dropping it, not by {self.varies.name}"
+            raise TheoremError(f"hypothesis {self.label}: {wrong}")
 
     @property
     def kind(self) -> str:
@@ -106,11 +108,9 @@ class Hypothesis:
         """Expression that is positive inside and 0 on the boundary."""
         assert self.relation is not None
         slack = difference(self.relation)
-        if isinstance(self.relation, sp.Eq):
-            return -Magnitude(slack)
-        return slack
+        return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         relation = None if self.relation is None else to_data(self.relation)
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
@@ -186,11 +186,11 @@ class Statement:
         fixed = {h.varies.name for h in self.hypotheses if h.varies}
         return not words or (in_scope and words <= fixed)
 
-    def specialised(self, instance: Mapping[str, Any]) -> "Statement":
-        """Return the statement with every Case decided by the instance's words."""
+    def specialised(self, instance: Instance) -> "Statement":
+        """Return the statement with every Case decided by the instance's words, which it has to have."""
         return self.specialise(self, instance)
 
-    def specialise(self, value: Any, instance: Mapping[str, Any]) -> Any:
+    def specialise(self, value: Any, instance: Instance) -> Any:
         """Return a value, such as one that is reported, with every Case in it decided by the instance's words."""
         words = {p.name: p.words for p in self.parameters if p.kind == "word"}
         return rewritten(value, lambda expression: decided(expression, words, instance)) if words else value
@@ -200,7 +200,7 @@ class Statement:
         # An expression's data are kept for the next statement with it: a copy for whoever changes his.
         return deepcopy(self._data())
 
-    def _data(self) -> dict[str, Any]:
+    def _data(self) -> dict[str, object]:
         return {
             "parameters": [_parameter_data(parameter) for parameter in self.parameters],
             "variables": [to_data(variable) for variable in self.variables],
@@ -256,14 +256,14 @@ def _refuse_ill_typed(statement: Statement) -> None:
         ("a relation of the domain", statement.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
         ("a clause", statement.clauses, lambda item: not _lacking(item)),
     ):
-        if not isinstance(items, tuple):
+        if not isinstance(items, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place")
         wrong = next((item for item in items if not right(item)), None)
         if wrong is not None:
             needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
             hint = needs if what == "a clause" else ""
             raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
-    if not isinstance(statement.definitions, Mapping):
+    if not isinstance(statement.definitions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TheoremError(f"definitions: is a {type(statement.definitions).__name__}, where a mapping is needed")
 
 
@@ -385,7 +385,7 @@ def _symbols_in(expression: sp.Basic) -> frozenset[sp.Symbol]:
 
 @lru_cache(maxsize=2**12)
 def _free_names(expression: sp.Basic) -> frozenset[str]:
-    return frozenset(symbol.name for symbol in expression.free_symbols)
+    return frozenset(symbol.name for symbol in expression.free_symbols)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
@@ -417,7 +417,7 @@ def _implied(symbol: sp.Symbol, parameter: Parameter) -> bool:
     )
 
 
-def _parameter_data(parameter: Parameter) -> dict[str, Any]:
+def _parameter_data(parameter: Parameter) -> dict[str, object]:
     bounds = {"minimum": parameter.minimum, "above": parameter.above}
     return {
         "name": parameter.name,

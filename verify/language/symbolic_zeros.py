@@ -1,3 +1,6 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Symbolic zeros: whether an expression vanishes identically, decided in a field of rational functions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,10 +39,10 @@ def substitute(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) ->
         return sp.Limit(substitute(inside, others), symbol, substitute(point, values), side)
     if not expression.has(sp.Limit):
         return substituted(expression, values)
-    found = expression.func(*(substitute(argument, values) for argument in expression.args))
+    replaced = expression.func(*(substitute(argument, values) for argument in expression.args))
     # Of what is needed, limits are looked at when they are carried out.
     needed = (part for part in needs(expression) if not part.has(sp.Limit))
-    return provided(found, [part for old in needed for part in needs(substitute(old, values))])
+    return provided(replaced, [part for old in needed for part in needs(substitute(old, values))])
 
 
 def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
@@ -55,11 +58,11 @@ def carry_out(expression: sp.Basic) -> tuple[sp.Basic, list[sp.Expr]]:
         symbol = node.args[1]
         whole, before = carry_out(node.args[0])
         inside, needed = taken_apart(whole)
-        limit, found = rational_limit(inside, *node.args[1:3])
+        limit, met = rational_limit(inside, *node.args[1:3])
         limits[node] = provided(limit, (part for part in needed if not part.has(symbol)))
         before += [_divided_by(part, symbol) for part in needed if part.has(symbol)]
         # What is divided by is not 0 near the point, where it is not 0 everywhere.
-        divisors += [sp.LC(each, symbol) if each.has(symbol) else each for each in before] + found
+        divisors += [sp.LC(each, symbol) if each.has(symbol) else each for each in before] + met
     return substituted(done, limits) if limits else done, divisors
 
 
@@ -85,17 +88,17 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> 
     So that they are right also where what a limit divides by in general vanishes. Raises UndefinedError where one is
     infinite, or where what it is of has no value.
     """
-    found: dict[sp.Basic, sp.Basic] = {}
+    limits: dict[sp.Basic, sp.Basic] = {}
     for node in outermost_limits(expression):
-        here = substitute(node, values)
-        if here.has(sp.zoo, sp.nan, sp.I) or here.args[0].has(sp.oo):
+        limit = substitute(node, values)
+        if limit.has(sp.zoo, sp.nan, sp.I) or limit.args[0].has(sp.oo):
             raise UndefinedError(f"{node}: has no value here")
-        if not here.free_symbols:
-            value, divisors = carry_out(here)
+        if not limit.free_symbols:
+            value, divisors = carry_out(limit)
             if not all(divisors):
                 raise UndefinedError(f"{node}: an inner limit divides by 0")
-            found[node] = value
-    return substituted(expression, found) if found else expression
+            limits[node] = value
+    return substituted(expression, limits) if limits else expression
 
 
 def zero_with_divisors(expression: sp.Expr) -> tuple[bool, list[sp.Expr]]:
@@ -178,6 +181,6 @@ def spread_points(symbols: Iterable[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.R
     yield from points
     for symbol in ordered:
         # An odd factor: odd numbers stay odd, and even ones even.
-        yield {**points[0], symbol: 1001 * points[0][symbol]}
+        yield {**points[0], symbol: 1001 * points[0][symbol]}  # pyright: ignore[reportReturnType]
         if not symbol.is_integer:
-            yield {**points[0], symbol: points[0][symbol] / 1001}
+            yield {**points[0], symbol: points[0][symbol] / 1001}  # pyright: ignore[reportReturnType]

@@ -61,19 +61,20 @@ class CriticalPoint:
 
 
 def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple[list[np.ndarray], int]:
-    """Return critical points in floats, the lowest loss first, and the number of starts until the deadline.
+    """Return critical points in floats, each of shape (p,), the lowest loss first, and the number of starts made.
 
-    Starts are drawn with a fixed seed: each unknown with a logarithm from N(0, 1.3²) and, one in seven, negative.
+    Starts are drawn with a fixed seed: each unknown with a logarithm from N(0, 1.3²) and, one in seven, negative. None
+    is made after the deadline, a time of `time.monotonic()`.
     """
     source, size = np.random.default_rng(0), len(problem.places)
-    found, tried = [np.zeros((0, size))], 0
+    ends, tried = [np.zeros((0, size))], 0
     while tried < starts and time.monotonic() < deadline:
         count = min(_BATCH, starts - tried)
         points = np.exp(source.normal(scale=_SPREAD, size=(count, size)))
         points *= np.where(source.random((count, size)) < _NEGATIVE, -1, 1)
-        found.append(_converged(problem, rule, points, downhill=tried // _BATCH % 2 == 1))
+        ends.append(_converged(problem, rule, points, downhill=tried // _BATCH % 2 == 1))
         tried += count
-    points = np.concatenate(found)
+    points = np.concatenate(ends)
     values = problem.at_points(Float64(), points, rule).value
     distinct: list[np.ndarray] = []
     for place in np.argsort(values, kind="stable"):
@@ -84,9 +85,9 @@ def search(problem: Composed, rule: Rule, starts: int, deadline: float) -> tuple
 
 
 def newton(problem: Composed, rule: Rule, start: Sequence[float]) -> np.ndarray | None:
-    """Return the critical point that Newton's method finds from one start, None where it finds none."""
-    found = _converged(problem, rule, np.array([start], float), downhill=False)
-    return found[0] if len(found) else None
+    """Return the critical point, of shape (p,), that Newton's method finds from one start, None where it finds none."""
+    ends = _converged(problem, rule, np.array([start], float), downhill=False)
+    return ends[0] if len(ends) else None
 
 
 def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: bool) -> np.ndarray:
@@ -94,10 +95,10 @@ def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: b
     ended = [points[:0]]
     for _ in range(_STEPS):
         with np.errstate(all="ignore"):
-            at = problem.at_points(Float64(), points, rule)
-            sizes = np.sqrt(np.abs(np.einsum("kii->ki", at.second)))
+            loss = problem.at_points(Float64(), points, rule)
+            sizes = np.sqrt(np.abs(np.einsum("kii->ki", loss.second)))
             sizes[sizes == 0] = 1
-            scaled, slope = at.second / (sizes[:, :, None] * sizes[:, None]), at.gradient / sizes
+            scaled, slope = loss.second / (sizes[:, :, None] * sizes[:, None]), loss.gradient / sizes
             good = np.isfinite(scaled).all((1, 2)) & np.isfinite(slope).all(1) & (np.abs(points) < _FARTHEST).all(1)
         points, sizes, scaled, slope = points[good], sizes[good], scaled[good], slope[good]
         if not len(points):
@@ -121,15 +122,17 @@ def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: b
 def certify(
     problem: Composed, moments: Sequence[Any], start: Sequence[float | Fraction], digits: int, deadline: float
 ) -> CriticalPoint | None:
-    """Return the critical point at a start to so many digits, None where none is certified."""
+    """Return the critical point at a start to so many decimal digits, by Krawczyk's test; None where none is certified.
+
+    `moments` are exact, of the measure of the loss; `deadline` is a time of `time.monotonic()`.
+    """
     target = int(3.33 * digits) + 24
     bits = 2 * target + 128
     while bits <= 2 * LAST_BITS + 256 and time.monotonic() < deadline:
         with balls(bits) as arithmetic:
-            at = [flint.arb(flint.fmpq(m.p, m.q)) for m in moments]
-            found = _certified(problem, arithmetic, at, start, target, bits)
-        if found is not None:
-            return found
+            point = _certified(problem, arithmetic, [flint.arb(m) for m in moments], start, target, bits)
+        if point is not None:
+            return point
         bits *= 2
     return None
 
@@ -150,21 +153,19 @@ def _certified(
     centre = tuple(Fraction(int((x * unit).mid().floor().unique_fmpz()), unit) for x in point)
     radius = Fraction(1, 2**target)
     test = krawczyk(problem, arithmetic, centre, radius, moments)
-    if test is None:
+    if test is None or not test[0]:
         return None
-    inside, at = test
-    if not inside:
-        return None
+    box = test[1]
     middle = problem.in_balls(arithmetic, [arithmetic.number(x) for x in centre], moments).value
     # |f(x) − f(c)| is at most Σ |G_i| on the box times the radius.
-    off = sum((abs(slope) for slope in at.gradient), flint.arb(0)) * arithmetic.number(radius)
+    off = sum((abs(slope) for slope in box.gradient), flint.arb(0)) * arithmetic.number(radius)
     loss = enclosure_of_ball(middle + flint.arb(0, off.upper()))
-    return CriticalPoint(centre, radius, loss, positive_definite(at.second), bits)
+    return CriticalPoint(centre, radius, loss, positive_definite(box.second), bits)
 
 
-def _newton_step(at: Values, point: Sequence[flint.arb]) -> list[flint.arb] | None:
+def _newton_step(loss: Values, point: Sequence[flint.arb]) -> list[flint.arb] | None:
     try:
-        step = at.second.mid().solve(flint.arb_mat([[slope.mid()] for slope in at.gradient]))
+        step = loss.second.mid().solve(flint.arb_mat([[slope.mid()] for slope in loss.gradient]))
     except ZeroDivisionError:
         return None
     moved = [(x - step[i, 0]).mid() for i, x in enumerate(point)]
@@ -174,16 +175,19 @@ def _newton_step(at: Values, point: Sequence[flint.arb]) -> list[flint.arb] | No
 def krawczyk(
     problem: Composed, arithmetic: Ball, centre: Sequence[Fraction], radius: Fraction, moments: Any
 ) -> tuple[bool, Values] | None:
-    """Return whether K(X) lies in the interior of X, and f on X; None where H(c) has no inverse that is found."""
+    """Return whether K(X) lies in the interior of X, and f on X; None where H(c) has no inverse that is found.
+
+    X has a centre of p numbers and a radius; the `moments` are balls.
+    """
     middle, reach, size = [arithmetic.number(x) for x in centre], arithmetic.number(radius), len(centre)
     side = flint.arb(0, reach)
-    here, box = (problem.in_balls(arithmetic, at, moments) for at in (middle, [x + side for x in middle]))
+    point, box = (problem.in_balls(arithmetic, part, moments) for part in (middle, [x + side for x in middle]))
     try:
-        inverse = here.second.inv().mid()
+        inverse = point.second.inv().mid()
     except ZeroDivisionError:
         return None
     identity = flint.arb_mat([[flint.arb(i == j) for j in range(size)] for i in range(size)])
-    sides, slopes = flint.arb_mat([[side]] * size), flint.arb_mat([[slope] for slope in here.gradient])
+    sides, slopes = flint.arb_mat([[side]] * size), flint.arb_mat([[slope] for slope in point.gradient])
     moved = (identity - inverse * box.second) * sides - inverse * slopes
     return all(bool(abs(moved[i, 0]) < reach) for i in range(size)), box
 
@@ -211,11 +215,10 @@ def disjoint(points: Sequence[CriticalPoint]) -> Iterator[CriticalPoint]:
     """Yield the points whose boxes do not meet those of any before."""
     kept: list[CriticalPoint] = []
     for point in points:
-        if all(_apart(point, other) for other in kept):
+        apart = (
+            any(abs(x - y) > point.radius + other.radius for x, y in zip(point.centre, other.centre, strict=True))
+            for other in kept
+        )
+        if all(apart):
             kept.append(point)
             yield point
-
-
-def _apart(one: CriticalPoint, other: CriticalPoint) -> bool:
-    reach = one.radius + other.radius
-    return any(abs(x - y) > reach for x, y in zip(one.centre, other.centre, strict=True))

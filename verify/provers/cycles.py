@@ -11,7 +11,8 @@ The observable is above the level on the way in and on every image of the set, h
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -21,16 +22,29 @@ import flint
 import numpy as np
 import sympy as sp
 
-from verify.evaluation.arithmetic import Ball, Float64, balls, enclosure_of_ball
-from verify.evaluation.iteration import INTERRUPTED, Passage, Values, first_passage, used_symbols
+from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, balls, fraction_of_point
+from verify.evaluation.iteration import INTERRUPTED, Passage, Values, bind_recursion, first_passage, step_program
 from verify.evaluation.programs import Program, compile_program
 from verify.language.recursion import Dynamics
 
 LONGEST_PERIOD = 8
-_SETTLED, _LATEST = 10_000, 50_000
-"""Steps after which a run has settled, or nothing is found; the last step at which it may enter the set."""
-_BITS, _ENTRY_BITS = 192, 2**15
+"""Of the cycles that are looked for, the shortest first."""
+_SETTLED = 10_000
+"""Steps after which a run has settled, or no cycle is found."""
+_LATEST = 50_000
+"""The last step at which the run may enter the set."""
+_BITS = 192
+"""Of the balls that the images of the set are enclosed in."""
+_ENTRY_BITS = 2**15
+"""The most bits with which the run is followed into the set."""
+_RADII = tuple(Fraction(1, 2**exponent) for exponent in range(4, 24, 2))
+"""Of the set, in turn: a smaller one is kept more easily, and entered later."""
 _CONTRACTION = 0.9999
+"""A cycle attracts where all eigenvalues of a period's Jacobian are smaller than this in size."""
+_NEWTON_STEPS = 50
+"""Towards a point of the cycle: where they have not converged by then, none is found."""
+_WORST_CONDITION = 1e6
+"""The condition number of the directions up to which their inverse is used."""
 QUICK_CONTRACTION = 0.98
 """A cycle that contracts by this in a period is entered, and certified, within a second."""
 
@@ -59,23 +73,29 @@ def _jacobian(dynamics: Dynamics) -> tuple[sp.Expr, ...]:
 
 
 @cache
-def _programs(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program, Program]:
-    jacobian = _jacobian(dynamics)
-    expressions = (*dynamics.step, dynamics.observable, *dynamics.initial, *jacobian)
-    fixed = used_symbols(expressions, dict.fromkeys(names), dynamics.state)
-    step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
-    return fixed, step, compile_program(jacobian, dynamics.state, fixed), compile_program(dynamics.initial, fixed)
+def _programs(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
+    fixed, step, _ = step_program(dynamics, names)
+    return fixed, step, compile_program(_jacobian(dynamics), dynamics.state, fixed)
+
+
+def _bound(dynamics: Dynamics, values: Values, arithmetic: Arithmetic) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the observable and the next state, and the Jacobian row by row, as functions of a state."""
+    fixed, step, jacobian = _programs(dynamics, frozenset(values))
+    numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
+    return step.bind(arithmetic, numbers), jacobian.bind(arithmetic, numbers)
 
 
 def avoids(dynamics: Dynamics, level: Fraction, values: Values, *, deadline: float) -> Cycle | None:
-    """Return a certified cycle by which the run never comes down to the level; None where none is found."""
-    found = approximate_cycle(dynamics, float(level), values)
-    if found is None:
+    """Return a certified cycle by which the run never comes down to the level; None where none is found.
+
+    `deadline` is a time of `time.monotonic()`. Raises KeyboardInterrupt at Ctrl-C.
+    """
+    attracting = approximate_cycle(dynamics, float(level), values)
+    if attracting is None:
         return None
-    period, centre, axes = found
+    period, centre, axes = attracting
     run = _run(dynamics, float(level), values, _LATEST)
-    for exponent in range(4, 24, 2):
-        radius = Fraction(1, 2**exponent)
+    for radius in _RADII:
         entered = _entry(run, centre, axes, float(radius) / 2)
         if entered is None:
             return None
@@ -88,37 +108,35 @@ def avoids(dynamics: Dynamics, level: Fraction, values: Values, *, deadline: flo
 def approximate_cycle(
     dynamics: Dynamics, level: float, values: Values, contraction: float = _CONTRACTION
 ) -> tuple[int, np.ndarray, np.ndarray] | None:
-    """Return, in float64, the period, a point of the cycle, and the directions in which it attracts, or None."""
+    """Return, in float64, the period, a point of the cycle (n,), and the directions in which it attracts (n, n).
+
+    None where there is no cycle that contracts by `contraction` in a period, by Newton's method from where the run is
+    after 10 000 steps.
+    """
     if any(expression.has(sp.Derivative, sp.Subs) for expression in _jacobian(dynamics)):
         # A primitive has no derivative in the language.
         return None
     run = _run(dynamics, level, values, _SETTLED)
     if len(run) <= _SETTLED:
         return None
-    fixed, step, jacobian, _ = _programs(dynamics, frozenset(values))
-    numbers = [float(values[symbol.name]) for symbol in fixed]
-    advance, slopes = step.bind(Float64(), numbers), jacobian.bind(Float64(), numbers)
+    advance, slopes = _bound(dynamics, values, Float64())
     for period in range(1, LONGEST_PERIOD + 1):
         centre = _fixed_point(advance, slopes, np.array(run[-1]), period)
         if centre is None:
             continue
         product = _power(advance, slopes, centre, period)[1]
         eigenvalues, vectors = np.linalg.eig(product)
-        largest = float(np.abs(eigenvalues).max())
         axes = _real(eigenvalues, vectors)
-        if not largest < contraction or np.linalg.cond(axes) > 1e6:
-            continue
-        return period, centre, axes
+        if np.abs(eigenvalues).max() < contraction and not np.linalg.cond(axes) > _WORST_CONDITION:
+            return period, centre, axes
     return None
 
 
 def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[tuple[float, ...]]:
     """Return the run's states in float64 while it is finite and above the level, at most some steps."""
-    fixed, step, _, initial = _programs(dynamics, frozenset(values))
-    numbers = [float(values[symbol.name]) for symbol in fixed]
     try:
-        advance = step.bind(Float64(), numbers)
-        state, states = tuple(float(x) for x in initial.bind(Float64())(*numbers)), []
+        advance, start = bind_recursion(dynamics, values, Float64())
+        state, states = tuple(float(x) for x in start), []
     except (ArithmeticError, ValueError, TypeError):
         # Balls say whether it has a value.
         return []
@@ -136,6 +154,7 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
 
 
 def _power(advance: Any, slopes: Any, state: np.ndarray, times: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the state after some steps, shape (n,), and the product of their Jacobians, shape (n, n)."""
     product = np.eye(len(state))
     for _ in range(times):
         product = np.array(slopes(*map(float, state))).reshape(product.shape) @ product
@@ -146,8 +165,8 @@ def _power(advance: Any, slopes: Any, state: np.ndarray, times: int) -> tuple[np
 def _fixed_point(advance: Any, slopes: Any, state: np.ndarray, period: int) -> np.ndarray | None:
     """Return a point of period `period` near a state, by Newton's method."""
     start = state
-    try:
-        for _ in range(50):
+    with suppress(np.linalg.LinAlgError, ArithmeticError, ValueError):
+        for _ in range(_NEWTON_STEPS):
             image, product = _power(advance, slopes, state, period)
             move = np.linalg.solve(np.eye(len(state)) - product, image - state)
             state = state + move
@@ -155,17 +174,13 @@ def _fixed_point(advance: Any, slopes: Any, state: np.ndarray, period: int) -> n
                 return None
             if np.abs(move).max() <= 1e-12 * (1 + np.abs(state).max()):
                 return state
-    except (np.linalg.LinAlgError, ArithmeticError, ValueError):
-        return None
     return None
 
 
 def _real(eigenvalues: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return real directions: eigenvectors, and real and imaginary parts of a complex pair's."""
-    columns = []
-    for value, vector in zip(eigenvalues, vectors.T, strict=True):
-        columns.append(vector.real if value.imag >= 0 else vector.imag)
-    return np.array(columns).T
+    pairs = zip(eigenvalues, vectors.T, strict=True)
+    return np.array([vector.real if value.imag >= 0 else vector.imag for value, vector in pairs]).T
 
 
 def _entry(run: list[tuple[float, ...]], centre: np.ndarray, axes: np.ndarray, radius: float) -> int | None:
@@ -178,31 +193,29 @@ def _certify(dynamics: Dynamics, level: Fraction, values: Values, candidate: Any
     period, entered, centre, axes, radius = candidate
     exact_centre, exact_axes = _exact(centre), _exact(axes)
     with balls(_BITS) as arithmetic:
-        fixed, step, jacobian, _ = _programs(dynamics, frozenset(values))
-        numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
-        advance, slopes = step.bind(arithmetic, numbers), jacobian.bind(arithmetic, numbers)
-        middle, directions = _column(exact_centre, arithmetic), _matrix(exact_axes, arithmetic)
+        advance, slopes = _bound(dynamics, values, arithmetic)
+        middle, directions = _matrix([[x] for x in exact_centre], arithmetic), _matrix(exact_axes, arithmetic)
         box = flint.arb_mat([[flint.arb(0, arithmetic.number(radius))] for _ in exact_centre])
         back, bound, reach = directions.inv(), arithmetic.number(level), arithmetic.number(radius)
-        point, spread, lowest = middle, directions, None
+        point, spread, lowest = middle, directions, list[flint.arb]()
         for _ in range(period):
             region = point + spread * box
-            observed = advance(*_entries(region))[0]
+            observed = advance(*region.entries())[0]
             if not (observed.is_finite() and observed > bound):
                 return None
-            lowest = observed.lower() if lowest is None or observed.lower() < lowest else lowest
+            lowest.append(observed.lower())
             size = len(exact_centre)
-            spread = flint.arb_mat(size, size, list(slopes(*_entries(region)))) * spread
-            point = flint.arb_mat([[x] for x in advance(*_entries(point))[1:]])
+            spread = flint.arb_mat(size, size, list(slopes(*region.entries()))) * spread
+            point = flint.arb_mat([[x] for x in advance(*point.entries())[1:]])
         room = reach - _norm(back * (point - middle))
         if not (room > 0 and _norm_at_most(back * spread, room / reach)):
             return None
         inside = lambda state: _norm(back * (flint.arb_mat([[x] for x in state]) - middle)) <= reach  # noqa: E731
-        found = _enter(dynamics, level, values, entered, inside, deadline)
-        least = enclosure_of_ball(lowest).lower
-    if found is None:
-        return None
-    return Cycle(period, found[0], exact_centre, exact_axes, radius, _rounded_down(Fraction(least), level), found[1])
+        entry = _enter(dynamics, level, values, entered, inside, deadline)
+        if entry is None:
+            return None
+        least = _rounded_down(fraction_of_point(min(lowest)), level)
+    return Cycle(period, entry[0], exact_centre, exact_axes, radius, least, entry[1])
 
 
 def _enter(
@@ -217,10 +230,9 @@ def _enter(
     if passage.why != "last step":
         return None
     with balls(passage.bits) as arithmetic:
-        fixed, step, _, _ = _programs(dynamics, frozenset(values))
-        advance = step.bind(arithmetic, [arithmetic.number(values[symbol.name]) for symbol in fixed])
+        advance, _ = bind_recursion(dynamics, values, arithmetic)
         bound, state = arithmetic.number(level), passage.state
-        # Rounding may have put the run in float64 elsewhere on the cycle.
+        # By rounding the run in float64 may be elsewhere on the cycle.
         for count in range(expected, expected + _LATEST // 10):
             observed, *following = advance(*state)
             if not observed > bound or time.monotonic() > deadline:
@@ -233,7 +245,7 @@ def _enter(
 
 def _norm(column: Any) -> flint.arb:
     """Return an upper bound of the norm: the square of a ball about 0 would contain negative numbers."""
-    return sum((abs(entry).upper() ** 2 for entry in _entries(column)), flint.arb(0)).sqrt()
+    return sum((abs(entry).upper() ** 2 for entry in column.entries()), flint.arb(0)).sqrt()
 
 
 def _norm_at_most(matrix: Any, bound: flint.arb) -> bool:
@@ -243,14 +255,6 @@ def _norm_at_most(matrix: Any, bound: flint.arb) -> bool:
     gap -= matrix.transpose() * matrix
     minors = (flint.arb_mat([[gap[i, j] for j in range(k)] for i in range(k)]).det() for k in range(1, size + 1))
     return all(minor > 0 for minor in minors)
-
-
-def _entries(column: Any) -> list[flint.arb]:
-    return [column[i, 0] for i in range(column.nrows())]
-
-
-def _column(numbers: Sequence[Fraction], arithmetic: Ball) -> Any:
-    return flint.arb_mat([[arithmetic.number(number)] for number in numbers])
 
 
 def _matrix(rows: Sequence[Sequence[Fraction]], arithmetic: Ball) -> Any:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Any, Literal
 
 import sympy as sp
@@ -17,6 +18,7 @@ from verify.language.recursion import Dynamics
 from verify.language.symbolic_zeros import vanishes
 
 MOST_BOXES = 1000
+"""Parts of the box, certified or waiting: with more the conditions are left undecided."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,16 @@ def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) 
     pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
     variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
     chart = {z: c.forward(u) for u, (z, c) in zip(variables, pairs, strict=True)}
-    # In the chart e^{−z}, z moves by m: u' = e^{−(z + m)} = u e^{−m}, simplified before m is put in.
+    # In the chart e^{−z}, z moves by m: u' = e^{−(z + m)} = u e^{−m}, simplified before m is substituted.
     moves = [sp.Dummy(real=True) for _ in pairs]
-    displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]
+    displacements = [(step - z).subs(chart) for z, step in zip(dynamics.state, dynamics.step, strict=True)]  # pyright: ignore[reportCallIssue]
     images = [
-        step.subs(chart) if c.chart == "identity" else c.inverse(chart[z] + move)
+        step.subs(chart) if c.chart == "identity" else c.inverse(chart[z] + move)  # pyright: ignore[reportCallIssue]
         for (z, c), step, move in zip(pairs, dynamics.step, moves, strict=True)
     ]
     hessian = sp.hessian(dynamics.observable, dynamics.state).subs(chart)
-    norm = sum(
-        (proof.metric[i] * proof.metric[j] * hessian[i, j] ** 2 for i in range(len(pairs)) for j in range(len(pairs))),
-        sp.Integer(0),
-    )
+    places = product(range(len(pairs)), repeat=2)
+    norm = sum((proof.metric[i] * proof.metric[j] * hessian[i, j] ** 2 for i, j in places), sp.Integer(0))
     ends = [end for _, c in pairs for end in (c.lower, c.upper)]
     starts = [c.inverse(z0) for (_, c), z0 in zip(pairs, dynamics.initial, strict=True)]
     bounds = (*ends, *starts, *proof.metric)
@@ -106,7 +106,11 @@ def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) 
 
 
 def certify_descent(dynamics: Dynamics, proof: Descent, values: Values, *, deadline: float) -> DescentResult:
-    """Certify at an instance, by bisection in interval arithmetic, that the observable never increases."""
+    """Certify at an instance, by bisection in interval arithmetic, that the observable never increases.
+
+    `deadline` is a time of `time.monotonic()`. Raises UndecidedError where a bound, the start or the metric is not
+    enclosed.
+    """
     if not _is_gradient_step(dynamics, proof.metric):
         return DescentResult(False, 0, "the step is not the scaled gradient step of the observable")
     bits = FIRST_BITS
@@ -122,9 +126,9 @@ def _certify(dynamics: Dynamics, proof: Descent, values: Values, bits: int, dead
         fixed, displacement, image, bounds = _descent_program(dynamics, proof, frozenset(values))
         numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
         size = len(dynamics.state)
-        found = bounds.bind(arithmetic)(*numbers)
-        box = tuple(Interval(found[2 * i].hi, found[2 * i + 1].lo) for i in range(size))
-        start, metric = found[2 * size : 3 * size], found[3 * size :]
+        outputs = bounds.bind(arithmetic)(*numbers)
+        box = tuple(Interval(outputs[2 * i].hi, outputs[2 * i + 1].lo) for i in range(size))
+        start, metric = outputs[2 * size : 3 * size], outputs[3 * size :]
         if not all(b.lo <= s.lo and s.hi <= b.hi for b, s in zip(box, start, strict=True)):
             return DescentResult(False, 0, "the initial point is not in the box")
         if not all(m.lo > 0 for m in metric):
@@ -183,7 +187,5 @@ def _centre(side: Interval) -> Interval:
 def _halves(box: Box, side: int) -> tuple[Box, Box]:
     whole = box[side]
     middle = _centre(whole).lo
-    return (
-        (*box[:side], Interval(whole.lo, middle), *box[side + 1 :]),
-        (*box[:side], Interval(middle, whole.hi), *box[side + 1 :]),
-    )
+    lower, upper = Interval(whole.lo, middle), Interval(middle, whole.hi)
+    return (*box[:side], lower, *box[side + 1 :]), (*box[:side], upper, *box[side + 1 :])

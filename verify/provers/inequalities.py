@@ -46,35 +46,38 @@ _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 @cache
 def positive_proof(relation: sp.core.relational.Relational, statement: "Statement", *, hypotheses: bool) -> Any:
-    """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None."""
+    """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None.
+
+    It is the data of a certificate, of kind "positive", "squares", "cases" or "logarithms". The result is cached.
+    """
     if isinstance(relation, sp.Eq):
         return None
-    margin = statement.expand(relation.gts) - statement.expand(relation.lts)
-    if margin.count_ops() > _MOST_OPERATIONS:
+    difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, _STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
+    if difference.count_ops() > _MOST_OPERATIONS:
         return None
-    if margin.has(sp.log):
-        return _by_logarithms(margin, statement, strict=isinstance(relation, _STRICT), hypotheses=hypotheses)
-    if not margin.is_rational_function(*margin.free_symbols):
+    if difference.has(sp.log):
+        return _by_logarithms(difference, statement, strict=strict, hypotheses=hypotheses)
+    if not difference.is_rational_function(*difference.free_symbols):
         return None
     known = [*statement.domain]
     if hypotheses:
         known += [h.relation for h in statement.hypotheses if h.relation is not None]
-    strict = isinstance(relation, _STRICT)
     few = []
-    for found in margins(margin, known, statement):
-        if found.parts is not None and is_shown(found.parts[0], found.parts[2], strict=strict):
-            return {"kind": "positive", **found.data()}
-        if len(found.chosen) <= _MOST_CHOSEN:
-            few.append(found)
-    for found in few:
-        if (square := _square(found, strict=strict)) is not None:
-            return {"kind": "squares", **found.data(), "squares": [square]}
-    few = [*few[:_MOST_SEARCHED], *_unshifted(few)]
+    for margin in margins(difference, known, statement):
+        if margin.parts is not None and is_shown(margin.parts[0], margin.parts[2], strict=strict):
+            return {"kind": "positive", **margin.data()}
+        if len(margin.chosen) <= _MOST_CHOSEN:
+            few.append(margin)
+    for margin in few:
+        if (square := _square(margin, strict=strict)) is not None:
+            return {"kind": "squares", **margin.data(), "squares": [square]}
+    # Some forms need what is homogeneous: the margin as it stands, where its bounds are more than signs.
+    few = few[:_MOST_SEARCHED] + [margin.unshifted for margin in few[:1] if any(margin.bounds.values())]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
-        for found in few:
+        for margin in few:
             try:
-                searched = _searched(found, strict, work if depth else Work(), depth)
+                searched = _searched(margin, strict, work if depth else Work(), depth)
             except Spent:
                 continue
             if searched is not None:
@@ -86,70 +89,63 @@ def _by_logarithms(margin: sp.Expr, statement: "Statement", *, strict: bool, hyp
     """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
     used = []
     for logarithm in sorted(margin.atoms(sp.log), key=str):
-        of, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
+        argument, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
         if not factor.is_Rational or factor == 0:
             return None
-        known = sp.Ge(of, 1, evaluate=False) if factor > 0 else sp.Gt(of, 0, evaluate=False)
+        known = sp.Ge(argument, 1, evaluate=False) if factor > 0 else sp.Gt(argument, 0, evaluate=False)
         if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None:
             return None
-        used.append({"of": to_data(of), "proof": proof})
-        margin = margin.subs(logarithm, 0 if factor > 0 else of - 1)
+        used.append({"of": to_data(argument), "proof": proof})
+        margin = margin.subs(logarithm, 0 if factor > 0 else argument - 1)
     left = (sp.Gt if strict else sp.Ge)(margin, 0, evaluate=False)
     proof = None if margin.has(sp.log) else positive_proof(left, statement, hypotheses=hypotheses)
     return None if proof is None else {"kind": "logarithms", "logarithms": used, "left": proof}
 
 
-def _unshifted(few: list[Margin]) -> list[Margin]:
-    """Return the margin as it stands, where its bounds are more than signs: some forms need what is homogeneous."""
-    return [few[0].unshifted] if few and any(few[0].bounds.values()) else []
-
-
-def _stated(found: Margin, tree: dict[str, Any]) -> dict[str, Any]:
+def _stated(margin: Margin, tree: dict[str, Any]) -> dict[str, Any]:
     """Return a proof by cases, or by squares alone where there is one case."""
     if tree.get("squares") and not tree["multipliers"]:
-        return {"kind": "squares", **found.data(), "squares": tree["squares"]}
-    return {"kind": "cases", **found.data(), "cases": tree}
+        return {"kind": "squares", **margin.data(), "squares": tree["squares"]}
+    return {"kind": "cases", **margin.data(), "cases": tree}
 
 
-def _searched(found: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, dict[str, Any]] | None:
+def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, dict[str, Any]] | None:
     """Return a tree of cases, and the margin with all bounds that it uses; of so many bounded slacks at most."""
-    orthant = _orthant(found, strict, work)
-    if orthant is not None and (tree := _leaf(found, orthant) or orthant.tree()) is not None:
-        return found, tree
+    orthant = _orthant(margin, strict, work)
+    if orthant is not None and (tree := _leaf(margin, orthant) or orthant.tree()) is not None:
+        return margin, tree
     if not depth:
         return None
-    for slack, place, nought, inside in found.bounded():
+    for slack, place, nought, inside in margin.bounded():
         work.spend(_BOUND)
         parts = [None if part is None else _searched(part, strict, work, depth - 1) for part in (inside, nought)]
         if parts[0] is None or (nought is not None and parts[1] is None):
             continue
-        name, bounds = (
-            found.name(slack),
-            {k: v for part in parts if part is not None for k, v in part[0].bounds.items()},
-        )
+        bounds = {name: bound for part in parts if part is not None for name, bound in part[0].bounds.items()}
+        name = margin.name(slack)
         tree = {"slack": name, "relation": place, "then": parts[0][1]}
         if parts[1] is not None:
             tree = {"slack": name, "at": "0", "times": None, "below": parts[1][1], "above": tree}
         # What is written over its bound in one part only does not occur in the other.
-        return replace(found, bounds=bounds), tree
+        return replace(margin, bounds=bounds), tree
     return None
 
 
-def _orthant(found: Margin, strict: bool, work: Work) -> Orthant | None:
+def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
     """Return the margin's numerator as a polynomial with integer coefficients; None where it is none, or too long."""
-    if found.parts is None:
+    if margin.parts is None:
         return None
-    above, _, symbols = found.parts
+    above, _, symbols = margin.parts
     terms = sp.Poly(above, *symbols).terms() if symbols else [((), above)]
     if len(symbols) > _MOST_VARIABLES or len(terms) > _MOST_TERMS or not all(c.is_Rational for _, c in terms):
         return None
-    common = lcm(*(int(c.q) for _, c in terms))
+    common = lcm(*(int(c.q) for _, c in terms))  # pyright: ignore[reportAttributeAccessIssue]
     signs = tuple(bool(symbol.is_positive) for symbol in symbols)
-    names = tuple(found.name(symbol) for symbol in symbols)
+    names = tuple(margin.name(symbol) for symbol in symbols)
     return Orthant({powers: int(c * common) for powers, c in terms if c}, names, signs, strict, work)
 
 
-def _leaf(found: Margin, orthant: Orthant) -> dict[str, Any] | None:
+def _leaf(margin: Margin, orthant: Orthant) -> dict[str, Any] | None:
     """Return what shows the sign without cases."""
     if not orthant.may_be_shown():
         return orthant.multiplied() if orthant.is_shown() else None
@@ -158,42 +154,39 @@ def _leaf(found: Margin, orthant: Orthant) -> dict[str, Any] | None:
         return None
     if (leaf := orthant.multiplied()) is not None:
         return leaf
-    if found.is_bounded:
+    if margin.is_bounded:
         return None
     orthant.work.spend(_SQUARES)
     if (squares := squares_in(orthant.terms, zeros)) is None:
         return None
-    above, below, symbols = found.parts  # type: ignore[misc]
+    above, below, symbols = margin.parts  # type: ignore[misc]
     left, stated = above, []
     scale = sp.Poly(above, *symbols).LC() / orthant.terms[sp.Poly(above, *symbols).LM().exponents]
     for square in squares:
         factor = scale * _expression({square.weight: square.factor}, symbols)
         root = _expression(square.root, symbols)
         left -= factor * root**2
-        stated.append(_in_symbols(found, factor / below, root))
+        stated.append(_in_symbols(margin, factor / below, root))
     return {"multipliers": [], "squares": stated} if is_shown(left, symbols, strict=orthant.strict) else None
 
 
 def _expression(terms: Any, symbols: list[sp.Symbol]) -> sp.Expr:
-    return sp.Add(
-        *(
-            sp.Rational(c.numerator, c.denominator) * sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True)))
-            for powers, c in terms.items()
-        )
-    )
+    """Return a polynomial {powers: coefficient} in some symbols."""
+    monomials = ((sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True))), c) for powers, c in terms.items())
+    return sp.Add(*(sp.Rational(c.numerator, c.denominator) * monomial for monomial, c in monomials))
 
 
-def _in_symbols(found: Margin, factor: sp.Expr, root: sp.Expr) -> dict[str, Any]:
+def _in_symbols(margin: Margin, factor: sp.Expr, root: sp.Expr) -> dict[str, Any]:
     """Return a square as a certificate states it, in the statement's symbols."""
     parts = {"factor": factor, "root": root}
-    return {name: to_data(sp.together(part.subs(found.meaning)), written=False) for name, part in parts.items()}
+    return {name: to_data(sp.together(part.subs(margin.meaning)), written=False) for name, part in parts.items()}  # pyright: ignore[reportCallIssue]
 
 
-def _square(found: Margin, *, strict: bool) -> dict[str, Any] | None:
+def _square(margin: Margin, *, strict: bool) -> dict[str, Any] | None:
     """Return a factor ≥ 0 and a root; the margin less factor · root² is positive."""
-    if found.parts is None or not found.parts[2]:
+    if margin.parts is None or not margin.parts[2]:
         return None
-    above, below, symbols = found.parts
+    above, below, symbols = margin.parts
     if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
         return None
     for factor, root in _candidates(sp.Poly(above, *symbols)):
@@ -205,7 +198,7 @@ def _square(found: Margin, *, strict: bool) -> dict[str, Any] | None:
             and is_shown(left, symbols, strict=strict)
             and all(is_shown(part, symbols, strict=True) for part in (divisor, below_factor, below_root))
         ):
-            return _in_symbols(found, factor / below, root)
+            return _in_symbols(margin, factor / below, root)
     return None
 
 

@@ -7,10 +7,10 @@ for coefficients in s its Bernstein coefficients. Splits go through where the po
 terms. The work is counted, not timed: what is found does not depend on the time it takes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import comb, gcd, log
+from math import comb, gcd, log, prod
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ _FAR = 12.0
 """Largest logarithm of a variable: e^12 is far enough for one term to be the largest."""
 _STILL = 1e-15
 """A Newton step that changes less than this is the last."""
+_ZERO_DENOMINATORS = (1, 4, 30, 1000)
+"""Bounds, in turn, of the denominators to which a zero's coordinates are rounded."""
+_CUT_DENOMINATORS = (1, 2, 3, 5, 10, 100, 10**6)
+"""Bounds, in turn, of the denominator of the number at which a variable is split: long ones make long coefficients."""
 
 
 class Spent(Exception):  # noqa: N818
@@ -71,7 +75,8 @@ class Orthant:
         """Whether no coefficient is negative, and where needed some term is nowhere 0."""
         if any(c < 0 for c in self.terms.values()):
             return False
-        return not self.strict or any(all(map(_or, self.positive, powers)) for powers in self.terms)
+        ends = [i for i, positive in enumerate(self.positive) if not positive]
+        return not self.strict or any(not any(powers[i] for i in ends) for powers in self.terms)
 
     def tree(self, depth: int = _MOST_DEPTH) -> dict[str, Any] | None:
         """Return cases, as a certificate states them, that show the sign; None where none are found."""
@@ -102,9 +107,9 @@ class Orthant:
         zero = self.zero(logs) if value < _NEAR else None
         if value < -_ZERO or (zero is not None and self._excluded(zero)):
             return None
-        found = self.multiplied()
-        if found is not None or not depth:
-            return found
+        leaf = self.multiplied()
+        if leaf is not None or not depth:
+            return leaf
         ranked = sorted(self._splits(logs, zero), key=_Split.badness)[:_MOST_TRIED]
         return next((tree for split in ranked if (tree := split.tree(depth - 1)) is not None), None)
 
@@ -151,7 +156,7 @@ class Orthant:
 
     def zero(self, logs: np.ndarray) -> tuple[Fraction, ...] | None:
         """Return a zero with simple coordinates near a point, if there is one."""
-        for most in (1, 4, 30, 1000):
+        for most in _ZERO_DENOMINATORS:
             point = tuple(Fraction(float(np.exp(x))).limit_denominator(most) for x in logs)
             if not self.value_at(point):
                 return point
@@ -172,13 +177,7 @@ class Orthant:
 
     def value_at(self, point: tuple[Fraction, ...]) -> Fraction:
         """Return the value at a point."""
-        total = Fraction(0)
-        for powers, coefficient in self.terms.items():
-            term = Fraction(coefficient)
-            for x, power in zip(point, powers, strict=True):
-                term *= x**power
-            total += term
-        return total
+        return sum((c * monomial(point, powers) for powers, c in self.terms.items()), Fraction(0))
 
     def _splits(self, logs: np.ndarray, zero: tuple[Fraction, ...] | None) -> "Iterator[_Split]":
         """Yield splits of each variable through a point, a zero, if any, at a number and at multiples of the others."""
@@ -199,13 +198,13 @@ class Orthant:
         alike = ways[np.count_nonzero(sizes > _ZERO) :]
         return [not alike.size or bool(np.abs(alike[:, i]).max() < _ZERO) for i in range(len(self.names))]
 
-    def _split(self, i: int, j: int | None, at: Fraction) -> "_Split":
+    def _split(self, i: int, j: int | None, cut: Fraction) -> "_Split":
         self.work.spend(2 * len(self.terms))
         zero = None if self.positive[i] else self.changed({p: c for p, c in self.terms.items() if not p[i]})
-        below = self.changed(_below(self.terms, i, j, at), i, positive=True)
-        above = self.changed(_above(self.terms, i, j, at), i, positive=False)
+        below = self.changed(_on_side(self.terms, i, j, cut, below=True), i, positive=True)
+        above = self.changed(_on_side(self.terms, i, j, cut, below=False), i, positive=False)
         below = below if j is None else below.changed(below.terms, j, positive=True)
-        return _Split(self.names[i], at, None if j is None else self.names[j], zero, below, above)
+        return _Split(self.names[i], cut, None if j is None else self.names[j], zero, below, above)
 
     def changed(self, terms: Mapping[Powers, int], i: int | None = None, *, positive: bool = False) -> "Orthant":
         """Return another polynomial, up to a positive factor, a variable's sign being another."""
@@ -220,19 +219,20 @@ class _Split:
     """What is left to show where a variable is told apart from a number, or a multiple of another variable."""
 
     name: Any
-    at: Fraction
+    cut: Fraction
     times: Any
     zero: Orthant | None
     below: Orthant
     above: Orthant
 
     def badness(self) -> float:
-        """Return what share of the terms' sizes is negative."""
-        return sum(map(_negative_share, (self.below, self.above)))
+        """Return what share of the terms is negative on either side, and a little for how many are."""
+        negative = ((sum(c < 0 for c in side.terms.values()), len(side.terms)) for side in (self.below, self.above))
+        return sum(count / max(1, size) + count / 1000 for count, size in negative)
 
     def tree(self, depth: int) -> dict[str, Any] | None:
         """Return the cases, where each is shown."""
-        tree: dict[str, Any] = {"slack": self.name, "at": str(self.at), "times": self.times}
+        tree: dict[str, Any] = {"slack": self.name, "at": str(self.cut), "times": self.times}
         for side, part in (("below", self.below), ("above", self.above)):
             tree[side] = part.shown(depth)
             if tree[side] is None:
@@ -251,13 +251,9 @@ def _moments(exponents: np.ndarray, powers: np.ndarray) -> tuple[np.ndarray, np.
     return mean, np.einsum("kt,ti,tj->kij", shares, powers, powers) - mean[:, :, None] * mean[:, None, :]
 
 
-def _or(positive: bool, power: int) -> bool:
-    return positive or not power
-
-
-def _negative_share(part: Orthant) -> float:
-    negative = sum(c < 0 for c in part.terms.values())
-    return negative / max(1, len(part.terms)) + negative / 1000
+def monomial(point: Sequence[Fraction], powers: Powers) -> Fraction:
+    """Return the value of a product of powers of the variables at a point."""
+    return prod((x**power for x, power in zip(point, powers, strict=True)), start=Fraction(1))
 
 
 def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
@@ -265,8 +261,8 @@ def _simple(value: float | Fraction, *, exact: bool) -> Fraction:
     if exact:
         return Fraction(value)
     top = Fraction(float(value))
-    found = (top.limit_denominator(most) for most in (1, 2, 3, 5, 10, 100, 10**6))
-    return next((x for x in found if abs(x - top) < top / 8), Fraction(1))
+    near = (top.limit_denominator(most) for most in _CUT_DENOMINATORS)
+    return next((x for x in near if abs(x - top) < top / 8), Fraction(1))
 
 
 def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Powers, int]:
@@ -278,28 +274,19 @@ def _product(left: Mapping[Powers, int], right: Mapping[Powers, int]) -> dict[Po
     return {powers: c for powers, c in result.items() if c}
 
 
-def _below(terms: Mapping[Powers, int], i: int, j: int | None, at: Fraction) -> dict[Powers, int]:
-    """Put x = t/(1 + s), times the power of 1 + s and of at's denominator that makes it a polynomial."""
+def _on_side(terms: Mapping[Powers, int], i: int, j: int | None, cut: Fraction, *, below: bool) -> dict[Powers, int]:
+    """Return a polynomial with t/(1 + s) for x, or t + s, where t is the cut, or the cut times the j-th variable.
+
+    It is multiplied with the powers of 1 + s and of the cut's denominator that leave integer coefficients.
+    """
     degree = max((powers[i] for powers in terms), default=0)
     result: dict[Powers, int] = {}
     for powers, c in terms.items():
-        k = powers[i]
-        scaled = c * at.numerator**k * at.denominator ** (degree - k)
-        for more in range(degree - k + 1):
-            place = _moved(powers, i, more, j, k)
-            result[place] = result.get(place, 0) + scaled * comb(degree - k, more)
-    return {powers: c for powers, c in result.items() if c}
-
-
-def _above(terms: Mapping[Powers, int], i: int, j: int | None, at: Fraction) -> dict[Powers, int]:
-    """Put x = t + s, times a power of at's denominator."""
-    degree = max((powers[i] for powers in terms), default=0)
-    result: dict[Powers, int] = {}
-    for powers, c in terms.items():
-        k = powers[i]
-        for more in range(k + 1):
-            place = _moved(powers, i, more, j, k - more)
-            scaled = c * comb(k, more) * at.numerator ** (k - more) * at.denominator ** (degree - k + more)
+        top = degree - powers[i] if below else powers[i]
+        for more in range(top + 1):
+            power = powers[i] if below else top - more
+            place = _moved(powers, i, more, j, power)
+            scaled = c * comb(top, more) * cut.numerator**power * cut.denominator ** (degree - power)
             result[place] = result.get(place, 0) + scaled
     return {powers: c for powers, c in result.items() if c}
 

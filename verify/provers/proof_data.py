@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 _EXTRA_BITS = 64
 """A re-check works with so many bits more, so that its own roundings matter little."""
-_EVERY, _INFLATION = 3, 4
-"""Every third of a run's checkpoints is stated, each wider by this: another order of operations rounds otherwise."""
+_EVERY = 3
+"""Every third of a run's checkpoints is stated."""
+_INFLATION = 4
+"""A checkpoint is wider than the one before by this: another order of operations rounds otherwise."""
 
 
 def number(value: Fraction | int) -> str:
@@ -38,13 +40,18 @@ def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, An
     """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
     if not isinstance(margin, Enclosure):
         return {"kind": "exact", "margin": number(margin)}
-    assert margin.lower is not None and margin.upper is not None and bits is not None
+    assert bits is not None
     return {"kind": "ball", "bits": bits + _EXTRA_BITS, "margin": _widened(margin)}
+
+
+def _ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
+    assert enclosure.lower is not None and enclosure.upper is not None
+    return Fraction(enclosure.lower), Fraction(enclosure.upper)
 
 
 def _widened(enclosure: Enclosure) -> list[str]:
     """Return the ends, moved apart by the width, though not past 0."""
-    low, high = Fraction(enclosure.lower or 0), Fraction(enclosure.upper or 0)
+    low, high = _ends(enclosure)
     room = min(high - low, min(abs(low), abs(high)) / 2)
     return [number(low - room), number(high + room)]
 
@@ -62,11 +69,8 @@ def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure,
 
 def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> dict[str, Any]:
     """Return the proof of an identity: factors of what is divided by, and the domain relation that shows each sign."""
-    listed = [
-        {"factor": to_data(factor), "shift": None if shift == -1 else shift}
-        for factor, shift in factors.items()
-        if shift is not None
-    ]
+    shown = ((to_data(factor), shift) for factor, shift in factors.items() if shift is not None)
+    listed = [{"factor": factor, "shift": None if shift == -1 else shift} for factor, shift in shown]
     return {"kind": "identity", "scope": scope, "factors": listed}
 
 
@@ -77,18 +81,15 @@ def passage_proof(passage: "Passage") -> dict[str, Any]:
 
 def tube_proof(horizon: "Horizon") -> dict[str, Any]:
     """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
-    nodes = [
-        [number(x) for x in (node.slow, *chain.from_iterable(zip(node.lower, node.upper, strict=True)))]
-        for node in horizon.nodes
-    ]
-    run = {"bits": horizon.bits + _EXTRA_BITS, "checkpoints": _run(horizon.start)["checkpoints"]}
+    ends = ((n.slow, *chain.from_iterable(zip(n.lower, n.upper, strict=True))) for n in horizon.nodes)
     return {
         "kind": "tube",
-        **run,
+        "bits": horizon.bits + _EXTRA_BITS,
+        "checkpoints": _run(horizon.start)["checkpoints"],
         "start": horizon.start.step,
         "slow": horizon.slow,
         "observable": to_data(horizon.observable),
-        "nodes": nodes,
+        "nodes": [[number(x) for x in node] for node in ends],
         "above": horizon.above,
         "steps": [number(step) for step in horizon.steps],
     }
@@ -139,8 +140,12 @@ def descent_proof(
 
 def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
     """Return the proof that a box holds exactly one root."""
+    return _box_proof("root", centre, radius, bits)
+
+
+def _box_proof(kind: str, centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
-    return {"kind": "root", "bits": bits + _EXTRA_BITS, **box}
+    return {"kind": kind, "bits": bits + _EXTRA_BITS, **box}
 
 
 def residual_proof(
@@ -148,8 +153,8 @@ def residual_proof(
 ) -> dict[str, Any]:
     """Return the proof about a residual polynomial: coefficients, intervals around roots, the least integral."""
     numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
-    found = {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
-    return found if minimum is None else {**found, "minimum": number(minimum)}
+    proof = {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
+    return proof if minimum is None else {**proof, "minimum": number(minimum)}
 
 
 def inverse_roots(roots: list[list[str]]) -> list[Any]:
@@ -176,7 +181,7 @@ def matrices_proof(
 
 def _around(root: Enclosure) -> list[str]:
     """Return short ends of an interval around a root; the root itself twice where it is rational."""
-    low, high = Fraction(root.lower or 0), Fraction(root.upper or 0)
+    low, high = _ends(root)
     if low == high:
         return [number(low)] * 2
     step = _power_below(high - low)
@@ -190,8 +195,7 @@ def no_root_proof(bits: int) -> dict[str, Any]:
 
 def stationary_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
     """Return the proof that a box holds a critical point: its centre in the unknowns that count, and its radius."""
-    box = {"centre": [number(x) for x in centre], "radius": number(radius)}
-    return {"kind": "stationary", "bits": bits + _EXTRA_BITS, **box}
+    return _box_proof("stationary", centre, radius, bits)
 
 
 def not_stationary_proof(bits: int) -> dict[str, Any]:
@@ -210,8 +214,7 @@ def _run(passage: "Passage") -> dict[str, Any]:
 
 def _ball(raw: flint.arb, bits: int, wider: int) -> list[str]:
     with flint.ctx.workprec(bits + _EXTRA_BITS):
-        found = enclosure_of_ball(raw)
-    low, high = Fraction(found.lower or 0), Fraction(found.upper or 0)
+        low, high = _ends(enclosure_of_ball(raw))
     middle = (low + high) / 2
     size = max(1, abs(middle.numerator).bit_length() - middle.denominator.bit_length() + 1)
     radius = wider * ((high - low) / 2 + Fraction(2) ** (size - bits))

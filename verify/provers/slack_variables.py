@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from verify.language.statement import Statement
 
 _MOST_RELATIONS = 3
+"""Relations used one after the other, in every order: three of n make n (n − 1) (n − 2) margins."""
 _STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
@@ -39,7 +40,7 @@ class Margin:
     chosen
         The relations that were used.
     steps
-        What was put for what, one after the other.
+        What was substituted for what, one after the other.
     known
         All relations that may be used.
     stated, statement
@@ -83,7 +84,7 @@ class Margin:
             if sign is None or not sign[1]:
                 return None
         turn = sign_of(below, symbols)[0]  # type: ignore[index]
-        return turn * above, turn * below, symbols
+        return turn * above, turn * below, symbols  # pyright: ignore[reportReturnType]
 
     def bounded(self) -> Iterator[tuple[sp.Symbol, int, "Margin | None", "Margin"]]:
         """Yield slacks that a further relation bounds from above, its place, and the margin in each of two cases.
@@ -104,19 +105,16 @@ class Margin:
                 if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per):
                     top = left.subs(slack, 0) / per
                     new = _slack(self.name(slack), strict=isinstance(relation, _STRICT))
-                    inside = over.with_slack(
-                        slack, top / (1 + new), new, top.subs(over.meaning) / over.symbol(slack) - 1
-                    )
-                    yield slack, i, None if slack.is_positive else over.with_slack(slack, sp.S.Zero), inside
+                    meant = top.subs(over.meaning) / over.symbol(slack) - 1  # pyright: ignore[reportCallIssue]
+                    inside = over.with_slack(slack, top / (1 + new), new, meant)
+                    yield slack, i, None if slack.is_positive else over.with_slack(slack, sp.S.Zero), inside  # pyright: ignore[reportReturnType]
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
         """The slacks, and symbols, that are a symbol less what it is above, with that symbol."""
-        found = {slack: symbol for step in self.steps for symbol, value in step.items() for slack in self._added(value)}
-        return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | found
-
-    def _added(self, value: sp.Expr) -> list[sp.Symbol]:
-        return [part for part in sp.Add.make_args(value) if part in self.meaning]
+        replaced = [pair for step in self.steps for pair in step.items()]
+        added = {part: symbol for symbol, value in replaced for part in sp.Add.make_args(value) if part in self.meaning}
+        return {symbol: symbol for symbol in self.expression.free_symbols if symbol not in self.meaning} | added  # pyright: ignore[reportReturnType]
 
     def symbol(self, slack: sp.Symbol) -> sp.Expr:
         """Return what a slack is in the statement's symbols."""
@@ -129,53 +127,56 @@ class Margin:
     def substituted(self, expression: sp.Expr) -> sp.Expr:
         """Return an expression in the slacks."""
         for step in self.steps:
-            expression = expression.subs(step, simultaneous=True)
+            expression = expression.subs(step, simultaneous=True)  # pyright: ignore[reportCallIssue]
         return expression
 
     def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Any = None, meant: Any = None) -> "Margin":
-        """Return it where a slack has a value; with a new slack in its place, and what that is."""
+        """Return the margin where a slack has a value; with a new slack in its place, and what that is."""
         steps, names, meaning = (*self.steps, {slack: value}), dict(self.names), dict(self.meaning)
         if new is not None:
             names[new], meaning[new] = self.name(slack), meant
-        put = self.expression.subs(slack, value)
-        bounded = self.is_bounded or new is not None
-        return replace(self, expression=put, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
+        left, bounded = self.expression.subs(slack, value), self.is_bounded or new is not None
+        return replace(self, expression=left, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
 
     def over(self, ends: Mapping[str, Any]) -> "Margin":
-        """Return it with more parameters written over their bounds."""
-        over = _slacks(self.statement, ends)
-        put = {symbol: _rational(ends[symbol.name]) + slack for symbol, slack in over.items()}
+        """Return the margin with more parameters written over their bounds."""
+        slacks = _slacks(self.statement, ends)
+        bounds = {symbol: sp.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in slacks}
+        substitution = {symbol: bounds[symbol] + slack for symbol, slack in slacks.items()}
         return replace(
             self,
-            expression=self.expression.subs(put, simultaneous=True),
-            meaning={**self.meaning, **{s: symbol - _rational(ends[symbol.name]) for symbol, s in over.items()}},
-            names={**self.names, **{slack: symbol.name for symbol, slack in over.items()}},
+            expression=self.expression.subs(substitution, simultaneous=True),  # pyright: ignore[reportCallIssue]
+            meaning={**self.meaning, **{slack: symbol - bounds[symbol] for symbol, slack in slacks.items()}},
+            names={**self.names, **{slack: symbol.name for symbol, slack in slacks.items()}},
             bounds={**self.bounds, **ends},
-            steps=(*self.steps, put),
+            steps=(*self.steps, substitution),
         )
 
 
 def margins(margin: sp.Expr, known: Sequence[Any], statement: "Statement") -> Iterator[Margin]:
-    """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds."""
+    """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds.
+
+    `known` are the relations that may be used; no relation at all comes first, then one, and so on.
+    """
     usable = [i for i, relation in enumerate(known) if _bounded(relation) is not None]
     for count in range(min(_MOST_RELATIONS, len(usable)) + 1):
         for chosen in permutations(usable, count):
-            found = Margin(margin, {}, {}, {}, chosen, (), known, margin, statement)
+            written = Margin(margin, {}, {}, {}, chosen, (), known, margin, statement)
             for i in chosen:
                 symbol, low, high = _bounded(known[i]), known[i].lts, known[i].gts
-                if symbol not in found.expression.free_symbols:
+                if symbol not in written.expression.free_symbols:
                     break
                 slack = _slack(i, strict=isinstance(known[i], _STRICT))
                 value = low + slack if symbol == high else high / (1 + slack)
-                found = replace(
-                    found,
-                    expression=found.expression.subs(symbol, value),
-                    meaning={**found.meaning, slack: high - low if symbol == high else high / low - 1},
-                    names={**found.names, slack: i},
-                    steps=(*found.steps, {symbol: value}),
+                written = replace(
+                    written,
+                    expression=written.expression.subs(symbol, value),  # pyright: ignore[reportCallIssue]
+                    meaning={**written.meaning, slack: high - low if symbol == high else high / low - 1},
+                    names={**written.names, slack: i},
+                    steps=(*written.steps, {symbol: value}),
                 )
             else:
-                yield found.over(dict(stated(statement, {symbol.name for symbol in found.expression.free_symbols})))
+                yield written.over(dict(stated(statement, {symbol.name for symbol in written.expression.free_symbols})))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _bounded(relation: Any) -> sp.Symbol | None:
@@ -202,10 +203,6 @@ def _slacks(statement: "Statement", ends: Mapping[str, Any]) -> dict[sp.Symbol, 
     return {s: _slack(s.name, strict=s.name in strict) for s in statement.symbols() if s.name in ends}
 
 
-def _rational(value: Any) -> sp.Rational:
-    return sp.Rational(value.numerator, value.denominator)
-
-
 def _is_positive(quotient: sp.Expr) -> bool:
     symbols = sorted(quotient.free_symbols, key=str)
     parts = sp.fraction(sp.together(quotient))
@@ -221,13 +218,13 @@ def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, boo
         return None
     if not all(coefficient.is_Rational for _, coefficient in terms):
         return None
-    found = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
-    if len(found) > 1:
+    signs = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
+    if len(signs) > 1:
         return None
-    if not found:
+    if not signs:
         return 0, False
     stays = any(all(s.is_positive or not k for s, k in zip(symbols, powers, strict=True)) for powers, _ in terms)
-    return found.pop(), stays
+    return signs.pop(), stays
 
 
 def is_shown(polynomial: sp.Expr, symbols: Sequence[sp.Symbol], *, strict: bool) -> bool:

@@ -12,9 +12,10 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
-from verify.provers.orthant_cases import Powers
+from verify.evaluation.arithmetic import exact_fraction, flint_rational
+from verify.provers.orthant_cases import Powers, monomial
 
 Terms = Mapping[Powers, Fraction]
 _MOST_MONOMIALS = 20
@@ -45,7 +46,10 @@ class Square:
 
 
 def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]]) -> list[Square] | None:
-    """Return squares that leave no negative coefficient when they are taken off, or None where none are found."""
+    """Return squares that leave no negative coefficient when they are taken off, or None where none are found.
+
+    `zeros` are points of the orthant at which the polynomial is 0.
+    """
     scale = max(map(abs, terms.values()))
     scaled = {powers: Fraction(c, scale) for powers, c in terms.items()}
     blocks = _blocks(scaled)
@@ -59,7 +63,7 @@ def squares_in(terms: Mapping[Powers, int], zeros: Sequence[Sequence[Fraction]])
             if all(zero)
             for signs in product((1, -1), repeat=len(zero))
         )
-        zeros = [*zeros, *(z for z in flips if not sum(c * _power(z, powers) for powers, c in scaled.items()))]
+        zeros = [*zeros, *(z for z in flips if not sum(c * monomial(z, powers) for powers, c in scaled.items()))]
     bases = [(weight, _vanishing(weight, monomials, zeros)) for weight, monomials in blocks]
     gram = _Gram.of_blocks(scaled, [(weight, basis) for weight, basis in bases if basis], zeros)
     if gram is None:
@@ -80,8 +84,7 @@ def _blocks(terms: Terms) -> list[tuple[Powers, list[Powers]]] | None:
         return None
     for weight in sorted(product((0, 1), repeat=len(tops)), key=sum):
         ranges = [range((top - w) // 2 + 1) for top, w in zip(tops, weight, strict=True)]
-        found = [z for z in product(*ranges) if least <= 2 * sum(z) + sum(weight) <= most]
-        blocks.append((weight, found))
+        blocks.append((weight, [z for z in product(*ranges) if least <= 2 * sum(z) + sum(weight) <= most]))
     blocks = _pruned(terms, blocks)
     if _is_large(blocks):
         # Those without a weight alone.
@@ -90,18 +93,17 @@ def _blocks(terms: Terms) -> list[tuple[Powers, list[Powers]]] | None:
 
 
 def _is_large(blocks: Sequence[tuple[Powers, Sequence[Powers]]]) -> bool:
-    sizes = [len(found) for _, found in blocks]
+    sizes = [len(monomials) for _, monomials in blocks]
     return sum(sizes) > _MOST_MONOMIALS or sum(n * (n + 1) // 2 for n in sizes) > _MOST_UNKNOWN
 
 
 def _pruned(terms: Terms, blocks: list[tuple[Powers, list[Powers]]]) -> list[tuple[Powers, list[Powers]]]:
     """Leave out monomials whose square nothing makes up for, and blocks that are no use for a negative coefficient."""
     while True:
-        mixed = {_sum(a, b, w) for w, found in blocks for a in found for b in found if a != b}
-        kept = [
-            (w, [a for a in found if terms.get(_sum(a, a, w), 0) > 0 or _sum(a, a, w) in mixed]) for w, found in blocks
-        ]
-        kept = [(w, found) for w, found in kept if len(found) > 1]
+        mixed = {_sum(a, b, w) for w, monomials in blocks for a in monomials for b in monomials if a != b}
+        squares = mixed | {powers for powers, c in terms.items() if c > 0}
+        kept = [(w, [a for a in monomials if _sum(a, a, w) in squares]) for w, monomials in blocks]
+        kept = [(w, monomials) for w, monomials in kept if len(monomials) > 1]
         if kept == blocks:
             break
         blocks = kept
@@ -112,16 +114,9 @@ def _sum(*powers: Powers) -> Powers:
     return tuple(map(sum, zip(*powers, strict=True)))
 
 
-def _power(point: Sequence[Fraction], powers: Powers) -> Fraction:
-    value = Fraction(1)
-    for x, power in zip(point, powers, strict=True):
-        value *= x**power
-    return value
-
-
 def _vanishing(weight: Powers, monomials: Sequence[Powers], zeros: Sequence[Sequence[Fraction]]) -> list[Terms]:
     """Return a basis of the combinations of monomials that are 0 at each zero where the weight is not."""
-    rows = [[_power(zero, z) for z in monomials] for zero in zeros if _power(zero, weight)]
+    rows = [[monomial(zero, z) for z in monomials] for zero in zeros if monomial(zero, weight)]
     _, kernel = _solved(rows, [Fraction(0)] * len(rows), len(monomials)) or ([], [])
     return [{z: c for z, c in zip(monomials, vector, strict=True) if c} for vector in kernel]
 
@@ -130,21 +125,18 @@ def _solved(
     rows: Sequence[Sequence[Fraction]], values: Sequence[Fraction], count: int
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
     """Return a solution of linear equations in so many unknowns, and a basis of what may be added; None for none."""
-    zero, one = Fraction(0), Fraction(1)
-    if not rows:
-        return [zero] * count, [[one if i == k else zero for i in range(count)] for k in range(count)]
-    entries = [fmpq(x.numerator, x.denominator) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
+    entries = [flint_rational(x) for row, value in zip(rows, values, strict=True) for x in (*row, value)]
     reduced, rank = fmpq_mat(len(rows), count + 1, entries).rref()
-    table = [[Fraction(int(reduced[i, k].p), int(reduced[i, k].q)) for k in range(count + 1)] for i in range(rank)]
+    table = [[exact_fraction(reduced[i, k]) for k in range(count + 1)] for i in range(rank)]
     leads = [next(k for k, x in enumerate(row) if x) for row in table]
     if count in leads:
         return None
-    first = [zero] * count
+    first = [Fraction(0)] * count
     for lead, row in zip(leads, table, strict=True):
         first[lead] = row[count]
     kernel = []
     for k in sorted(set(range(count)) - set(leads)):
-        vector = [one if i == k else zero for i in range(count)]
+        vector = [Fraction(i == k) for i in range(count)]
         for lead, row in zip(leads, table, strict=True):
             vector[lead] = -row[k]
         kernel.append(vector)
@@ -182,12 +174,12 @@ class _Gram:
                     part[powers] = part.get(powers, Fraction(0)) + c * e * (1 + (i != k))
                 taken.append(part)
         places = sorted({powers for part in (terms, *taken) for powers in part})
-        fixed = [powers for powers in places if any(_power(zero, powers) for zero in zeros)]
+        fixed = [powers for powers in places if any(monomial(zero, powers) for zero in zeros)]
         rows = [[part.get(powers, Fraction(0)) for part in taken] for powers in fixed]
-        found = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None
-        if found is None:
+        solution = _solved(rows, [terms.get(powers, Fraction(0)) for powers in fixed], len(taken)) if taken else None
+        if solution is None:
             return None
-        return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), *found)
+        return cls(terms, blocks, entries, taken, sorted(set(places) - set(fixed)), *solution)
 
     def interior_points(self) -> Iterator[list[Fraction]]:
         """Yield entries close to a numerical point well inside, with small denominators first."""
@@ -205,97 +197,111 @@ class _Gram:
                     entries = [x + step * v for x, v in zip(entries, vector, strict=True)]
             yield entries
 
-    def _newton(self) -> np.ndarray | None:
-        """Return a combination of the kernel at which the least eigenvalue and what is left are about largest."""
+    def _linear_forms(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return what is to be positive, linear in x: a matrix (len(x), n, n) a block, and a row for each term left.
+
+        x is 1, the combination of the kernel, and what all of these are above.
+        """
         directions = np.array([self.first, *self.kernel], dtype=float)
-        count, sizes = len(directions), [len(basis) for _, basis in self.blocks]
-        matrices = [np.zeros((count + 1, n, n)) for n in sizes]
+        count = len(directions)
+        matrices = [np.zeros((count + 1, n, n)) for n in (len(basis) for _, basis in self.blocks)]
         for e, (b, i, k) in enumerate(self.entries):
             matrices[b][:count, i, k] = matrices[b][:count, k, i] = directions[:, e]
         for matrix in matrices:
             matrix[count] = -np.eye(matrix.shape[1])
-        taken = np.array([[float(part.get(powers, 0)) for part in self.taken] for powers in self.free])
         left = np.zeros((len(self.free), count + 1))
         if len(self.free):
+            taken = np.array([[float(part.get(powers, 0)) for part in self.taken] for powers in self.free])
             left[:, :count] = -taken @ directions.T
             left[:, 0] += [float(self.terms.get(powers, 0)) for powers in self.free]
             # Where nothing can be taken off there is nothing to keep positive.
-            moved = np.abs(taken).max(axis=1) > 0
-            left = left[moved]
+            left = left[np.abs(taken).max(axis=1) > 0]
             left[:, count] = -1
-        # x: 1, the combination, and what all is above.
-        x = np.zeros(count + 1)
+        return matrices, left
+
+    def _newton(self) -> np.ndarray | None:
+        """Return a combination of the kernel at which the least eigenvalue and what is left are about largest."""
+        matrices, left = self._linear_forms()
+        x = np.zeros(left.shape[1])
         x[0] = 1
         lowest = [np.linalg.eigvalsh(m[0])[0] for m in matrices] + ([left[:, 0].min()] if len(left) else [])
-        x[count] = min([*lowest, 0.0]) - 1
+        x[-1] = min([*lowest, 0.0]) - 1
 
-        def inside(at: np.ndarray) -> bool:
-            if at[count] >= 1 or (len(left) and (left @ at).min() <= 0):
+        def inside(point: np.ndarray) -> bool:
+            if point[-1] >= 1 or (len(left) and (left @ point).min() <= 0):
                 return False
-            return all(np.linalg.eigvalsh(np.tensordot(at, m, 1))[0] > 0 for m in matrices)
+            return all(np.linalg.eigvalsh(np.tensordot(point, m, 1))[0] > 0 for m in matrices)
 
         weight = 1.0
         for _ in range(_STEPS):
-            gradient, hessian = np.zeros(count), 1e-9 * np.eye(count)
-            gradient[-1] -= weight
-            for m in matrices:
-                lower = np.linalg.inv(np.linalg.cholesky(np.tensordot(x, m, 1)))
-                scaled = (lower @ m[1:] @ lower.T).reshape(count, -1)
-                gradient -= scaled @ np.eye(m.shape[1]).ravel()
-                hessian += scaled @ scaled.T
-            if len(left):
-                scaled = left[:, 1:] / (left @ x)[:, None]
-                gradient -= scaled.sum(axis=0)
-                hessian += scaled.T @ scaled
-            gradient[-1] += 1 / (1 - x[count])
-            hessian[-1, -1] += 1 / (1 - x[count]) ** 2
-            step = np.concatenate([[0.0], -np.linalg.solve(hessian, gradient)])
-            length = 1.0
+            step, length = _newton_step(matrices, left, x, weight), 1.0
             while length > _ZERO_LENGTH and not inside(x + length * step):
                 length /= 2
             if length <= _ZERO_LENGTH:
                 break
             x = x + 0.9 * length * step
-            if x[count] > _ENOUGH:
+            if x[-1] > _ENOUGH:
                 break
             weight *= _GROWTH
-        return x[1:count] if x[count] > 0 else None
+        return x[1:-1] if x[-1] > 0 else None
 
     def decomposed(self, entries: Sequence[Fraction]) -> list[Square] | None:
         """Return the squares that the matrices are, exactly; None where one is not positive, or too much is taken."""
-        left = dict(self.terms)
-        for x, part in zip(entries, self.taken, strict=True):
-            for powers, c in part.items():
-                left[powers] = left.get(powers, Fraction(0)) - x * c
+        left = _combined([Fraction(1), *(-x for x in entries)], [self.terms, *self.taken])
         if any(c < 0 for c in left.values()):
             return None
         squares: list[Square] = []
         for b, (weight, basis) in enumerate(self.blocks):
-            rows = {(i, k): x for (at, i, k), x in zip(self.entries, entries, strict=True) if at == b}
-            found = _pivots([[rows[min(i, k), max(i, k)] for k in range(len(basis))] for i in range(len(basis))])
-            if found is None:
+            rows = {(i, k): x for (block, i, k), x in zip(self.entries, entries, strict=True) if block == b}
+            pivots = _pivots([[rows[min(i, k), max(i, k)] for k in range(len(basis))] for i in range(len(basis))])
+            if pivots is None:
                 return None
-            for factor, column in found:
-                root: dict[Powers, Fraction] = {}
-                for share, polynomial in zip(column, basis, strict=True):
-                    for powers, c in polynomial.items():
-                        root[powers] = root.get(powers, Fraction(0)) + share * c
+            for factor, column in pivots:
+                root = _combined(column, basis)
                 squares.append(Square(factor, weight, {powers: c for powers, c in root.items() if c}))
         return squares
 
 
+def _combined(shares: Sequence[Fraction], polynomials: Sequence[Terms]) -> dict[Powers, Fraction]:
+    """Return the linear combination of polynomials."""
+    result: dict[Powers, Fraction] = {}
+    for share, polynomial in zip(shares, polynomials, strict=True):
+        for powers, c in polynomial.items():
+            result[powers] = result.get(powers, Fraction(0)) + share * c
+    return result
+
+
+def _newton_step(matrices: Sequence[np.ndarray], left: np.ndarray, x: np.ndarray, weight: float) -> np.ndarray:
+    """Return the Newton step from x, 0 in its first entry, for the weighted last entry and the logarithmic barriers."""
+    count = len(x) - 1
+    gradient, hessian = np.zeros(count), 1e-9 * np.eye(count)
+    gradient[-1] -= weight
+    for m in matrices:
+        lower = np.linalg.inv(np.linalg.cholesky(np.tensordot(x, m, 1)))
+        scaled = (lower @ m[1:] @ lower.T).reshape(count, -1)
+        gradient -= scaled @ np.eye(m.shape[1]).ravel()
+        hessian += scaled @ scaled.T
+    if len(left):
+        scaled = left[:, 1:] / (left @ x)[:, None]
+        gradient -= scaled.sum(axis=0)
+        hessian += scaled.T @ scaled
+    gradient[-1] += 1 / (1 - x[-1])
+    hessian[-1, -1] += 1 / (1 - x[-1]) ** 2
+    return np.concatenate([[0.0], -np.linalg.solve(hessian, gradient)])
+
+
 def _pivots(matrix: list[list[Fraction]]) -> list[tuple[Fraction, list[Fraction]]] | None:
     """Return pivots d > 0 and columns c with Σ d c cᵀ the matrix; None where it is not positive semidefinite."""
-    found = []
+    pivots = []
     for k in range(len(matrix)):
         pivot = matrix[k][k]
         if pivot < 0 or (not pivot and any(matrix[k])):
             return None
         if pivot:
             column = [row[k] / pivot for row in matrix]
-            found.append((pivot, column))
+            pivots.append((pivot, column))
             matrix = [
                 [x - pivot * a * b for x, b in zip(row, column, strict=True)]
                 for row, a in zip(matrix, column, strict=True)
             ]
-    return found
+    return pivots

@@ -18,7 +18,7 @@ from verify.language.symbolic_zeros import vanishes
 from verify.provers.tube_paths import Node
 
 _WIDER = 2
-"""Slopes are enclosed wider by this than they were computed: another order of operations encloses them otherwise."""
+"""Radii of enclosed slopes are multiplied by this: a re-check encloses them in another order of operations."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Tube:
     observable: sp.Expr | None = None
 
     def expanded(self, expand: Callable[[Any], Any]) -> "Tube":
-        """Return it with a statement's definitions put in."""
+        """Return it with a statement's definitions substituted."""
         return self if self.observable is None else Tube(self.slow, expand(self.observable))
 
 
@@ -58,7 +58,11 @@ def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[li
 
 @dataclass
 class Cell:
-    """What is enclosed on a cell; faces[k] has the moves and D on the lower and upper edges of the k-th other."""
+    """What is enclosed on a cell, in balls.
+
+    For each of the others `slopes` has those of its lower and upper edge, `faces` its move and D on either, and `own`
+    the slopes of its move and of D in itself. D times the slow one's sign is between `lo` and `hi`.
+    """
 
     slopes: list[tuple[Any, Any]]
     lo: Any
@@ -69,41 +73,44 @@ class Cell:
 
     def keeps(self, slopes: Sequence[tuple[Any, Any]]) -> bool:
         """Whether the edges are kept where they go on with some slopes."""
-        for ((f_low, d_low), (f_high, d_high)), (own, across), (low, high) in zip(
-            self.faces, self.own, slopes, strict=True
-        ):
-            if not (f_low - low * d_low >= 0 and f_high - high * d_high <= 0):
-                return False
-            if not (1 + own - low * across >= 0 and 1 + own - high * across >= 0):
-                return False
-        return True
+        return all(
+            f_low - low * d_low >= 0
+            and f_high - high * d_high <= 0
+            and 1 + own - low * across >= 0
+            and 1 + own - high * across >= 0
+            for ((f_low, d_low), (f_high, d_high)), (own, across), (low, high) in zip(
+                self.faces, self.own, slopes, strict=True
+            )
+        )
 
 
 class Builder:
-    """What encloses cells, at the bits in force; `at` and `slopes` are functions of the slow variable and others."""
+    """What encloses cells, at the bits in force.
+
+    `values` and `slopes` are functions of the slow variable and the others, in `order`: the first gives the moves of
+    the others, that of the slow one, and the observable; the second their slopes, row by row, and then these. `sign` is
+    the slow one's way. Raises TheoremError where the slow variable is none of the recursion's, the observable is not
+    shown to be the recursion's, or there are no slopes.
+    """
 
     def __init__(self, dynamics: Dynamics, tube: Tube, values: Values, level: Fraction, arithmetic: Ball) -> None:
-        fixed, at, slopes = _programs(dynamics, tube, frozenset(values))
+        fixed, *programs = _programs(dynamics, tube, frozenset(values))
         numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
-        self.at, self.slopes, self.arithmetic = (
-            at.bind(arithmetic, numbers),
-            slopes.bind(arithmetic, numbers),
-            arithmetic,
-        )
-        self.level, self.others = arithmetic.number(level), len(dynamics.state) - 1
+        self.values, self.slopes = (program.bind(arithmetic, numbers) for program in programs)
+        self.arithmetic, self.level, self.others = arithmetic, arithmetic.number(level), len(dynamics.state) - 1
         self.order = [dynamics.state.index(tube.slow), *(i for i, z in enumerate(dynamics.state) if z != tube.slow)]
         self.form = dynamics.observable if tube.observable is None else tube.observable
         self.sign = 1
 
-    def enclose(self, here: Node, there: Node) -> Cell | None:
-        """Enclose what is asked of a cell; None where something is unbounded."""
+    def enclose(self, first: Node, second: Node) -> Cell | None:
+        """Enclose what is asked of the cell between two nodes; None where something is unbounded."""
         number, n = self.arithmetic.number, self.others
-        c, e = number(here.slow), number(there.slow)
+        c, e = number(first.slow), number(second.slow)
         middle, cell, width = (c + e) / 2, c.union(e), e - c
         along = cell - middle
         lows, highs = (
-            [(number(a), number(b)) for a, b in zip(getattr(here, end), getattr(there, end), strict=True)]
-            for end in ("lower", "upper")
+            [(number(a), number(b)) for a, b in zip(*edges, strict=True)]
+            for edges in ((first.lower, second.lower), (first.upper, second.upper))
         )
         slopes = [((b - a) / width, (y - x) / width) for (a, b), (x, y) in zip(lows, highs, strict=True)]
         hull = [a.union(b).union(x).union(y) for (a, b), (x, y) in zip(lows, highs, strict=True)]
@@ -117,7 +124,7 @@ class Builder:
         tilts = [(low + high) / 2 for low, high in slopes]
         rooms = [_about_zero((x - a) / 2, (y - b) / 2) for (a, b), (x, y) in zip(lows, highs, strict=True)]
 
-        def on(values: Sequence[Any], row: int, face: int | None = None, tilt: Any = None) -> Any:
+        def mean_value(values: Sequence[Any], row: int, face: int | None = None, tilt: Any = None) -> Any:
             """The mean-value form of an output over the tube, or over an edge of it."""
             own, *others = rows[row]
             across = flint.arb(0)
@@ -127,17 +134,17 @@ class Builder:
                     across += others[k] * rooms[k]
             return values[row] + own * along + across
 
-        values = self.at(middle, *centres)
-        move = self.sign * on(values, n)
+        values = self.values(middle, *centres)
+        move = self.sign * mean_value(values, n)
         faces = []
         for k in range(n):
             sides = []
             for ends, tilt in ((lows, slopes[k][0]), (highs, slopes[k][1])):
-                edge = self.at(middle, *(centres[j] if j != k else (ends[k][0] + ends[k][1]) / 2 for j in range(n)))
-                sides.append((on(edge, k, k, tilt), on(edge, n, k, tilt)))
+                edge = self.values(middle, *(centres[j] if j != k else (ends[k][0] + ends[k][1]) / 2 for j in range(n)))
+                sides.append((mean_value(edge, k, k, tilt), mean_value(edge, n, k, tilt)))
             faces.append(tuple(sides))
         own = [(rows[k][k + 1], rows[n][k + 1]) for k in range(n)]
-        return Cell(slopes, move.lower(), move.upper(), on(values, n + 1), faces, own)
+        return Cell(slopes, move.lower(), move.upper(), mean_value(values, n + 1), faces, own)
 
 
 def _about_zero(one: Any, other: Any) -> Any:

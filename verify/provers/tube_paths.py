@@ -1,4 +1,4 @@
-"""Where to put the nodes of a tube: guesses, in midpoints of balls, worth nothing until the cells certify them.
+"""Where the nodes of a tube are to be: guesses, in midpoints of balls, worth nothing until the cells certify them.
 
 The fast variables follow the slow one along dα/dC = f/D, in implicit Euler steps, which also go through the
 fast moves at the start. The edges around them come closer no faster than half as fast as the recursion brings
@@ -13,20 +13,30 @@ from typing import Any
 
 import flint
 
-from verify.evaluation.arithmetic import enclosure_of_ball
+from verify.evaluation.arithmetic import flint_rational, fraction_of_point
 
 _NEWTON_STEPS = 4
+"""Of an implicit Euler step. What they leave over moves a node, and costs no certainty."""
 _NARROW = 1 / 4000
 """How much D and the observable vary from the middle of the tube to an edge, relative to them, where most steps are."""
 _EDGE = 64
 """Edges are rounded to this share of the distance between them."""
-_FIRST_STEPS, _FEWEST_STEPS = 64, 2
-_GROWTH, _FASTER, _DIGITS = 1.5, 1.02, 8
+_FIRST_STEPS = 64
+"""Length of the first cell, in steps of the recursion."""
+_FEWEST_STEPS = 2
+"""A cell that is no longer than these steps is not tried."""
+_GROWTH = 1.5
+"""A cell is longer than the one before it by this factor at most."""
+_FASTER = 1.02
+"""Once a cell was shortened that factor is 1, and grows by this one from cell to cell."""
+_DIGITS = 8
+"""Binary digits of a cell's length: a certificate states the nodes exactly."""
 _ALONG = 1 / 500
 """How much D varies along a cell, relative to it, where most steps are."""
 _LOOSEST = 32
 """Elsewhere both are larger, by the root of all steps over those so far, and by no more than this."""
 _MOST_GUESSED = 3000
+"""Cells of an estimate: a path that has not met the level by then counts as one that never does."""
 _SHARP = 16
 """A cell in which the level may be met is shorter than the others by this."""
 
@@ -41,10 +51,15 @@ class Node:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A state on the path; moves of the others, of the slow one, and the observable; their slopes; the half-widths."""
+class PathPoint:
+    """A point of the path: its state (slow, others), what it gives, and how far the edges are to be from it.
 
-    at: tuple[Any, ...]
+    `moves` has the moves of the others, of the slow one, and the observable; `rows` the slopes of each in the state.
+    For each of the others `rooms` is the half-width of the tube, `units` what its edges are rounded to, and `largest`
+    the largest size so far.
+    """
+
+    state: tuple[Any, ...]
     moves: list[Any]
     rows: list[list[Any]]
     rooms: list[Any]
@@ -55,13 +70,13 @@ class _Place:
     def pace(self) -> Fraction:
         """The size of the slow move; 0 where it is not known."""
         move = abs(self.moves[-2])
-        return end(move) if move.is_finite() else Fraction(0)
+        return lower_end(move) if move.is_finite() else Fraction(0)
 
 
 class Path:
-    """The path from a state; `values(*state)` and `slopes(*state)` as in `tubes`, `sign` the slow one's way.
+    """The path from a state; `values` and `slopes` as in `Builder`, `sign` the slow one's way.
 
-    `steps` were made so far, of some that are expected.
+    `steps` were made so far, of some that are expected. A cell goes from `current` to `candidate`.
     """
 
     def __init__(
@@ -73,62 +88,66 @@ class Path:
         expected: float,
     ) -> None:
         self.values, self.slopes, self.steps, self.expected = values, slopes, max(steps, 1.0), expected
-        self.here = self.there = self._place([x.mid() for x in state], None, flint.arb(1) / 2**20)
-        self.sign = 1 if self.here.moves[-2] > 0 else -1
-        self.length = self.usual = _short(_FIRST_STEPS * self.here.pace, _DIGITS) if self.here.pace else Fraction(0)
+        self.current = self.candidate = self._point([x.mid() for x in state], None, flint.arb(1) / 2**20)
+        self.sign = 1 if self.current.moves[-2] > 0 else -1
+        self.length = self.usual = (
+            _short(_FIRST_STEPS * self.current.pace, _DIGITS) if self.current.pace else Fraction(0)
+        )
         self.growth, self.sharp = _GROWTH, False
 
     @property
     def looseness(self) -> float:
-        """How much less than where most steps are is asked for here."""
+        """How much less than where most steps are is asked for at the current step."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
-    def _place(self, at: Sequence[Any], before: _Place | None, step: Any) -> _Place:
-        n = len(at) - 1
-        moves = [x.mid() for x in self.values(*at)]
-        grid = [x.mid() for x in self.slopes(*at)]
+    def _point(self, state: Sequence[Any], before: PathPoint | None, step: Any) -> PathPoint:
+        """Return the point of a state, reached by a step of the slow variable from the one before, if any."""
+        n = len(state) - 1
+        moves = [x.mid() for x in self.values(*state)]
+        grid = [x.mid() for x in self.slopes(*state)]
         rows = [grid[i * (n + 1) : (i + 1) * (n + 1)] for i in range(n + 2)]
         rooms, units, largests = [], [], []
         for k in range(n):
             sizes = [abs(moves[i] / rows[i][k + 1]) for i in (n, n + 1)]
-            largest = abs(at[k + 1]) if before is None else max(before.largest[k], abs(at[k + 1]))
+            largest = abs(state[k + 1]) if before is None else max(before.largest[k], abs(state[k + 1]))
             largests.append(largest.mid())
-            room = (
-                _NARROW * self.looseness * min(x for x in (*sizes, largest or flint.arb(1)) if x.is_finite() and x > 0)
-            )
+            smallest = min(x for x in (*sizes, largest or flint.arb(1)) if x.is_finite() and x > 0)
+            room = _NARROW * self.looseness * smallest
             together = abs(rows[k][k + 1] * step / moves[n]) / 2
             if before is not None:
                 room = max(room, before.rooms[k] / (1 + together))
             rooms.append(room.mid())
             # Rounded, the edges' slopes differ by less than what they may.
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
-        return _Place(tuple(at), moves, rows, rooms, units, largests)
+        return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
     def first(self, slow: Any) -> Node:
         """Return the node at which the run comes in: a little behind its state."""
-        unit = _short(self.here.pace, 1) / 2
-        behind = end((self.sign * slow).lower()) // unit * unit
-        return _node(self.sign * behind, self.here)
+        unit = _short(self.current.pace, 1) / 2
+        behind = lower_end((self.sign * slow).lower()) // unit * unit
+        return _node(self.sign * behind, self.current)
 
     def ahead(self, last: Node) -> Node | None:
         """Return the next node at the length in force; None where that is a few steps only, or nothing is found."""
-        if not self.length > _FEWEST_STEPS * self.here.pace:
+        if not self.length > _FEWEST_STEPS * self.current.pace:
             return None
         slow = last.slow + self.sign * self.length
-        found = self._step(_number(slow), _number(slow - last.slow))
-        if found is None or not found.pace or not all(room.is_finite() and room > 0 for room in found.rooms):
+        point = self._step(_number(slow), _number(slow - last.slow))
+        if point is None or not point.pace or not all(room.is_finite() and room > 0 for room in point.rooms):
             return None
-        self.there = found
-        return _node(slow, found)
+        self.candidate = point
+        return _node(slow, point)
 
-    def _step(self, slow: Any, step: Any) -> _Place | None:
-        """Return the place at the end of an implicit Euler step: (α − α₀) D(α) = step · f(α), by Newton's method."""
-        before, rows = self.here.at[1:], self.here.rows
+    def _step(self, slow: Any, step: Any) -> PathPoint | None:
+        """Return the point at the end of an implicit Euler step: (α − α₀) D(α) = step · f(α), by Newton's method."""
+        before, rows = self.current.state[1:], self.current.rows
         n = len(before)
-        here = [x + (f / self.here.moves[n] * step).mid() for x, f in zip(before, self.here.moves, strict=False)]
+        others = [
+            x + (f / self.current.moves[n] * step).mid() for x, f in zip(before, self.current.moves, strict=False)
+        ]
         for _ in range(_NEWTON_STEPS if n else 0):
-            *moves, pace, _ = (x.mid() for x in self.values(slow, *here))
-            tilts = [((x - y) / step).mid() for x, y in zip(here, before, strict=True)]
+            *moves, pace, _ = (x.mid() for x in self.values(slow, *others))
+            tilts = [((x - y) / step).mid() for x, y in zip(others, before, strict=True)]
             residual = flint.arb_mat([[(f - t * pace).mid()] for f, t in zip(moves, tilts, strict=True)])
             matrix = [
                 [(rows[i][j + 1] - tilts[i] * rows[n][j + 1] - (pace / step if i == j else 0)).mid() for j in range(n)]
@@ -138,37 +157,37 @@ class Path:
                 moved = flint.arb_mat(matrix).solve(residual)
             except ZeroDivisionError:
                 return None
-            here = [(x - moved[i, 0]).mid() for i, x in enumerate(here)]
-        return self._place([slow.mid(), *here], self.here, step) if all(x.is_finite() for x in here) else None
+            others = [(x - moved[i, 0]).mid() for i, x in enumerate(others)]
+        return self._point([slow.mid(), *others], self.current, step) if all(x.is_finite() for x in others) else None
 
     def shorten(self) -> None:
         """Try a shorter cell; those after it grow less for a while."""
         self.length, self.growth = self.length / 2, 1.0
 
-    def back(self, place: _Place, length: Fraction) -> None:
-        """Go back to a place, and try a shorter cell from there."""
-        self.here = self.there = place
+    def back(self, point: PathPoint, length: Fraction) -> None:
+        """Go back to a point, and try from it a cell shorter than a length."""
+        self.current = self.candidate = point
         self.length, self.growth = length / 2, 1.0
 
     def sharpen(self) -> None:
         """Go on in short cells of one length: the level is met within a few of the usual ones."""
         if not self.sharp:
-            self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.here.pace)
+            self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.current.pace)
 
     def meets(self, level: Any) -> bool:
-        """Whether the observable seems to be at a level within about two cells from here."""
-        before, after = self.here.moves[-1], self.there.moves[-1]
+        """Whether the observable seems to be at a level within about two cells."""
+        before, after = self.current.moves[-1], self.candidate.moves[-1]
         return bool(after - level <= 2 * abs(before - after))
 
     def go_on(self) -> None:
         """Accept the node ahead, and choose the length of the next cell by how D varies along this one."""
         if not self.sharp:
-            varies = abs(1 - self.here.moves[-2] / self.there.moves[-2])
+            varies = abs(1 - self.current.moves[-2] / self.candidate.moves[-2])
             aim = _ALONG * self.looseness / max(float(varies), 1e-9)
-            self.steps += float(self.length / self.there.pace)
+            self.steps += float(self.length / self.candidate.pace)
             self.length = self.usual = _short(self.length * Fraction(min(max(aim, 0.5), self.growth)), _DIGITS)
             self.growth = min(_GROWTH, self.growth * _FASTER)
-        self.here = self.there
+        self.current = self.candidate
 
 
 def estimate(
@@ -176,36 +195,35 @@ def estimate(
 ) -> float:
     """Return about how many steps a run makes until its observable is at a level, by long cells; 0 for no end."""
     path = Path(values, slopes, state, steps, math.inf)
-    slow = end(path.here.at[0])
+    slow = lower_end(path.current.state[0])
     for _ in range(_MOST_GUESSED):
         node = path.ahead(Node(slow, (), ()))
-        if node is None or not path.there.moves[-1].is_finite():
+        if node is None or not path.candidate.moves[-1].is_finite():
             return 0.0
-        if path.there.moves[-1] <= level:
+        if path.candidate.moves[-1] <= level:
             return path.steps
         slow = node.slow
         path.go_on()
     return 0.0
 
 
-def _node(slow: Fraction, place: _Place) -> Node:
+def _node(slow: Fraction, point: PathPoint) -> Node:
+    """Return the node at a point, its edges rounded outwards."""
     lower, upper = [], []
-    for x, room, share in zip(place.at[1:], place.rooms, place.units, strict=True):
-        middle, half, unit = end(x), end(room), _short(end(share), 1)
+    for x, room, share in zip(point.state[1:], point.rooms, point.units, strict=True):
+        middle, half, unit = lower_end(x), lower_end(room), _short(lower_end(share), 1)
         lower.append((middle - half) // unit * unit)
         upper.append(-((-middle - half) // unit) * unit)
     return Node(slow, tuple(lower), tuple(upper))
 
 
-def end(point: Any) -> Fraction:
-    """Return a ball without radius, or the lower end of another, as a fraction."""
-    found = enclosure_of_ball(point)
-    assert found.lower is not None
-    return Fraction(found.lower)
+def lower_end(ball: Any) -> Fraction:
+    """Return the lower end of a ball: of one without radius, itself."""
+    return fraction_of_point(ball.lower())
 
 
 def _number(value: Fraction) -> Any:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator)).mid()
+    return flint.arb(flint_rational(value)).mid()
 
 
 def _short(value: Fraction, digits: int) -> Fraction:

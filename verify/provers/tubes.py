@@ -15,7 +15,7 @@ mean-value forms.
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,16 +27,22 @@ from verify.evaluation.arithmetic import LAST_BITS, Ball, balls
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, Values, first_passage
 from verify.language.recursion import Dynamics
 from verify.provers.tube_cells import Builder, Cell, Tube
-from verify.provers.tube_paths import Node, Path, end, estimate
+from verify.provers.tube_paths import Node, Path, PathPoint, estimate, lower_end
 
 MOST_CELLS = 60_000
+"""Of a tube: a certificate states each of its nodes."""
 WIDEST = Fraction(1, 100)
 """A tube whose count of steps is enclosed to this, relative to it, is not made again from a later start."""
 NEAR = 1_500_000
 """A level that is met within so many steps is left to be met step by step."""
 _STARTS = (2**14, 2**17)
+"""Steps that a run is followed before a tube begins: more where the first one finds no tube that is narrow enough."""
 _CELLS_BETWEEN_LOOKS = 64
-_MOST_UNDECIDED, _TRIES = 500, 3
+"""Cells between two reports of progress."""
+_MOST_UNDECIDED = 500
+"""Cells on which it stays open whether the level is met; with more the observable is not enclosed well enough."""
+_TRIES = 3
+"""A cell that fails at more lengths than this, each half the one before, takes the cell before it away with it."""
 _LOOSE = "the observable is not enclosed well enough"
 
 
@@ -86,13 +92,13 @@ def enclose_passage(
         if start.why != "last step":
             return start if start.reached else best
         try:
-            found = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
+            tried = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
         except KeyboardInterrupt:
             return replace(start, why=INTERRUPTED)
-        if found is None:
+        if tried is None:
             return best
-        if isinstance(found, Horizon) and (best is None or found.width < best.width):
-            best = found
+        if isinstance(tried, Horizon) and (best is None or tried.width < best.width):
+            best = tried
         if best and best.width <= WIDEST:
             break
     return best
@@ -112,34 +118,111 @@ def certify_tube(
     """Return a tube around a run from where it was followed to, or why none is found; None for a level that is near."""
     # What is small at the level is a difference of what is not.
     bits = max(start.bits, 128) + 4 * max(0, level.denominator.bit_length() - abs(level.numerator).bit_length())
-    found: Horizon | str | None = "the level is too small"
+    result: Horizon | str | None = "the level is too small"
     while bits <= LAST_BITS:
         with balls(bits) as arithmetic:
             try:
                 builder = Builder(dynamics, tube, values, level, arithmetic)
-                found = _build(builder, start, deadline, progress, near)
+                result = _build(builder, start, deadline, progress, near)
             except (TheoremError, UndefinedError, UndecidedError, ArithmeticError, ValueError) as error:
                 # Not smooth, or a number that is not finite.
                 return str(error)
-        if not isinstance(found, str) or time.monotonic() > deadline:
+        if not isinstance(result, str) or time.monotonic() > deadline:
             break
         bits *= 4
-    return found
+    return result
+
+
+@dataclass
+class _Construction:
+    """A tube under construction: nodes, the points of the path that they are at, and the cells between them.
+
+    The observable is above the level on the first `above` cells. `undecided` counts those on which that stays open, and
+    `tries` the lengths at which the next cell failed.
+    """
+
+    path: Path
+    nodes: list[Node]
+    points: list[PathPoint]
+    cells: list[Cell] = field(default_factory=list)
+    above: int = 0
+    undecided: int = 0
+    tries: int = 0
+
+    def fault(self, cell: Cell | None, node: Node, *, landed: bool) -> str:
+        """Say why a cell cannot be the next one; nothing where it can."""
+        if cell is None:
+            return "the recursion is not enclosed"
+        last = self.cells[-1] if self.cells else None
+        width = abs(node.slow - self.nodes[-1].slow)
+        if last and not (last.keeps(cell.slopes) and lower_end(last.hi) <= width):
+            return "a tube is not kept from cell to cell"
+        if landed:
+            return ""
+        if not cell.lo > 0:
+            return "the slow variable is not shown to move"
+        # Of the next cell's slopes nothing is known yet: they may change as they did before.
+        before = last.slopes if last else cell.slopes
+        after = [tuple(2 * b - a for a, b in zip(*pair, strict=True)) for pair in zip(before, cell.slopes, strict=True)]
+        return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a tube is not kept in a cell"
+
+    def extend(self, cell: Cell, node: Node) -> None:
+        """Add a cell that can be the next one, and the node at its end."""
+        self.cells.append(cell)
+        self.nodes.append(node)
+        self.tries = 0
+
+    def go_on(self) -> None:
+        """Go on behind the last cell, on which the observable is above the level, or not decided."""
+        self.above += not self.undecided
+        self.path.go_on()
+        self.points.append(self.path.current)
+
+    def shorten(self) -> None:
+        """Try a shorter cell; after some tries take the last one back, which left no room to turn from it."""
+        self.tries += 1
+        self.path.shorten()
+        if self.tries > _TRIES and self.cells and not self.undecided:
+            length = abs(self.nodes.pop().slow - self.nodes[-1].slow)
+            self.above -= 1
+            self.cells.pop()
+            self.points.pop()
+            self.path.back(self.points[-1], length)
+            self.tries = 0
+
+    def steps(self, slow: Any, start: int, arithmetic: Ball) -> tuple[int, int]:
+        """Return bounds on the first passage: all cells but the last are left, the first of them above the level."""
+        past = abs(slow - arithmetic.number(self.nodes[0].slow))
+        low, high = flint.arb(start), flint.arb(start)
+        left = self.cells[:-1]
+        for i, cell in enumerate(left):
+            width = arithmetic.number(abs(self.nodes[i + 1].slow - self.nodes[i].slow))
+            if i < self.above:
+                low += width / cell.hi - (past / cell.hi if i == 0 else max(flint.arb(0), (past / cell.hi - 1).upper()))
+            high += width / cell.lo
+            if i:
+                high += max(flint.arb(0), (past / left[i - 1].lo - past / cell.lo).upper())
+            past = cell.hi
+        if left:
+            high += past / left[-1].lo
+        slack = 1 + flint.arb(2) ** -40
+        return math.ceil(lower_end((low / slack).lower())), math.floor(lower_end((high * slack).upper()))
 
 
 def _build(
     builder: Builder, start: Passage, deadline: float, progress: Progress | None, near: int
 ) -> Horizon | str | None:
-    entry, arithmetic = [start.state[i] for i in builder.order], builder.arithmetic
-    expected = estimate(builder.at, builder.slopes, entry, start.step, builder.level)
+    """Return what `certify_tube` does, at the bits in force."""
+    entry, level = [start.state[i] for i in builder.order], builder.level
+    expected = estimate(builder.values, builder.slopes, entry, start.step, level)
     if 0 < expected <= near:
         return None
-    path = Path(builder.at, builder.slopes, entry, start.step, expected)
+    path = Path(builder.values, builder.slopes, entry, start.step, expected)
     builder.sign = path.sign
-    if not path.here.pace > 0:
+    if not path.current.pace > 0:
         return "the slow variable does not move"
-    nodes, cells, places = [path.first(entry[0])], list[Cell](), [path.here]
-    above, undecided, tries, why = 0, 0, 0, ""
+    tube, why = _Construction(path, [path.first(entry[0])], [path.current]), ""
+    nodes, cells = tube.nodes, tube.cells
     while len(nodes) < MOST_CELLS and time.monotonic() < deadline:
         if progress and len(nodes) % _CELLS_BETWEEN_LOOKS == 0:
             progress(int(path.steps))
@@ -147,59 +230,29 @@ def _build(
         if node is None:
             return why or "no tube is found"
         cell = builder.enclose(nodes[-1], node)
-        landed = cell is not None and bool(cell.observed <= builder.level)
-        why = _fault(cell, nodes, node, cells, landed)
-        if not why and cell is not None and not landed and not cell.observed > builder.level:
-            if path.meets(builder.level) and not path.sharp:
+        landed = cell is not None and bool(cell.observed <= level)
+        why = tube.fault(cell, node, landed=landed)
+        if not why and cell is not None and not landed and not cell.observed > level:
+            if path.meets(level) and not path.sharp:
                 path.sharpen()
                 continue
             why = "" if path.sharp else _LOOSE
-            undecided += not why
+            tube.undecided += not why
         if why or cell is None:
-            tries += 1
-            path.shorten()
-            if tries > _TRIES and cells and not undecided:
-                # The last cell leaves no room to turn from it: it was too long.
-                length = abs(nodes.pop().slow - nodes[-1].slow)
-                above -= 1
-                cells.pop()
-                places.pop()
-                path.back(places[-1], length)
-                tries = 0
+            tube.shorten()
             continue
-        tries = 0
-        if undecided > _MOST_UNDECIDED:
+        if tube.undecided > _MOST_UNDECIDED:
             return _LOOSE
-        if not cells and not _inside(entry, nodes[0], node, cell, arithmetic, builder.sign):
+        if not cells and not _inside(entry, nodes[0], node, cell, builder.arithmetic, builder.sign):
             return "the run is not in the tube where it begins"
-        cells.append(cell)
-        nodes.append(node)
-        if not landed:
-            above += not undecided
-            path.go_on()
-            places.append(path.here)
-            continue
-        steps = _steps(entry[0], nodes, cells, above, start.step, arithmetic)
-        least = min(end(c.observed.lower()) for c in cells[above:])
-        return Horizon(start, tuple(nodes), above, steps, least, builder.order[0], builder.form, arithmetic.bits)
+        tube.extend(cell, node)
+        if landed:
+            steps = tube.steps(entry[0], start.step, builder.arithmetic)
+            least = min(lower_end(c.observed.lower()) for c in cells[tube.above :])
+            slow, bits = builder.order[0], builder.arithmetic.bits
+            return Horizon(start, tuple(nodes), tube.above, steps, least, slow, builder.form, bits)
+        tube.go_on()
     return "the time ran out" if time.monotonic() >= deadline else f"more than {MOST_CELLS} cells"
-
-
-def _fault(cell: Cell | None, nodes: list[Node], node: Node, cells: list[Cell], landed: bool) -> str:
-    """Say why a cell cannot be the next one; nothing where it can."""
-    if cell is None:
-        return "the recursion is not enclosed"
-    width = abs(node.slow - nodes[-1].slow)
-    if cells and not (cells[-1].keeps(cell.slopes) and end(cells[-1].hi) <= width):
-        return "a tube is not kept from cell to cell"
-    if landed:
-        return ""
-    if not cell.lo > 0:
-        return "the slow variable is not shown to move"
-    # Of the next cell's slopes nothing is known yet: they may change as they did before.
-    before = cells[-1].slopes if cells else cell.slopes
-    after = [tuple(2 * b - a for a, b in zip(*pair, strict=True)) for pair in zip(before, cell.slopes, strict=True)]
-    return "" if cell.keeps(cell.slopes) and cell.keeps(after) else "a tube is not kept in a cell"
 
 
 def _inside(entry: Sequence[Any], first: Node, second: Node, cell: Cell, arithmetic: Ball, sign: int) -> bool:
@@ -210,24 +263,3 @@ def _inside(entry: Sequence[Any], first: Node, second: Node, cell: Cell, arithme
         return False
     sides = zip(entry[1:], first.lower, first.upper, cell.slopes, strict=True)
     return all(number(a) + low * past <= x <= number(b) + high * past for x, a, b, (low, high) in sides)
-
-
-def _steps(
-    slow: Any, nodes: list[Node], cells: list[Cell], above: int, start: int, arithmetic: Ball
-) -> tuple[int, int]:
-    """Return bounds on the first passage: all cells but the last are left, the first of them above the level."""
-    past = abs(slow - arithmetic.number(nodes[0].slow))
-    low, high = flint.arb(start), flint.arb(start)
-    left = cells[:-1]
-    for i, cell in enumerate(left):
-        width = arithmetic.number(abs(nodes[i + 1].slow - nodes[i].slow))
-        if i < above:
-            low += width / cell.hi - (past / cell.hi if i == 0 else max(flint.arb(0), (past / cell.hi - 1).upper()))
-        high += width / cell.lo
-        if i:
-            high += max(flint.arb(0), (past / left[i - 1].lo - past / cell.lo).upper())
-        past = cell.hi
-    if left:
-        high += past / left[-1].lo
-    slack = 1 + flint.arb(2) ** -40
-    return math.ceil(end((low / slack).lower())), math.floor(end((high * slack).upper()))

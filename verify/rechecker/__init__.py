@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from flint import arb, ctx
 
@@ -24,6 +23,7 @@ from .kinds.relations import enclose
 from .reading import (
     LONGEST_WORK,
     MOST_BYTES,
+    Data,
     Effort,
     Rejected,
     TooMuchWork,
@@ -65,7 +65,7 @@ class Accepted:
 
     theorem: str
     statement_digest: str
-    instance: Mapping[str, Any]
+    instance: Mapping[str, Data]
     in_scope: bool
     clauses: tuple[tuple[str, str, str, str], ...]
     uses: tuple[tuple[str, str], ...]
@@ -119,26 +119,27 @@ class Verdict:
 class Instance:
     """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
 
-    def __init__(self, statement: Any, instance: Any, work: float = LONGEST_WORK) -> None:
+    def __init__(self, statement: object, instance: object, work: float = LONGEST_WORK) -> None:
         """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
         _self_test()
         self._given, self._failed = None, Verdict(None)
         try:
             # As a file would say it.
             text = statement if isinstance(statement, str) else json.dumps(statement)
-            data = parse(f'{{"statement": {text}, "instance": {json.dumps(instance)}}}'.encode())
-            self._given = Given(data["statement"], data["instance"], Effort(work), strict=False)
+            data = items(parse(f"[{text}, {json.dumps(instance)}]".encode()), "the statement and the instance", 2)
+            self._given = Given(data[0], data[1], Effort(work), strict=False)
         except (Rejected, Unreadable, RecursionError) as error:
             self._failed = _refusal(error)
 
-    def verdict(self, clause: Any, stated: Any) -> Verdict:
+    def verdict(self, clause: object, stated: object) -> Verdict:
         """Check a clause, by its data, one of the statement's or another, against an outcome and its proof."""
         given = self._given
         if given is None:
             return self._failed
         try:
-            data = parse(json.dumps([clause, stated]).encode())
-            return Verdict(shown_of(given, *data, "clause")[2])
+            read, shows = items(parse(json.dumps([clause, stated]).encode()), "clause", 2)
+            shows = entries(shows, "clause", "label outcome proof", ("evidence",))
+            return Verdict(shown_of(given, read, shows, "clause")[2])
         except (Rejected, Unreadable, RecursionError) as error:
             return _refusal(error)
 
@@ -151,7 +152,7 @@ class Instance:
         except (Rejected, RecursionError) as error:
             return None, _refusal(error).why
 
-    def encloses(self, expression: Any, lower: Any, upper: Any, bits: int) -> Verdict:
+    def encloses(self, expression: object, lower: Data, upper: Data, bits: int) -> Verdict:
         """Check that the value of an expression, by its data, is in an interval of canonical numbers."""
         given = self._given
         if given is None:
@@ -171,7 +172,7 @@ def _refusal(error: Exception) -> Verdict:
     return Verdict(None, str(error), not isinstance(error, Unknown | TooMuchWork | Unreadable))
 
 
-def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
+def _checked(data: dict[str, Data], pins: Mapping[str, str]) -> Accepted:
     entries(data, "the certificate", _KEYS)
     theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
@@ -179,7 +180,7 @@ def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
     canonical = json.dumps(data["statement"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if hashlib.sha256(canonical.encode()).hexdigest() != stated:
         raise Rejected("statement_digest: is not the digest of the statement in the file")
-    uses = []
+    uses: list[tuple[str, str]] = []
     for i, pair in enumerate(items(data["uses"], "uses")):
         name, used = items(pair, f"uses[{i}]", 2)
         uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
@@ -192,23 +193,23 @@ def _checked(data: Any, pins: Mapping[str, str]) -> Accepted:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
     clauses = items(data["clauses"], "clauses", len(given.claim))
     pairs = enumerate(zip(given.claim, clauses, strict=True))
-    found = tuple(check_clause(given, clause, stated, f"clauses[{i}]") for i, (clause, stated) in pairs)
-    labels = [label for label, *_ in found]
+    shows = tuple(check_clause(given, clause, stated, f"clauses[{i}]") for i, (clause, stated) in pairs)
+    labels = [label for label, *_ in shows]
     if not labels or len(set(labels)) != len(labels):
         raise Rejected("statement.claim: has no clause, or two of one label")
-    return Accepted(theorem, stated, dict(data["instance"]), in_scope, found, tuple(uses), theorem in pins)
+    return Accepted(theorem, stated, given.instance, in_scope, shows, tuple(uses), theorem in pins)
 
 
-def _id(value: Any, where: str) -> str:
-    if not string(value, where).isprintable() or not 0 < len(value) <= 200:
+def _id(value: Data, where: str) -> str:
+    if not (text := string(value, where)).isprintable() or not 0 < len(text) <= 200:
         raise Rejected(f"{where}: {shown(value)} is no id")
-    return value
+    return text
 
 
-def _digest(value: Any, where: str) -> str:
-    if not _DIGEST.fullmatch(string(value, where)):
+def _digest(value: Data, where: str) -> str:
+    if not _DIGEST.fullmatch(text := string(value, where)):
         raise Rejected(f"{where}: {shown(value)} is not a SHA-256 in hexadecimal")
-    return value
+    return text
 
 
 @cache

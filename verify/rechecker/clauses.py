@@ -5,11 +5,10 @@ A new kind of clause is a line in the first; each kind of proof that is for it a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .given import Given
 from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, stationary, tubes
-from .reading import Rejected, Unknown, entries, shown, string
+from .reading import Data, Rejected, Unknown, entries, shown, string
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Kind:
 
     shows: Mapping[str, tuple[str, ...]]
     keys: str
-    check: Callable[[Given, Any, Any, str], bool | None]
+    check: Callable[[Given, dict[str, Data], dict[str, Data], str], bool | None]
     more: tuple[str, ...] = ()
     for_all: bool = False
     or_here: bool = False
@@ -77,57 +76,58 @@ KINDS = {
 }
 
 
-def is_for_all(proof: Any) -> bool:
+def is_for_all(proof: Data) -> bool:
     """Whether a proof is of a kind that shows a clause for all parameters, whatever it is of."""
-    known = type(proof) is dict and type(proof.get("kind")) is str and proof["kind"] in KINDS
-    return known and KINDS[proof["kind"]].for_all and proof.get("scope", "all") == "all"
+    if type(proof) is not dict or type(name := proof.get("kind")) is not str or name not in KINDS:
+        return False
+    return KINDS[name].for_all and proof.get("scope", "all") == "all"
 
 
-def check_clause(given: Given, clause: Any, stated: Any, where: str) -> tuple[str, str, str, str]:
-    """Check one clause of the claim against what a certificate states of it: label, outcome, evidence and proof."""
-    entries(stated, where, "label outcome evidence proof")
+def check_clause(given: Given, clause: Data, stated: Data, where: str) -> tuple[str, str, str, str]:
+    """Check one clause of the claim against what a certificate states of it: label, outcome, evidence and proof.
+
+    Raises Rejected where the proof does not show what is stated, or is not read here.
+    """
+    stated = entries(stated, where, "label outcome evidence proof")
     evidence = string(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
     return shown_of(given, clause, stated, where, evidence)
 
 
 def shown_of(
-    given: Given, clause: Any, stated: Any, where: str, claimed: str | None = None
+    given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None
 ) -> tuple[str, str, str, str]:
-    """Check the proof of a clause; return label, outcome, the evidence that it gives (`claimed`, if any), its kind."""
+    """Check the proof of a clause; return label, outcome, the evidence that it gives (`claimed`, if any), its kind.
+
+    Raises Rejected as `check_clause` does.
+    """
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
-    if string(clause.get("kind"), f"{where}.kind") not in CLAUSES:
-        raise Unknown(f"{where}.kind: {shown(clause['kind'])} is no kind of clause that this program knows")
-    form = CLAUSES[clause["kind"]]
+    if (said := string(clause.get("kind"), f"{where}.kind")) not in CLAUSES:
+        raise Unknown(f"{where}.kind: {shown(said)} is no kind of clause that this program knows")
+    form = CLAUSES[said]
     entries(clause, where, f"kind label says {form.keys}", form.more)
     string(clause["says"], f"{where}.says")
     label = string(clause["label"], f"{where}.label")
     if string(stated["label"], f"{where}.label") != label:
         raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
     outcome = string(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))
-    proof, at = stated["proof"], f"{where}.proof"
+    proof, inside = stated["proof"], f"{where}.proof"
     if type(proof) is not dict or "kind" not in proof:
-        raise Rejected(f"{at}.kind: missing")
-    name = string(proof["kind"], f"{at}.kind", list(KINDS))
+        raise Rejected(f"{inside}.kind: missing")
+    name = string(proof["kind"], f"{inside}.kind", list(KINDS))
     kind = KINDS[name]
-    entries(proof, at, f"kind {kind.keys}", kind.more)
-    if outcome not in kind.shows.get(clause["kind"], ()):
-        raise Rejected(f"{at}.kind: {name} does not prove that a clause of kind {clause['kind']} is {outcome}")
-    evidence = _evidence(given, clause, proof, claimed, where)
-    holds = kind.check(given, clause, proof, at)
+    entries(proof, inside, f"kind {kind.keys}", kind.more)
+    if outcome not in kind.shows.get(said, ()):
+        raise Rejected(f"{inside}.kind: {name} does not prove that a clause of kind {said} is {outcome}")
+    everywhere = is_for_all(proof)
+    for_all = everywhere and given.for_all(clause, hypotheses=form.rests_on_hypotheses)
+    # Monomials say nothing of an instance but its own words: where these choose, they show no more than that.
+    if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
+        raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
+    evidence = "proved" if for_all else "certified"
+    if claimed not in (None, evidence):
+        raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
+    holds = kind.check(given, clause, proof, inside)
     if holds is not None and holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the margin says otherwise")
     return label, outcome, evidence, name
-
-
-def _evidence(given: Given, clause: Any, proof: Any, claimed: str | None, where: str) -> str:
-    """Return what a proof gives: `proved` for all parameters, or `certified` at the instance."""
-    name, evidence = proof["kind"], "certified"
-    if is_for_all(proof):
-        for_all = given.for_all(clause, hypotheses=CLAUSES[clause["kind"]].rests_on_hypotheses)
-        if not for_all and (not KINDS[name].or_here or claimed == "proved"):
-            raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
-        evidence = "proved" if for_all else "certified"
-    if claimed not in (None, evidence):
-        raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
-    return evidence

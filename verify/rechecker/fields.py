@@ -1,18 +1,14 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
-"""Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions.
-
-A field has `number, symbol, plus, times, inverse, whole_power, real_power, exp, log, is_zero`, and `enclosed`
-where a number can be known by two bounds only.
-"""
+# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
+"""Values of expressions in a field: exact rationals, balls, and (elsewhere) intervals and rational functions."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from flint import arb
 
 from .nodes import Node, encloses, order, square_root
-from .primitives.table import enclosure
+from .primitives.table import Enclosure, enclosure
 from .reading import Effort, Rejected, Undefined, Unknown, shown
 from .terms import LARGEST_POWER, Terms
 
@@ -23,7 +19,43 @@ class NotExact(Rejected):
     """The value is not rational, or too large to be computed as one."""
 
 
-class Exact:
+V = TypeVar("V")
+
+
+class Field(Protocol[V]):
+    """What expressions have values in; operations raise Rejected where there is no value, or none that is known."""
+
+    def number(self, value: Fraction) -> V: ...
+
+    def symbol(self, node: Node) -> V:
+        raise Rejected(f"{shown(node.name)} has no value here")
+
+    def primitive_value(self, node: Node) -> V:
+        """Return the value of a node that is no operation; where a number may be known by two bounds, a primitive's."""
+        raise Rejected(f"{node.head} has no value here")
+
+    def plus(self, left: V, right: V) -> V: ...
+
+    def times(self, left: V, right: V) -> V: ...
+
+    def inverse(self, value: V) -> V: ...
+
+    def whole_power(self, value: V, power: int) -> V:
+        """Return a power; the exponent is not negative."""
+        ...
+
+    def real_power(self, base: V, power: V | Fraction) -> V: ...
+
+    def exp(self, value: V) -> V: ...
+
+    def log(self, value: V) -> V: ...
+
+    def is_zero(self, value: V) -> bool:
+        """Whether a value is known to be 0, which limits ask for."""
+        raise Unknown("a limit is outside what has a value here")
+
+
+class Exact(Field[Fraction]):
     """Exact rationals."""
 
     def __init__(self, effort: Effort) -> None:
@@ -40,10 +72,8 @@ class Exact:
     def number(self, value: Fraction) -> Fraction:
         return value
 
-    def symbol(self, node: Node) -> Fraction:
-        raise Rejected(f"{shown(node.value)} has no value here")
-
-    def enclosed(self, lower: Fraction, upper: Fraction) -> Fraction:
+    def primitive_value(self, node: Node) -> Fraction:
+        lower, upper = _bounds(self.effort, node)
         if lower != upper:
             raise NotExact("a primitive's value is not known exactly")
         return lower
@@ -97,7 +127,7 @@ def ball(value: Fraction) -> arb:
     return arb(value.numerator) if value.denominator == 1 else arb(value.numerator) / value.denominator
 
 
-class Balls:
+class Balls(Field[arb]):
     """Real balls at the precision in force; what is not finite is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
@@ -112,10 +142,8 @@ class Balls:
     def number(self, value: Fraction) -> arb:
         return self._kept(ball(value))
 
-    def symbol(self, node: Node) -> arb:
-        raise Rejected(f"{shown(node.value)} has no value here")
-
-    def enclosed(self, lower: Fraction, upper: Fraction) -> arb:
+    def primitive_value(self, node: Node) -> arb:
+        lower, upper = _bounds(self.effort, node)
         return self._kept(ball(lower).union(ball(upper)))
 
     def plus(self, left: arb, right: arb) -> arb:
@@ -130,7 +158,7 @@ class Balls:
     def whole_power(self, value: arb, power: int) -> arb:
         return self._kept(value**power, 2 * power.bit_length())
 
-    def real_power(self, base: arb, power: Any) -> arb:
+    def real_power(self, base: arb, power: arb | Fraction) -> arb:
         if isinstance(power, Fraction) and power.denominator == 2:
             root = self._kept(base.sqrt(), 5)
             return self.whole_power(root if power > 0 else self.inverse(root), abs(power.numerator))
@@ -151,56 +179,62 @@ class Balls:
         return bool(value == 0)
 
 
-def evaluate(terms: Terms, roots: Sequence[Node], field: Any, values: Mapping[Node, Any] | None = None) -> list[Any]:
-    """Return the values of some nodes in a field; some may be known."""
-    found = dict(values or {})
-    for node in order(roots, lambda n: n in found or n.head == "Limit"):
-        if node not in found:
-            found[node] = value_of(terms, node, field, found)
-    return [found[root] for root in roots]
+def _bounds(effort: Effort, node: Node) -> Enclosure:
+    """Return the two bounds of a primitive of numbers. Raises Rejected for any other node."""
+    if not encloses(node):
+        raise Rejected(f"{node.head} has no value here")
+    if any(argument.head != "number" for argument in node.args):
+        raise Rejected(f"{node.head}: an argument is no exact rational number here")
+    return enclosure(effort, node.head, tuple(argument.number for argument in node.args))
 
 
-def value_of(terms: Terms, node: Node, field: Any, found: Mapping[Node, Any]) -> Any:
-    """Return the value of a node whose arguments' values are known."""
+def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mapping[Node, V] | None = None) -> list[V]:
+    """Return the values of some nodes in a field; some may be known. Raises Rejected where one has none."""
+    values = dict(known or {})
+    for node in order(roots, lambda n: n in values or n.head == "Limit"):
+        if node not in values:
+            values[node] = value_of(terms, node, field, values)
+    return [values[root] for root in roots]
+
+
+def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
+    """Return the value of a node whose arguments' values are known. Raises Rejected where it has none."""
     terms.effort.spend(1)
     match node.head:
         case "number":
-            return field.number(node.value)
+            return field.number(node.number)
         case "symbol":
             return field.symbol(node)
         case "Add" | "Mul":
             combine = field.plus if node.head == "Add" else field.times
-            total = found[node.args[0]]
+            total = values[node.args[0]]
             for argument in node.args[1:]:
-                total = combine(total, found[argument])
+                total = combine(total, values[argument])
             return total
         case "Pow":
             base, exponent = node.args
             if exponent.head != "number":
-                return field.real_power(found[base], found[exponent])
-            power = exponent.value
+                return field.real_power(values[base], values[exponent])
+            power = exponent.number
             if power.denominator > 1:
-                return field.real_power(found[base], power)
-            raised = field.whole_power(found[base], abs(int(power)))
+                return field.real_power(values[base], power)
+            raised = field.whole_power(values[base], abs(int(power)))
             return raised if power > 0 else field.inverse(raised)
         case "exp":
-            return field.exp(found[node.args[0]])
+            return field.exp(values[node.args[0]])
         case "log":
-            return field.log(found[node.args[0]])
+            return field.log(values[node.args[0]])
         case "Limit":
             return _limit(terms, node, field)
-    if encloses(node) and hasattr(field, "enclosed"):
-        if any(argument.head != "number" for argument in node.args):
-            raise Rejected(f"{node.head}: an argument is no exact rational number here")
-        return field.enclosed(*enclosure(terms.effort, node.head, tuple(argument.value for argument in node.args)))
-    raise Rejected(f"{node.head} has no value here")
+        case _:
+            return field.primitive_value(node)
 
 
 class _TooFewTerms(ArithmeticError):  # noqa: N818
     """All known coefficients cancelled."""
 
 
-def _limit(terms: Terms, node: Node, field: Any) -> Any:
+def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
     """Return a limit by a truncated Laurent series x^v Σ c_i x^i around the point, known up to O(x^(v + terms)).
 
     The coefficients are in the field; whatever is divided by is a leading coefficient, so that the
@@ -208,9 +242,9 @@ def _limit(terms: Terms, node: Node, field: Any) -> Any:
     """
     inner, symbol, point = node.args
     if point.head == "Infinity":
-        inner = terms.substitute(inner, {symbol.value: terms.power(symbol, -1)})
+        inner = terms.substitute(inner, {symbol.name: terms.power(symbol, -1)})
     elif point is not terms.zero:
-        inner = terms.substitute(inner, {symbol.value: terms.add((point, symbol))})
+        inner = terms.substitute(inner, {symbol.name: terms.add((point, symbol))})
     roots = [inner] if point.head == "Infinity" else [inner, point]
     # A limit inside that depends on the symbol is none of the constants, and is not read.
     parts = order(roots, lambda n: not n.free & symbol.free or n.head == "Limit")
@@ -218,68 +252,68 @@ def _limit(terms: Terms, node: Node, field: Any) -> Any:
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
         try:
-            valuation, found = _Series(terms, field, symbol, count, known).expand(inner)
+            valuation, series = _Series(field, symbol, count, known).expand(inner)
         except _TooFewTerms:
             continue
-        if valuation + len(found) > 0:
+        if valuation + len(series) > 0:
             if valuation < 0:
                 raise Rejected("a limit is infinite, or its series is undecided")
-            return found[0] if valuation == 0 else field.number(Fraction(0))
+            return series[0] if valuation == 0 else field.number(Fraction(0))
     raise Rejected("a limit was not found in 24 terms of its series")
 
 
-_Laurent = tuple[int, list[Any]]
+_Laurent: TypeAlias = tuple[int, list[V]]
 
 
-class _Series:
-    def __init__(self, terms: Terms, field: Any, symbol: Node, count: int, known: Mapping[Node, Any]) -> None:
-        self.terms, self.field, self.symbol, self.count, self.known = terms, field, symbol, count, known
+class _Series(Generic[V]):
+    def __init__(self, field: Field[V], symbol: Node, count: int, known: Mapping[Node, V]) -> None:
+        self.field, self.symbol, self.count, self.known = field, symbol, count, known
         self.zero = field.number(Fraction(0))
 
-    def expand(self, root: Node) -> _Laurent:
-        found: dict[Node, _Laurent] = {}
+    def expand(self, root: Node) -> _Laurent[V]:
+        parts: dict[Node, _Laurent[V]] = {}
         for node in order([root], lambda n: n in self.known):
             if node in self.known:
-                found[node] = self.stripped(0, [self.known[node]] + [self.zero] * (self.count - 1))
+                parts[node] = self.stripped(0, [self.known[node]] + [self.zero] * (self.count - 1))
             elif node is self.symbol:
-                found[node] = (1, [self.field.number(Fraction(1))] + [self.zero] * (self.count - 1))
+                parts[node] = (1, [self.field.number(Fraction(1))] + [self.zero] * (self.count - 1))
             elif node.head == "Add":
-                found[node] = self.sum([found[a] for a in node.args])
+                parts[node] = self.sum([parts[a] for a in node.args])
             elif node.head == "Mul":
-                found[node] = found[node.args[0]]
+                parts[node] = parts[node.args[0]]
                 for argument in node.args[1:]:
-                    found[node] = self.product(found[node], found[argument])
-            elif node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1:
-                found[node] = self.power(found[node.args[0]], int(node.args[1].value))
+                    parts[node] = self.product(parts[node], parts[argument])
+            elif node.head == "Pow" and node.args[1].head == "number" and node.args[1].number.denominator == 1:
+                parts[node] = self.power(parts[node.args[0]], int(node.args[1].number))
             else:
                 raise Unknown(f"a limit of what is not rational ({node.head})")
-        return found[root]
+        return parts[root]
 
-    def stripped(self, valuation: int, found: list[Any]) -> _Laurent:
-        skip = next((i for i, c in enumerate(found) if not self.field.is_zero(c)), len(found))
-        return valuation + skip, found[skip:]
+    def stripped(self, valuation: int, coefficients: list[V]) -> _Laurent[V]:
+        skip = next((i for i, c in enumerate(coefficients) if not self.field.is_zero(c)), len(coefficients))
+        return valuation + skip, coefficients[skip:]
 
-    def sum(self, parts: list[_Laurent]) -> _Laurent:
+    def sum(self, parts: list[_Laurent[V]]) -> _Laurent[V]:
         low = min(valuation for valuation, _ in parts)
-        known = min(valuation + len(found) for valuation, found in parts) - low
+        known = min(valuation + len(series) for valuation, series in parts) - low
         total = [self.zero] * known
-        for valuation, found in parts:
-            for i, coefficient in enumerate(found[: max(0, known - (valuation - low))]):
+        for valuation, series in parts:
+            for i, coefficient in enumerate(series[: max(0, known - (valuation - low))]):
                 total[valuation - low + i] = self.field.plus(total[valuation - low + i], coefficient)
         return self.stripped(low, total)
 
-    def convolved(self, left: list[Any], right: list[Any], k: int, start: int = 0) -> Any:
+    def convolved(self, left: list[V], right: list[V], k: int, start: int = 0) -> V:
         total = self.zero
         for i in range(start, k + 1):
             if not (self.field.is_zero(left[i]) or self.field.is_zero(right[k - i])):
                 total = self.field.plus(total, self.field.times(left[i], right[k - i]))
         return total
 
-    def product(self, left: _Laurent, right: _Laurent) -> _Laurent:
+    def product(self, left: _Laurent[V], right: _Laurent[V]) -> _Laurent[V]:
         known = min(len(left[1]), len(right[1]))
         return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
 
-    def power(self, base: _Laurent, power: int) -> _Laurent:
+    def power(self, base: _Laurent[V], power: int) -> _Laurent[V]:
         if abs(power) > _LARGEST_SERIES_POWER:
             raise Rejected(f"a power of more than {_LARGEST_SERIES_POWER} in a limit")
         factor = base if power > 0 else self.inverse(base)
@@ -288,12 +322,12 @@ class _Series:
             result = self.product(result, factor)
         return result
 
-    def inverse(self, series: _Laurent) -> _Laurent:
-        valuation, found = series
-        if not found:
+    def inverse(self, series: _Laurent[V]) -> _Laurent[V]:
+        valuation, coefficients = series
+        if not coefficients:
             raise _TooFewTerms
-        first = self.field.inverse(found[0])
+        first = self.field.inverse(coefficients[0])
         minus, result = self.field.times(self.field.number(Fraction(-1)), first), [first]
-        for k in range(1, len(found)):
-            result.append(self.field.times(self.convolved(found, result, k, 1), minus))
+        for k in range(1, len(coefficients)):
+            result.append(self.field.times(self.convolved(coefficients, result, k, 1), minus))
         return -valuation, result

@@ -1,19 +1,20 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import TypeVar, overload
 
-from flint import ctx
+from flint import arb, ctx
 
 from .fields import Balls, Exact, NotExact, evaluate
-from .nodes import Node
-from .polynomials import FinerUnit, Sign
-from .reading import Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, string
-from .terms import Terms, known_primitive
+from .nodes import Name, Node
+from .polynomials import Exponent, FinerUnit, Sign
+from .reading import Data, Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, string
+from .terms import Names, Terms, known_primitive
 
+T = TypeVar("T")
 _SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
 
 
@@ -37,21 +38,24 @@ class Parameter:
     def implies(self, assumed: Sequence[str]) -> bool:
         """Whether the domain implies what a symbol's data assume."""
         positive = self.sign == "positive"
-        known = {"real", "rational"} | ({"integer"} if self.kind == "integer" else set())
-        known |= {"positive", "nonzero", "nonnegative"} if positive else set()
-        return set(assumed) <= known | ({"nonnegative"} if self.sign == "nonnegative" else set())
+        known = {"real", "rational", *(("integer",) if self.kind == "integer" else ())}
+        if positive:
+            known |= {"positive", "nonzero"}
+        if positive or self.sign == "nonnegative":
+            known.add("nonnegative")
+        return set(assumed) <= known
 
-    def read(self, value: Any, where: str) -> Fraction | str | list[Fraction]:
-        """Return a value of the domain."""
+    def read(self, value: Data, where: str) -> Fraction | str | list[Fraction]:
+        """Return a value of the domain. Raises Rejected for anything else."""
         if self.kind == "word":
             return string(value, where, self.words)
         if self.kind == "rationals":
-            if not items(value, where):
+            if not (listed := items(value, where)):
                 raise Rejected(f"{where}: is an empty list")
-            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+            return [self._inside(entry, f"{where}[{i}]") for i, entry in enumerate(listed)]
         return self._inside(value, where)
 
-    def _inside(self, value: Any, where: str) -> Fraction:
+    def _inside(self, value: Data, where: str) -> Fraction:
         number = rational(value, where)
         if self.kind == "integer" and number.denominator != 1:
             raise Rejected(f"{where}: {shown(value)} is not an integer")
@@ -60,15 +64,14 @@ class Parameter:
         return number
 
 
-def _headed(parts: Iterable[Any], head: str) -> Iterator[list[Any]]:
+def _headed(parts: Iterable[Data], head: str) -> Iterator[list[Data]]:
     """Yield what follows a head wherever it is in some data."""
     waiting = list(parts)
     while waiting:
         part = waiting.pop()
-        if type(part) is list and part and part[0] == head:
+        if type(part) is list and part[:1] == [head]:
             yield part[1:]
-        if type(part) in (list, dict):
-            waiting.extend(part.values() if type(part) is dict else part)
+        waiting.extend(part if type(part) is list else part.values() if type(part) is dict else ())
 
 
 class Given:
@@ -77,9 +80,12 @@ class Given:
     Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
     """
 
-    def __init__(self, statement: Any, instance: Any, effort: Effort, *, strict: bool = True) -> None:
-        """Read a statement; strictly, a primitive that is not known is refused also where nothing asks for it."""
-        entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
+    def __init__(self, statement: Data, instance: Data, effort: Effort, *, strict: bool = True) -> None:
+        """Read a statement; strictly, a primitive that is not known is refused also where nothing asks for it.
+
+        Raises Rejected where the statement is not read, or the instance is none of it.
+        """
+        statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
         parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
         for rest in _headed(parts, "Primitive") if strict else ():
             known_primitive(rest, "statement")
@@ -89,29 +95,29 @@ class Given:
             raise Rejected("statement.parameters: a parameter is named twice")
         definitions = items(statement["definitions"], "definitions")
         self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
-        entries(instance, "instance", "", self.parameters)
-        if missing := [name for name in self.parameters if name not in instance]:
+        self.instance = entries(instance, "instance", "", self.parameters)
+        if missing := [name for name in self.parameters if name not in self.instance]:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
-        values = {name: p.read(instance[name], f"instance.{name}") for name, p in self.parameters.items()}
+        values = {name: p.read(self.instance[name], f"instance.{name}") for name, p in self.parameters.items()}
         self.values = {name: value for name, value in values.items() if isinstance(value, Fraction)}
         self.counts = {name: len(p.words) for name, p in self.parameters.items() if p.kind == "word"}
         self.chosen = {name: self.parameters[name].words.index(str(values[name])) for name in self.counts}
-        self.numbers = {name: self.terms.number(value) for name, value in self.values.items()}
-        self.definitions: dict[Any, Node] = {}
-        self._unread: dict[Any, Unknown] = {}
-        self.variables: set[Any] = set()
+        self.numbers: dict[Name, Node] = {name: self.terms.number(value) for name, value in self.values.items()}
+        self.definitions: dict[Name, Node] = {}
+        self._unread: dict[Name, Unknown] = {}
+        self.variables: set[str] = set()
         for d in items(statement["variables"], "variables"):
             self.variables.add(self.new_name(d, "variables"))
         for i, pair in enumerate(definitions):
             where = f"definitions[{i}]"
             name, value = items(pair, where, 2)
             try:
-                found = self.expression(value, where)
+                meaning = self.expression(value, where)
             except Unknown as error:
                 # What does not use it is read all the same.
                 self._unread[self.new_name(name, where)] = error
                 continue
-            self.definitions[self.new_name(name, where)] = found
+            self.definitions[self.new_name(name, where)] = meaning
         domain = items(statement["domain"], "domain")
         self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
         for i, relation in enumerate(self.domain):
@@ -120,17 +126,18 @@ class Given:
         self.parametric: list[Node] = []
         hypotheses = items(statement["hypotheses"], "hypotheses")
         self._held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
-        self._fixed = [data["varies"] for data in hypotheses if "varies" in data]
+        labelled = [entry for entry in hypotheses if type(entry) is dict]
+        self._fixed = [entry["varies"] for entry in labelled if "varies" in entry]
         self._statement = statement
         self.claim = items(statement["claim"], "claim")
-        self._distinct([d["label"] for d in hypotheses], "hypotheses")
+        self._distinct([str(entry["label"]) for entry in labelled], "hypotheses")
 
     @cached_property
     def in_scope(self) -> bool:
         """Whether all hypotheses hold at the instance."""
         return all(held() for held in self._held)
 
-    def for_all(self, clause: Any, *, hypotheses: bool) -> bool:
+    def for_all(self, clause: Data, *, hypotheses: bool) -> bool:
         """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
 
         It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. `hypotheses`
@@ -142,7 +149,7 @@ class Given:
         words = {_name(rest) for rest in _headed(parts, "Case")}
         return not words or (words <= set(self._fixed) and self.in_scope)
 
-    def _may_assume(self, name: Any, assumed: Sequence[str]) -> bool:
+    def _may_assume(self, name: str, assumed: Sequence[str]) -> bool:
         return name not in self.parameters or self.parameters[name].implies(assumed)
 
     @staticmethod
@@ -150,17 +157,17 @@ class Given:
         if len(set(labels)) != len(labels):
             raise Rejected(f"{where}: a label occurs twice")
 
-    def new_name(self, data: Any, where: str) -> Any:
-        """Return the name of a symbol that the statement has not introduced."""
+    def new_name(self, data: Data, where: str) -> str:
+        """Return the name of a symbol that the statement has not introduced; Rejected for anything else."""
         node = self.terms.expression(data, where)
         taken = (*self.parameters, *self.definitions, *self._unread, *self.variables)
-        if node.head != "symbol" or node.value in taken or len(str(node.value).split()) != 1:
+        if node.head != "symbol" or node.name in taken or len((name := str(node.name)).split()) != 1:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
-        return node.value
+        return name
 
-    def _hypothesis(self, data: Any, where: str) -> Callable[[], bool]:
+    def _hypothesis(self, data: Data, where: str) -> Callable[[], bool]:
         """Read a hypothesis; what is returned says whether it holds."""
-        entries(data, where, "label kind relation text", ("varies",))
+        data = entries(data, where, "label kind relation text", ("varies",))
         kind = string(data["kind"], f"{where}.kind", ("parametric", "structural"))
         string(data["label"], f"{where}.label")
         string(data["text"], f"{where}.text")
@@ -184,21 +191,24 @@ class Given:
 
         return held
 
-    def keeps_assumptions(self, name: Any, value: Fraction, where: str) -> None:
+    def keeps_assumptions(self, name: Name, value: Fraction, where: str) -> None:
         """Reject a value that a symbol's assumptions exclude."""
         assumed = self.terms.assumptions.get(name, ())
         if not all(_HAS[a](value) for a in assumed):
             raise Rejected(f"{where}: is not {' and '.join(assumed)}")
 
-    def expression(self, data: Any, where: str, bound: Sequence[Any] = (), *, defined: bool = True) -> Node:
-        """Return an expression with its words decided and (unless they come later) the definitions put in."""
+    def expression(self, data: Data, where: str, bound: Sequence[Name] = (), *, defined: bool = True) -> Node:
+        """Return an expression with its words decided and (unless they come later) the definitions put in.
+
+        Raises Rejected for a name that neither the statement nor `bound` introduces.
+        """
         return self._prepared(self.terms.expression(data, where), where, bound, defined)
 
-    def relation(self, data: Any, where: str, *, defined: bool = True) -> Node:
+    def relation(self, data: Data, where: str, *, defined: bool = True) -> Node:
         """Return a relation, likewise."""
         return self._prepared(self.terms.relation(data, where), where, (), defined)
 
-    def _prepared(self, node: Node, where: str, bound: Sequence[Any], defined: bool) -> Node:
+    def _prepared(self, node: Node, where: str, bound: Sequence[Name], defined: bool) -> Node:
         node = self.terms.choose(node, self.chosen, self.counts)
         if defined:
             node = self.terms.substitute(node, self.definitions)
@@ -208,17 +218,30 @@ class Given:
             raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
         return self.terms.carried_out(node)
 
-    def at_instance(self, node: Node, more: Mapping[Any, Node] | None = None) -> Node:
+    def read(self, data: Data, where: str, bound: Sequence[Name] = ()) -> Node:
+        """Return an expression at the instance, read from its data; Rejected as by `expression`."""
+        return self.at_instance(self.expression(data, where, bound))
+
+    def at_instance(self, node: Node, more: Names | None = None) -> Node:
         """Return a node at the instance."""
         return self.terms.substitute(node, {**self.numbers, **(more or {})})
 
-    def number(self, node: Node, bits: int | None) -> Any:
-        """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force."""
-        field = Exact(self.effort) if bits is None else Balls(self.effort, bits)
-        return evaluate(self.terms, [self.at_instance(node)], field)[0]
+    @overload
+    def number(self, node: Node, bits: None) -> Fraction: ...
+    @overload
+    def number(self, node: Node, bits: int) -> arb: ...
+    def number(self, node: Node, bits: int | None) -> Fraction | arb:
+        """Return the value of a node of the parameters at the instance: exact, or a ball at the bits in force.
 
-    def margins(self, relation: Node, bits: int | None) -> Any:
-        """Return larger minus smaller side of a relation at the instance."""
+        Raises NotExact where an exact value is asked for and not known to be rational, Undefined where there is none.
+        """
+        nodes = [self.at_instance(node)]
+        if bits is None:
+            return evaluate(self.terms, nodes, Exact(self.effort))[0]
+        return evaluate(self.terms, nodes, Balls(self.effort, bits))[0]
+
+    def margin(self, relation: Node, bits: int) -> arb:
+        """Return larger minus smaller side of a relation at the instance, at the bits in force."""
         low, high = sides(relation)
         return self.number(high, bits) - self.number(low, bits)
 
@@ -229,23 +252,25 @@ class Given:
         margin's sign is not.
         """
         try:
-            return decides(relation, *[self.margins(relation, None)] * 2, where)
+            low, high = sides(relation)
+            margin = self.number(high, None) - self.number(low, None)
+            return decides(relation, margin, margin, where)
         except NotExact:
             pass
         failed: Rejected = Rejected(where)
         for bits in _SCOPE_BITS:
             with ctx.workprec(bits):
                 try:
-                    margin = self.margins(relation, bits)
+                    margin = self.margin(relation, bits)
                 except Undefined as error:
                     failed = Undefined(f"{where}: {error}")
                     continue
                 if margin > 0 or margin < 0:
-                    return decides(relation, *[Fraction(1 if margin > 0 else -1)] * 2, where)
+                    return decides(relation, margin, margin, where)
                 failed = Rejected(f"{where}: the relation is undecided at the instance")
         raise failed
 
-    def sign_of(self, name: Any) -> Sign:
+    def sign_of(self, name: Name) -> Sign:
         """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""
         if name in self.parameters:
             return self.parameters[name].sign
@@ -258,25 +283,27 @@ class Given:
         return "nonnegative" if "nonnegative" in assumed else "real"
 
 
-def _parameter(data: Any, where: str) -> Parameter:
-    entries(data, where, "name kind words minimum above")
+def _parameter(data: Data, where: str) -> Parameter:
+    data = entries(data, where, "name kind words minimum above")
     name = string(data["name"], f"{where}.name")
     kind = string(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
     words = tuple(string(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
-    bounds = [None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ("minimum", "above")]
+    ends = ("minimum", "above")
+    minimum, above = (None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ends)
     if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
         raise Rejected(f"{where}: is no parameter")
-    if words and bounds != [None, None]:
+    if words and (minimum, above) != (None, None):
         raise Rejected(f"{where}: a word has no bounds")
-    return Parameter(name, kind, words, *bounds)
+    return Parameter(name, kind, words, minimum, above)
 
 
-def _name(data: Any) -> Any:
+def _name(data: Data) -> str | None:
     """Return the name of the symbol that some data seem to begin with; None is no name."""
     match data:
         case [[_, str(name), *_], *_]:
             return name
-    return None
+        case _:
+            return None
 
 
 def _raise(error: Unknown) -> bool:
@@ -289,8 +316,8 @@ def sides(relation: Node) -> tuple[Node, Node]:
     return (right, left) if relation.head in ("Gt", "Ge") else (left, right)
 
 
-def decides(relation: Node, low: Fraction, high: Fraction, where: str) -> bool:
-    """Whether the relation holds, its margin being in [low, high]."""
+def decides(relation: Node, low: Fraction | arb, high: Fraction | arb, where: str) -> bool:
+    """Whether the relation holds, its margin being in [low, high]. Raises Rejected where that does not decide it."""
     if relation.head == "Eq":
         holds, fails = low == high == 0, low > 0 or high < 0
     elif relation.head in ("Lt", "Gt"):
@@ -302,9 +329,9 @@ def decides(relation: Node, low: Fraction, high: Fraction, where: str) -> bool:
     return holds
 
 
-def with_units(work: Callable[[dict[Any, int]], Any]) -> Any:
+def with_units(work: Callable[[dict[Exponent, int]], T]) -> T:
     """Do some work in fields of quotients, again each time an exponential turns out to need a smaller unit."""
-    units: dict[Any, int] = {}
+    units: dict[Exponent, int] = {}
     while True:
         try:
             return work(units)

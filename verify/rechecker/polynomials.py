@@ -1,4 +1,4 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
+# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
 """Rational functions with factored denominators, by sparse polynomials with integer coefficients.
 
 A polynomial is {packed exponents: coefficient}, 32 bits an atom; an atom is a symbol or exp(g/n), g
@@ -11,13 +11,17 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import gcd, lcm
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-from .nodes import Node
+from .fields import Field
+from .nodes import Name, Node
 from .reading import Effort, Rejected, shown
 from .terms import LARGEST_POWER
 
-Polynomial = dict[int, int]
+Polynomial: TypeAlias = dict[int, int]
+Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
+"""A monomial over factors, under an exponential."""
+Atom: TypeAlias = tuple[Literal["symbol"], Name] | Exponent
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
 MOST_TERMS = 1_000_000
 _WIDTH, _MOST_BITS = 32, 2**20
@@ -36,7 +40,7 @@ class FinerUnit(ArithmeticError):  # noqa: N818
     """An exponential needs a smaller unit; the computation starts again with it."""
 
 
-class Quotients:
+class Quotients(Field[Quotient]):
     """A field of quotients. `sign_of` says what is known of a symbol.
 
     `admits(field, polynomial)` decides what may be divided by, once products of known factors and
@@ -46,12 +50,12 @@ class Quotients:
     def __init__(
         self,
         effort: Effort,
-        sign_of: Callable[[Any], Sign],
+        sign_of: Callable[[Name], Sign],
         admits: Callable[["Quotients", Polynomial], Polynomial],
-        units: dict[Any, int],
+        units: dict[Exponent, int],
     ) -> None:
         self.effort, self.sign_of, self.admits, self.units = effort, sign_of, admits, units
-        self.atoms: dict[Any, int] = {}
+        self.atoms: dict[Atom, int] = {}
         self.signs: list[Sign] = []
         self.factors: list[Polynomial] = []
 
@@ -59,9 +63,9 @@ class Quotients:
         return Quotient({0: value.numerator} if value else {}, value.denominator, ())
 
     def symbol(self, node: Node) -> Quotient:
-        return Quotient({1 << _WIDTH * self._atom(("symbol", node.value), self.sign_of(node.value)): 1}, 1, ())
+        return Quotient({1 << _WIDTH * self._atom(("symbol", node.name), self.sign_of(node.name)): 1}, 1, ())
 
-    def _atom(self, key: Any, sign: Sign) -> int:
+    def _atom(self, key: Atom, sign: Sign) -> int:
         if key not in self.atoms:
             self.atoms[key] = len(self.atoms)
             self.signs.append(sign)
@@ -103,7 +107,7 @@ class Quotients:
             result = self.times(result, value) if digit == "1" else result
         return result
 
-    def real_power(self, base: Quotient, power: Any) -> Quotient:
+    def real_power(self, base: Quotient, power: Quotient | Fraction) -> Quotient:
         raise Rejected("a power that is not an integer: not a rational function")
 
     def log(self, value: Quotient) -> Quotient:
@@ -113,7 +117,7 @@ class Quotients:
         """Return exp(Σ r_i g_i) as a product of powers of atoms exp(g_i/n_i), positive where g_i is real."""
         result = self.number(Fraction(1))
         for mono, coefficient in sorted(value.numerator.items()):
-            key = ("exp", mono, value.factors)
+            key: Exponent = ("exp", mono, value.factors)
             share = Fraction(coefficient, value.number)
             unit = self.units.setdefault(key, 1)
             if unit % share.denominator:
@@ -128,7 +132,7 @@ class Quotients:
         return result
 
     def inverse(self, value: Quotient) -> Quotient:
-        """Return 1/value, its numerator split into factors that may be divided by."""
+        """Return 1/value, its numerator split into factors that may be divided by; Rejected where one may not."""
         if not value.numerator:
             raise Rejected("there is a division by zero")
         content = gcd(*value.numerator.values())
@@ -174,7 +178,7 @@ class Quotients:
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
         if not numerator:
             return Quotient({}, 1, ())
-        kept = []
+        kept: list[tuple[int, int]] = []
         for factor, power in sorted(powers.items()):
             left = power
             while left and (quotient := self._divided(numerator, self.factors[factor])) is not None:
@@ -281,7 +285,7 @@ class Quotients:
 
 
 def refuse(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Admit nothing but what is known."""
+    """Admit nothing but what is known: raise Rejected."""
     names = [shown(key[1]) if key[0] == "symbol" else "exp" for key, i in field.atoms.items() if _holds(polynomial, i)]
     raise Rejected(f"a division by a polynomial in {', '.join(names)} that no listed factor covers")
 
@@ -296,7 +300,7 @@ def admit_all(field: Quotients, polynomial: Polynomial) -> Polynomial:
 
 
 def admit_positive(field: Quotients, polynomial: Polynomial) -> Polynomial:
-    """Admit what is shown to have one sign, as a positive factor."""
+    """Admit what is shown to have one sign, as a positive factor. Raises Rejected for anything else."""
     sign = field.one_sign(polynomial)
     if not sign:
         raise Rejected("a division by a polynomial that is not shown to have one sign")

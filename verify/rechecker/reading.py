@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import NoReturn, TypeAlias
 
+Data: TypeAlias = dict[str, "Data"] | list["Data"] | str | int | None
+"""What JSON says here: an object, a list, a string, an integer, true or false, or null."""
 MOST_BYTES, DEEPEST, MOST_DIGITS = 64 * 2**20, 200, 20_000
 _MOST_MARKS, _MOST_QUOTES, _CHUNK = 4_000_000, 6_000_000, 4000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
@@ -56,13 +58,16 @@ def work(one: Fraction, other: Fraction) -> float:
 
 def shown(value: object) -> str:
     """Return what a file says, on one line and short, for a message."""
-    kinds = {dict: "an object", list: "a list", bool: str(value).lower(), type(None): "null"}
+    kinds: dict[type, str] = {dict: "an object", list: "a list", bool: str(value).lower(), type(None): "null"}
     text = kinds.get(type(value)) or (ascii(value[:200]) if isinstance(value, str) else ascii(value))
     return text if len(text) <= 60 else f"{text[:40]}… ({len(text)} characters)"
 
 
-def parse(text: bytes) -> Any:
-    """Return the JSON value of a file; its size and nesting are bounded in linear time before it is parsed."""
+def parse(text: bytes) -> Data:
+    """Return the JSON value of a file; its size and nesting are bounded in linear time before it is parsed.
+
+    Raises Unreadable where it is not the JSON that certificates are written in.
+    """
     if len(text) > MOST_BYTES:
         raise Unreadable(f"the file has more than {MOST_BYTES} bytes")
     if sum(map(text.count, (b",", b":", b"[", b"]", b"{", b"}"))) > _MOST_MARKS or text.count(b'"') > _MOST_QUOTES:
@@ -74,12 +79,8 @@ def parse(text: bytes) -> Any:
         if depth > DEEPEST:
             raise Unreadable(f"lists and objects are nested more than {DEEPEST} deep")
     try:
-        value = json.loads(
-            text.decode(),
-            object_pairs_hook=_object,
-            parse_int=_small,
-            parse_float=_no_float,
-            parse_constant=_no_float,
+        value: Data = json.loads(
+            text.decode(), object_pairs_hook=_object, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
         )
         # A lone surrogate is no text.
         json.dumps(value, ensure_ascii=False).encode()
@@ -90,7 +91,7 @@ def parse(text: bytes) -> Any:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Data]]) -> dict[str, Data]:
     made = dict(pairs)
     if len(made) != len(pairs):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
@@ -104,12 +105,12 @@ def _small(digits: str) -> int:
     return int(digits)
 
 
-def _no_float(text: str) -> Any:
+def _no_float(text: str) -> NoReturn:
     raise Unreadable(f"the number {shown(text)} is not an integer; exact rationals are written as strings")
 
 
-def entries(value: Any, where: str, names: str, optional: Iterable[str] = ()) -> dict[str, Any]:
-    """Return an object that has exactly some keys, separated by spaces here, and at most some more."""
+def entries(value: Data, where: str, names: str, optional: Iterable[str] = ()) -> dict[str, Data]:
+    """Return an object that has exactly some keys, separated by spaces here, and at most some more; else Rejected."""
     if type(value) is not dict:
         raise Rejected(f"{where}: {shown(value)} is not an object")
     needed = set(names.split())
@@ -120,8 +121,8 @@ def entries(value: Any, where: str, names: str, optional: Iterable[str] = ()) ->
     return value
 
 
-def items(value: Any, where: str, length: int | None = None) -> list[Any]:
-    """Return a list, of a length."""
+def items(value: Data, where: str, length: Fraction | int | None = None) -> list[Data]:
+    """Return a list, of a length. Raises Rejected for anything else."""
     if type(value) is not list:
         raise Rejected(f"{where}: {shown(value)} is not a list")
     if length is not None and len(value) != length:
@@ -129,36 +130,39 @@ def items(value: Any, where: str, length: int | None = None) -> list[Any]:
     return value
 
 
-def string(value: Any, where: str, among: Sequence[str] | None = None) -> str:
-    """Return a string, one of some."""
+def string(value: Data, where: str, among: Sequence[str] | None = None) -> str:
+    """Return a string, one of some. Raises Rejected for anything else."""
     if type(value) is not str or (among is not None and value not in among):
         wanted = "a string" if among is None else " or ".join(map(shown, among)) or "anything known"
         raise Rejected(f"{where}: {shown(value)} is not {wanted}")
     return value
 
 
-def whole(value: Any, where: str, low: int, high: int) -> int:
-    """Return a JSON integer between two bounds."""
+def whole(value: Data, where: str, low: int, high: int) -> int:
+    """Return a JSON integer between two bounds. Raises Rejected for anything else."""
     if type(value) is not int or not low <= value <= high:
         raise Rejected(f"{where}: {shown(value)} is not an integer from {low} to {high}")
     return value
 
 
-def rational(value: Any, where: str) -> Fraction:
-    """Return the number of a canonical string, "p" or "p/q" in lowest terms."""
-    found = _RATIONAL.fullmatch(value) if type(value) is str else None
-    if not found:
+def rational(value: Data, where: str) -> Fraction:
+    """Return the number of a canonical string, "p" or "p/q" in lowest terms.
+
+    Raises Rejected for anything else, and TooMuchWork for more digits than are read.
+    """
+    parts = _RATIONAL.fullmatch(value) if type(value) is str else None
+    if not parts:
         raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
-    if max(len(part or "") for part in found.groups()) > MOST_DIGITS:
+    if max(len(part or "") for part in parts.groups()) > MOST_DIGITS:
         raise TooMuchWork(f"{where}: a number of more than {MOST_DIGITS} digits")
-    p, q = _integer(found[1]), _integer(found[2] or "1")
-    if found[2] and (q == 1 or gcd(p, q) != 1):
+    p, q = _integer(parts[1]), _integer(parts[2] or "1")
+    if parts[2] and (q == 1 or gcd(p, q) != 1):
         raise Rejected(f"{where}: {shown(value)} is not in lowest terms")
     return Fraction(p, q)
 
 
-def rationals(value: Any, where: str, length: int | None = None) -> list[Fraction]:
-    """Return a list of canonical numbers."""
+def rationals(value: Data, where: str, length: Fraction | int | None = None) -> list[Fraction]:
+    """Return a list of canonical numbers, of a length. Raises Rejected for anything else."""
     return [rational(item, f"{where}[{i}]") for i, item in enumerate(items(value, where, length))]
 
 

@@ -12,11 +12,11 @@ which definitions may make deep.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import TypeAlias
 
-from .nodes import Node, order, square_root
+from .nodes import Name, Node, Value, order, square_root
 from .primitives.table import PRIMITIVES, exact_value
-from .reading import Effort, Rejected, Undefined, Unknown, items, rational, shown, string
+from .reading import Data, Effort, Rejected, Undefined, Unknown, items, rational, shown, string
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
 ASSUMPTIONS = (
@@ -33,7 +33,8 @@ _ARITIES = (
 )
 
 
-Names = Mapping[Any, Node]
+Names: TypeAlias = Mapping[Name, Node]
+"""What is put for names."""
 
 
 class Terms:
@@ -44,46 +45,46 @@ class Terms:
     """
 
     def __init__(
-        self, effort: Effort, abbreviations: Iterable[Any], may_assume: Callable[[Any, tuple[str, ...]], bool]
+        self, effort: Effort, abbreviations: Iterable[Name | None], may_assume: Callable[[str, tuple[str, ...]], bool]
     ) -> None:
         self.effort, self.abbreviations, self.may_assume = effort, frozenset(abbreviations), may_assume
-        self.assumptions: dict[Any, tuple[str, ...]] = {}
-        self._nodes: dict[Any, Node] = {}
-        self._masks: dict[Any, int] = {}
-        self._slopes: dict[Any, dict[Node, Node]] = {}
+        self.assumptions: dict[Name, tuple[str, ...]] = {}
+        self._nodes: dict[tuple[str, tuple[Node, ...], Value], Node] = {}
+        self._masks: dict[Name, int] = {}
+        self._slopes: dict[Name, dict[Node, Node]] = {}
         self.zero, self.one, self.minus_one = self.number(0), self.number(1), self.number(-1)
 
-    def mask(self, names: Iterable[Any]) -> int:
+    def mask(self, names: Iterable[Name]) -> int:
         """Return the mask of some symbols."""
         return sum(self._masks.get(name, 0) for name in set(names))
 
-    def names(self, mask: int) -> list[Any]:
+    def names(self, mask: int) -> list[Name]:
         """Return the symbols of a mask."""
         return [name for name, bit in self._masks.items() if bit & mask]
 
     def number(self, value: Fraction | int) -> Node:
-        """Return a number."""
+        """Return a number. Raises Rejected for one of very many digits."""
         value = Fraction(value)
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
             raise Rejected(f"a number of more than {_MOST_BITS} bits comes up")
         return self._node("number", (), value)
 
-    def symbol(self, name: Any) -> Node:
-        """Return a symbol."""
+    def symbol(self, name: Name) -> Node:
+        """Return a symbol. Raises Rejected where there are very many."""
         if name not in self._masks:
             if len(self._masks) >= _MOST_NAMES:
                 raise Rejected(f"there are more than {_MOST_NAMES} symbols")
             self._masks[name] = 1 << len(self._masks)
         return self._node("symbol", (), name)
 
-    def _node(self, head: str, args: tuple[Node, ...], value: Any = None) -> Node:
+    def _node(self, head: str, args: tuple[Node, ...], value: Value = None) -> Node:
         key = (head, args, value)
         node = self._nodes.get(key)
         if node is None:
             self.effort.spend(3 + 0.3 * len(args))
             if len(self._nodes) >= MOST_NODES:
                 raise Rejected(f"the expressions have more than {MOST_NODES} parts")
-            free = self._masks[value] if head == "symbol" else 0
+            free = self._masks[value] if value is not None and not isinstance(value, Fraction) else 0
             for argument in args:
                 free |= argument.free
             if head in ("Subs", "Limit"):
@@ -92,14 +93,14 @@ class Terms:
             node = self._nodes[key] = Node(head, args, value, free, len(self._nodes), total)
         return node
 
-    def _total(self, head: str, args: tuple[Node, ...], value: Any) -> bool:
+    def _total(self, head: str, args: tuple[Node, ...], value: Value) -> bool:
         if head == "symbol":
             return value not in self.abbreviations
         if head not in ("number", "Add", "Mul", "Pow", "exp", "log") or not all(a.total for a in args):
             return False
-        if head == "Pow" and args[1].head == "number" and args[1].value >= 0 and args[1].value.denominator == 1:
+        if head == "Pow" and args[1].head == "number" and args[1].number >= 0 and args[1].number.denominator == 1:
             return True
-        return head not in ("Pow", "log") or (args[0].head == "number" and args[0].value > 0)
+        return head not in ("Pow", "log") or (args[0].head == "number" and args[0].number > 0)
 
     def add(self, terms: Iterable[Node]) -> Node:
         """Return a sum, equal terms collected; those that cancel stay, times 0, where they may have no value."""
@@ -109,16 +110,16 @@ class Terms:
         for term in chain.from_iterable(t.args if t.head == "Add" else (t,) for t in terms):
             self.effort.spend(1)
             if term.head == "number":
-                total += term.value
+                total += term.number
                 continue
             coefficient, rest = Fraction(1), term
             if term.head == "Mul" and term.args[0].head == "number":
-                coefficient, rest = term.args[0].value, self._product(term.args[1:])
+                coefficient, rest = term.args[0].number, self._product(term.args[1:])
             parts[rest] = parts.get(rest, Fraction(0)) + coefficient
-        found = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c or not rest.total]
-        if total or not found:
-            found.append(self.number(total))
-        return found[0] if len(found) == 1 else self._node("Add", tuple(sorted(found, key=_serial)))
+        collected = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c or not rest.total]
+        if total or not collected:
+            collected.append(self.number(total))
+        return collected[0] if len(collected) == 1 else self._node("Add", tuple(sorted(collected, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
         """Return a product, numerical factors in front; products inside stay, and times 0 what may have no value."""
@@ -126,9 +127,9 @@ class Terms:
         for factor in factors:
             self.effort.spend(1)
             if factor.head == "number":
-                coefficient *= factor.value
+                coefficient *= factor.number
             elif factor.head == "Mul" and factor.args[0].head == "number":
-                coefficient *= factor.args[0].value
+                coefficient *= factor.args[0].number
                 rest.append(self._product(factor.args[1:]))
             else:
                 rest.append(factor)
@@ -145,9 +146,9 @@ class Terms:
 
     def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
         """Return a product with equal roots as powers, √u·√u as u + 0·√u; None where there are no two of one kind."""
-        groups: dict[Any, list[Node]] = {}
+        groups: dict[Node, list[Node]] = {}
         for factor in factors:
-            if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].value.denominator > 1:
+            if factor.head == "Pow" and factor.args[1].head == "number" and factor.args[1].number.denominator > 1:
                 base, exponent = factor.args
                 groups.setdefault(exponent if base.head == "number" else base, []).append(factor)
         if not any(len(group) > 1 for group in groups.values()):
@@ -177,15 +178,15 @@ class Terms:
         """Return a power; those of numbers are folded where they are small and rational."""
         exponent = self.number(exponent) if isinstance(exponent, int) else exponent
         if exponent.head == "number":
-            power = exponent.value
+            power = exponent.number
             if power == 0:
                 return self.add((self.one, self.mul((self.zero, base))))
             if power == 1:
                 return base
-            if base.head == "number" and (folded := self._folded(base.value, power)) is not None:
+            if base.head == "number" and (folded := self._folded(base.number, power)) is not None:
                 return self.number(folded)
             if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
-                inner = base.args[1].value
+                inner = base.args[1].number
                 if inner.denominator > 1:
                     # √u², which is u where √u has a value.
                     return self._where(self.power(base.args[0], self.number(inner * power)), base)
@@ -212,7 +213,7 @@ class Terms:
         if argument.head == "Mul" and len(argument.args) == 2 and argument.args[1].head == "log":
             return self._where(self.power(argument.args[1].args[0], argument.args[0]), argument.args[1])
         if argument.head == "Mul" and argument.args[0].head == "number":
-            times = argument.args[0].value
+            times = argument.args[0].number
             if times.denominator == 1 and 2 <= abs(times) <= LARGEST_POWER:
                 unit = self.mul((self.number(1 if times > 0 else -1), *argument.args[1:]))
                 return self.power(self._node("exp", (unit,)), int(abs(times)))
@@ -229,7 +230,7 @@ class Terms:
         return value if part.total else self.add((value, self.mul((self.zero, part))))
 
     def build(self, head: str, args: Sequence[Node]) -> Node:
-        """Return a node of a head with arguments."""
+        """Return a node of a head with arguments. Raises Rejected or Undefined where a number has no such value."""
         match head:
             case "Add":
                 return self.add(args)
@@ -241,29 +242,30 @@ class Terms:
                 return self.exp(*args)
             case "log":
                 return self.log(*args)
-        value = PRIMITIVES[head].value if head in PRIMITIVES else None
-        if value and all(argument.head == "number" for argument in args):
-            return self.number(exact_value(self.effort, head, tuple(argument.value for argument in args)))
-        return self._node(head, tuple(args))
+            case _:
+                exact = head in PRIMITIVES and PRIMITIVES[head].value and all(a.head == "number" for a in args)
+                if exact:
+                    return self.number(exact_value(self.effort, head, tuple(a.number for a in args)))
+                return self._node(head, tuple(args))
 
-    def expression(self, data: Any, where: str) -> Node:
-        """Return the node of an expression's data."""
+    def expression(self, data: Data, where: str) -> Node:
+        """Return the node of an expression's data. Raises Rejected, or Unknown, for what is none that is read."""
         node = self._read(data, where)
         if node.head in (*RELATIONS, "Tuple", "Infinity"):
             raise Rejected(f"{where}: {node.head} is no expression")
         return node
 
-    def relation(self, data: Any, where: str) -> Node:
-        """Return the node of a relation's data."""
+    def relation(self, data: Data, where: str) -> Node:
+        """Return the node of a relation's data, likewise."""
         node = self._read(data, where)
         if node.head not in RELATIONS:
             raise Rejected(f"{where}: {shown(node.head)} is no relation")
         return node
 
-    def _read(self, data: Any, where: str) -> Node:
-        if not (type(data) is list and data and type(data[0]) is str):
+    def _read(self, data: Data, where: str) -> Node:
+        if not (type(data) is list and data and type(head := data[0]) is str):
             raise Rejected(f"{where}: {shown(data)} is not an expression")
-        head, *rest = data
+        rest = data[1:]
         if head == "Symbol":
             return self._read_symbol(rest, where)
         if head in ("Integer", "Rational"):
@@ -282,16 +284,16 @@ class Terms:
         args = [self._read(argument, where) for argument in rest]
         return self._checked(head, args, where)
 
-    def _read_primitive(self, rest: list[Any], where: str) -> Node:
+    def _read_primitive(self, rest: list[Data], where: str) -> Node:
         name = known_primitive(rest, where)
         if len(rest) - 2 != PRIMITIVES[name].arity:
             raise Rejected(f"{where}: {name} has {len(rest) - 2} arguments")
         return self.build(name, [self.expression(argument, where) for argument in rest[2:]])
 
-    def _read_symbol(self, rest: list[Any], where: str) -> Node:
-        if not rest or type(rest[0]) is not str or not rest[0]:
+    def _read_symbol(self, rest: list[Data], where: str) -> Node:
+        if not rest or type(name := rest[0]) is not str or not name:
             raise Rejected(f"{where}: a symbol without a name")
-        name, assumed = rest[0], tuple(string(a, where, ASSUMPTIONS) for a in rest[1:])
+        assumed = tuple(string(a, where, ASSUMPTIONS) for a in rest[1:])
         if self.assumptions.setdefault(name, assumed) != assumed:
             raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
         if not self.may_assume(name, assumed):
@@ -309,12 +311,12 @@ class Terms:
                 return self.build(head, args)
             case "Derivative":
                 good = inner[1] == "Tuple" and [a.head for a in args[1].args] == ["symbol", "number"]
-                good = good and args[1].args[1].value in range(1, _MOST_ORDER + 1)
+                good = good and args[1].args[1].number in range(1, _MOST_ORDER + 1)
             case "Subs":
                 good = inner[1] == inner[2] == "Tuple" and len(args[1].args) == len(args[2].args) == 1
                 good = good and args[1].args[0].head == "symbol"
             case "Limit":
-                good = inner[1] == inner[3] == "symbol" and args[3].value in ("+", "-", "+-")
+                good = inner[1] == inner[3] == "symbol" and args[3].name in ("+", "-", "+-")
                 good = good and inner[2] != "Tuple" and not args[2].free & args[1].free
                 args = args[:3]
             case "Case":
@@ -337,7 +339,7 @@ class Terms:
             if not part.free & mask:
                 done[part] = part
             elif part.head == "symbol":
-                done[part] = values[part.value]
+                done[part] = values[part.name]
             elif part.head in ("Subs", "Limit"):
                 done[part] = self._substituted_inside(part, values)
             else:
@@ -374,13 +376,13 @@ class Terms:
                 done[part] = self.build(part.head, [done.get(a, a) for a in part.args])
         return done.get(node, node)
 
-    def choose(self, node: Node, chosen: Mapping[Any, int], counts: Mapping[Any, int]) -> Node:
-        """Return the node with every Case decided by the place of its word."""
+    def choose(self, node: Node, chosen: Mapping[str, int], counts: Mapping[str, int]) -> Node:
+        """Return the node with every Case decided by the place of its word; `counts` says how many words there are."""
         done: dict[Node, Node] = {}
         for part in order([node]):
             args = [done[a] for a in part.args]
             if part.head == "Case":
-                name = part.args[0].value
+                name = str(part.args[0].name)
                 if name not in counts or counts[name] != len(args) - 1:
                     raise Rejected(f"Case needs one expression for each word of {shown(name)}")
                 done[part] = args[1 + chosen[name]]
@@ -398,12 +400,12 @@ class Terms:
             if part.head == "Derivative":
                 symbol, times = args[1].args
                 value = args[0]
-                for _ in range(int(times.value)):
-                    value = self.slope(value, symbol.value)
+                for _ in range(int(times.number)):
+                    value = self.slope(value, symbol.name)
                 value = self.add((value, self.mul((self.zero, args[0]))))
             elif part.head == "Subs":
                 point = args[2].args[0]
-                value = self.substitute(args[0], {args[1].args[0].value: point})
+                value = self.substitute(args[0], {args[1].args[0].name: point})
                 value = self.add((value, self.mul((self.zero, point))))
             else:
                 value = self.build(part.head, args) if args != list(part.args) else part
@@ -412,24 +414,24 @@ class Terms:
 
     def cancelled(self, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
         """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
-        found: list[Node] = []
+        lost: list[Node] = []
         while True:
             done: dict[Node, Node] = {}
-            before, parts = len(found), order(nodes, _is_limit)
+            before, parts = len(lost), order(nodes, _is_limit)
             self.effort.spend(len(parts))
             for part in parts:
                 if part.head == "Mul" and part.args[0] is self.zero:
-                    found.append(part)
+                    lost.append(part)
                     done[part] = self.zero
                 else:
                     args = [done.get(a, a) for a in part.args]
                     done[part] = self.build(part.head, args) if args != list(part.args) else part
             nodes = [done[node] for node in nodes]
-            if len(found) == before:
-                return nodes, found
+            if len(lost) == before:
+                return nodes, lost
 
-    def slope(self, node: Node, name: Any) -> Node:
-        """Return the derivative in a symbol where there is one, each part of the graph differentiated once."""
+    def slope(self, node: Node, name: Name) -> Node:
+        """Return the derivative in a symbol, each part of the graph differentiated once; Rejected for a Limit."""
         mask, done = self.mask([name]), self._slopes.setdefault(name, {})
         for part in order([node], lambda n: n in done or not n.free & mask):
             if part not in done:
@@ -449,7 +451,7 @@ class Terms:
                 return self.add(self.mul((*args[:i], done[args[i]], *args[i + 1 :])) for i in moving)
             case "Pow":
                 base, exponent = args
-                terms = []
+                terms: list[Node] = []
                 if done[base] is not self.zero:
                     lowered = self.power(base, self.minus(exponent, self.one))
                     terms.append(self.mul((exponent, lowered, done[base])))
@@ -460,15 +462,16 @@ class Terms:
                 return self.mul((node, done[args[0]]))
             case "log":
                 return self.mul((done[args[0]], self.power(args[0], -1)))
-        raise Rejected(f"{node.head} cannot be differentiated here")
+            case _:
+                raise Rejected(f"{node.head} cannot be differentiated here")
 
 
 def _serial(node: Node) -> int:
     return node.serial
 
 
-def known_primitive(rest: list[Any], where: str) -> str:
-    """Return the name and version of a primitive that is known here."""
+def known_primitive(rest: list[Data], where: str) -> str:
+    """Return the name and version of a primitive that is known here. Raises Unknown for any other."""
     name = "/".join(map(str, rest[:2]))
     if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
         raise Unknown(f"{where}: the primitive {shown(name)} is not known to this program")

@@ -23,6 +23,8 @@ INPUT_ERROR = 2
 INCONCLUSIVE = 3
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
+_DIGITS = 18
+"""Of a number of steps."""
 
 app = typer.Typer(
     add_completion=False,
@@ -277,7 +279,7 @@ def observe_recursion(
     """Follow the theorem's recursion in float64, at many instances at once, with no claim to proof."""
     from verify.runs.sweeps.grids import read_over
 
-    if not all(part.strip().isdecimal() for part in at.split(",")):
+    if not all(part.strip().isdecimal() and len(part) <= _DIGITS for part in at.split(",")):
         raise InputError("--at", at, "must be one or more numbers of steps, from 0 on, rising")
     steps = [int(part) for part in at.split(",")]
     result = verbs.observe(theorem, steps, read_over(over or []), _assigned(given))

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from verify.checking.registry import load
+from verify.checking.sources import Paper
 from verify.errors import TheoremError
 from verify.outcomes import Enclosure, number_text
-
-if TYPE_CHECKING:
-    from verify.checking.sources import Paper
 
 Provenance = Literal["printed", "recalled", "our reading", "open", "derived here", "observed"]
 WRITTEN_BY = "Written by `verify pin`"
@@ -53,7 +51,7 @@ class Finding:
     """
 
     id: str
-    paper: "Paper"
+    paper: Paper
     title: str
     text: str
     command: str

@@ -16,9 +16,8 @@ Entry = dict[str, Any]
 
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     """Yield the ledger of a run's entries: theorems, comparisons, findings, hypotheses, coverage, time in all."""
-    theorems = [entry for entry in entries if entry["kind"] == "theorem"]
-    comparisons = [entry for entry in entries if entry["kind"] == "comparison"]
-    findings = [entry for entry in entries if entry["kind"] == "finding"]
+    kinds = ("theorem", "comparison", "finding", "canary", "mutants")
+    theorems, comparisons, findings, canaries, mutants = ([e for e in entries if e["kind"] == kind] for kind in kinds)
     width = max((len(entry["id"]) for entry in entries), default=0)
     for name, rows in _grouped(theorems):
         asserted = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
@@ -34,20 +33,20 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         outcome = _first(_WORST, (row["outcome"] for row in rows))
         instances = sum(row["instances"] for row in rows)
         ran = {row["device"] for row in rows}
-        where = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
+        devices = ", ".join(device if device in ran else f"{device}: not run" for device in _DEVICES)
         evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
         otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
         said = ", as expected" if otherwise else ""
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {where}{said}"
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {devices}{said}"
     for name, rows in _grouped(findings):
         failures = [failure for row in rows for failure in row["failures"]]
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
         yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
-    yield from _canaries([entry for entry in entries if entry["kind"] == "canary"])
+    yield from _canaries(canaries)
     yield from _table(crossing_rows(entries))
     for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
         yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
-    yield from _mutants([entry for entry in entries if entry["kind"] == "mutants"])
+    yield from _mutants(mutants)
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 
@@ -55,21 +54,19 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
     """Return a row a crossing: where it is derived and checked, what was drawn and trained, how well it agreed."""
     rows = []
-    for name, found in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
-        kinds = {what: [row for row in found if row["what"] == what] for what in ("holds", "fails", "planted")}
+    for name, members in _grouped(entry for entry in entries if entry["kind"] == "crossing"):
+        kinds = {what: [row for row in members if row["what"] == what] for what in ("holds", "fails", "planted")}
         held = kinds["holds"]
         sizes: dict[str, tuple[int, int]] = {}
         for row in held:
             for size, (low, high) in row["sizes"].items():
                 before = sizes.get(size, (low, high))
                 sizes[size] = (min(low, before[0]), max(high, before[1]))
-        tests = [row["test"] for row in held or found]
+        tests = [row["test"] for row in held or members]
         rows.append(
             {
                 "id": name,
-                "of": found[0]["of"],
-                "theorem": found[0]["theorem"],
-                "exact": found[0]["exact"],
+                **{name: members[0][name] for name in ("of", "theorem", "exact")},
                 "test": tests[0],
                 "outcome": "verified" if held and all(row["outcome"] == "as_expected" for row in held) else "not",
                 "draws": sum(row["draws"] for row in held),
@@ -82,7 +79,7 @@ def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
                 "out_of_scope_refuted": all(row["outcome"] == "as_expected" for row in kinds["fails"]),
                 "planted": len(kinds["planted"]),
                 "caught": sum(row["caught"] for row in kinds["planted"]),
-                "devices": sorted({row["device"] for row in found}),
+                "devices": sorted({row["device"] for row in members}),
             }
         )
     return rows
@@ -90,8 +87,8 @@ def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
 
 def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
     """Return the ledger as JSON: all entries, and the table of the crossings."""
-    found = {"schema": 1, "version": version(), "entries": list(entries), "crossings": crossing_rows(entries)}
-    return json.dumps({**found, "seconds": round(seconds, 3)}, indent=1, sort_keys=True) + "\n"
+    body = {"schema": 1, "version": version(), "entries": list(entries), "crossings": crossing_rows(entries)}
+    return json.dumps({**body, "seconds": round(seconds, 3)}, indent=1, sort_keys=True) + "\n"
 
 
 def _table(rows: Sequence[Entry]) -> Iterator[str]:
@@ -146,9 +143,8 @@ def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:
         checked = [number for number in known if number in {row["number"] for row in rows}]
         missing = [number for number in known if number not in checked]
         derived = len({row["id"] for row in rows if row["number"] not in known})
-        line = (
-            f"{paper}: {len(checked)} of {total or 'its'} numbered statements checked ({', '.join(checked) or 'none'})"
-        )
+        named = ", ".join(checked) or "none"
+        line = f"{paper}: {len(checked)} of {total or 'its'} numbered statements checked ({named})"
         line += f"; known and not checked here: {', '.join(missing)}" if missing else ""
         line += f"; undisclosed to us: {total - len(known)}" if total else ""
         yield line + (f"; results of our own: {derived}" if derived else "")
@@ -161,8 +157,8 @@ def _grouped(rows: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     return sorted(groups.items())
 
 
-def _first(order: Sequence[str], found: Iterable[str]) -> str:
-    known = set(found)
+def _first(order: Sequence[str], words: Iterable[str]) -> str:
+    known = set(words)
     return next(word for word in order if word in known)
 
 

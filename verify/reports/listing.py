@@ -36,8 +36,6 @@ def _row(theorem: Theorem) -> dict[str, Any]:
 def rows_text(rows: list[dict[str, Any]]) -> str:
     """Return the rows for people."""
     width = max(len(row["id"]) for row in rows)
-    lines = []
-    for row in rows:
-        evidence = "proved" if row["proved"] else row["best_instance_evidence"] or "-"
-        lines.append(f"{row['id']:{width}}  {evidence:9}  {row['title']}")
-    return "\n".join(lines)
+    known = ["proved" if row["proved"] else row["best_instance_evidence"] or "-" for row in rows]
+    pairs = zip(rows, known, strict=True)
+    return "\n".join(f"{row['id']:{width}}  {evidence:9}  {row['title']}" for row, evidence in pairs)

@@ -13,13 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.registry import package_folder, package_of
+from verify.checking.theorem import Theorem
+from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
-from verify.evaluation.instances import parse
+from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.files import NAME, write_whole
+from verify.rechecker import Rejected, Unreadable, recheck_file, recheck_text
+from verify.search.narrowing import without
 
+# It loads Hypothesis.
 if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
     from verify.search.necessity import NecessityResult
+
+_SHORT = 20
+"""Characters up to which a number is shown exactly."""
+_STATUSES = ("needed", "redundant", "undecided")
 
 
 @dataclass(frozen=True)
@@ -44,10 +52,6 @@ class Mapped:
         return ", ".join(parts) + (f", {fixed} of these without a coded variation" if fixed else "")
 
 
-_SHORT = 20
-_STATUSES = ("needed", "redundant", "undecided")
-
-
 def folder(theorem_id: str) -> Path:
     """Return where the package of a theorem ships its map."""
     return package_folder(package_of(theorem_id)) / "necessity"
@@ -58,7 +62,7 @@ def certificate_path(theorem_id: str, label: str) -> Path:
     return folder(theorem_id) / f"{theorem_id}.{label}.certificate.json"
 
 
-def shipped(theorem: "Theorem") -> Mapped:
+def shipped(theorem: Theorem) -> Mapped:
     """Return the shipped map of a theorem; `why` says where it is missing or of another statement."""
     try:
         path = folder(theorem.id) / f"{theorem.id}.json"
@@ -74,25 +78,19 @@ def shipped(theorem: "Theorem") -> Mapped:
         return Mapped(theorem.id, (), 0, 0, "the map cannot be read")
 
 
-def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
+def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
 
     The re-checker accepts it, its statement is the theorem's without the hypothesis, and, where that is needed, the
     clause is refuted at the row's witness, within the other hypotheses and without this one.
     """
-    from verify.claims.inequality import Inequality
-    from verify.evaluation.instances import evaluate_hypothesis
-    from verify.rechecker import Rejected, Unreadable, recheck_file
-    from verify.search.narrowing import without
-
     if row["status"] == "undecided":
         return ""
-
     path = certificate_path(theorem.id, row["label"])
     if not path.is_file():
         return "no certificate is shipped"
     try:
-        found = recheck_file(path)
+        accepted = recheck_file(path)
     except (Rejected, Unreadable) as error:
         return str(error)
     statement = without(theorem.statement, [row["label"]])
@@ -100,17 +98,17 @@ def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
     if row["status"] == "redundant":
         claims = [statement.clauses]
         claims += [(Inequality(hypothesis.label, hypothesis.relation),)] if hypothesis.relation is not None else []
-        if found.statement_digest not in {replace(statement, clauses=claim).digest for claim in claims}:
+        if accepted.statement_digest not in {replace(statement, clauses=claim).digest for claim in claims}:
             return "the certificate is of another statement"
-        proved = all((outcome, evidence) == ("verified", "proved") for _, outcome, evidence, _ in found.clauses)
+        proved = all((outcome, evidence) == ("verified", "proved") for _, outcome, evidence, _ in accepted.clauses)
         return "" if proved else "the certificate proves less"
     clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
-    if not clauses or found.statement_digest != replace(statement, clauses=clauses).digest:
+    if not clauses or accepted.statement_digest != replace(statement, clauses=clauses).digest:
         return "the certificate is of another statement"
-    if not found.in_scope or [outcome for _, outcome, _, _ in found.clauses] != ["refuted"]:
+    if not accepted.in_scope or [outcome for _, outcome, _, _ in accepted.clauses] != ["refuted"]:
         return "the certificate is of no violation within the other hypotheses"
     witness = {name: value for name, value in row["witness"].items() if not name.endswith("_float")}
-    if {name: _typed(value) for name, value in found.instance.items()} != {n: _typed(x) for n, x in witness.items()}:
+    if {name: _typed(value) for name, value in accepted.instance.items()} != {n: _typed(x) for n, x in witness.items()}:
         return "the certificate is of another instance"
     instance = parse(theorem.statement, witness)
     if evaluate_hypothesis(theorem.statement.specialise(hypothesis, instance), instance).holds is not False:
@@ -118,10 +116,8 @@ def refusal(theorem: "Theorem", row: dict[str, Any]) -> str:
     return ""
 
 
-def write(theorem: "Theorem", result: "NecessityResult", target: Path) -> None:
+def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
     """Write a theorem's map and its certificates, whole, removing those of before. Raises TheoremError."""
-    from verify.rechecker import Rejected, Unreadable, recheck_text
-
     texts: dict[str, str] = {}
     for need in result.hypotheses:
         if need.certificate is None:
@@ -143,7 +139,7 @@ def write(theorem: "Theorem", result: "NecessityResult", target: Path) -> None:
             old.unlink()
 
 
-def map_text(theorems: "Iterable[Theorem]") -> str:
+def map_text(theorems: Iterable[Theorem]) -> str:
     """Return the shipped maps of theorems as Markdown, to stand after the findings; "" where there are none."""
     maps = [mapped for mapped in map(shipped, theorems) if not mapped.why]
     return "\n" + "\n".join(table(maps)) + "\n" if maps else ""
@@ -173,8 +169,8 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
 
 
 def _known(row: dict[str, Any]) -> Iterator[str]:
-    at = " ".join(f"{name}={_typed(value)}" for name, value in row["witness"].items() if not name.endswith("_float"))
-    yield f"`{row['clause']}` refuted at {at}"
+    instance = " ".join(f"{name}={_typed(x)}" for name, x in row["witness"].items() if not name.endswith("_float"))
+    yield f"`{row['clause']}` refuted at {instance}"
     yield from threshold_lines(row)
 
 

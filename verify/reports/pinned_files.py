@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from verify.checking.certificates import write_certificate, written
 from verify.checking.check import check
 from verify.checking.loading import load_theorem
-from verify.checking.registry import finding_ids, package_folder, package_of, packages, theorem_ids
+from verify.checking.registry import finding_ids, package_folder, packages, theorem_ids
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import parse
@@ -60,19 +60,18 @@ def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
     Raises
     ------
     InputError
-        For a package that has no theorems, or is no project's own, and for what of it cannot be loaded or read.
+        For a package that has no theorems, or belongs to no project, and for any part that cannot be loaded or read.
     KeyboardInterrupt
         Where Ctrl-C ended a check or a search: of that nothing is written.
     """
     package, root = _project(package)
-    theorems = {n: load_theorem(n) for n in theorem_ids(package) if package_of(n) == package}
+    theorems = {name: load_theorem(name) for name in theorem_ids(package)}
     findings, pinned = [load_finding(name) for name in finding_ids(package)], pinned_digests(package)
     yield from _digests(package, theorems, pinned)
     for theorem in _used_first(theorems):
         yield from _certificate(theorem, seconds)
     for theorem in theorems.values():
         yield from _map(theorem, seconds)
-    yield from _left_over(package, pinned.keys() - theorems.keys())
     if findings:
         yield from _findings(package, root / "FINDINGS.md", findings, theorems.values())
 
@@ -83,10 +82,12 @@ def _project(package: str | None) -> tuple[str, Path]:
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
         if len(near) != 1:
-            here = f"are {', '.join(near)}" if near else f"is none; known are {', '.join(roots)}"
-            raise InputError("package", Path.cwd(), f"must be named: of those with theorems, in this folder {here}")
+            theorem_ids()
+            why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known are {', '.join(roots)}"
+            raise InputError("package", Path.cwd(), f"must be named: {why}")
         (package,) = near
-    if package not in roots:
+    # A catalogue that cannot be read is told as such.
+    if package not in roots and not theorem_ids(package):
         raise InputError("package", package, f"has no theorems; known are {', '.join(roots)}")
     folder, root = package_folder(package), roots[package]
     if root is None:
@@ -148,7 +149,7 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         try:
             example = {name: written(value) for name, value in parse(theorem.statement, theorem.example).items()}
         except InputError as error:
-            yield Pinned("certificate", theorem.id, str(path), "of no example", str(error))
+            yield Pinned("certificate", theorem.id, str(path), "the example cannot be read", str(error))
             return
         why = why or ("" if dict(found.instance) == example else "it is of another instance than the example")
     if not why:
@@ -177,30 +178,26 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
-    shipped, folder = necessity_map.shipped(theorem), necessity_map.folder(theorem.id)
-    refused = (necessity_map.refusal(theorem, row) for row in shipped.hypotheses)
+    shipped, folder, refused = necessity_map.shipped(theorem), necessity_map.folder(theorem.id), list[str]()
+    try:
+        refused += [necessity_map.refusal(theorem, row) for row in shipped.hypotheses]
+    except (InputError, OSError, KeyError, TypeError, AttributeError, StopIteration):
+        refused.append("the map cannot be read")
+    rows = zip(shipped.hypotheses, refused, strict=False)
+    before = 0 if shipped.why else sum(not refusal and row["status"] != "undecided" for row, refusal in rows)
 
     def write() -> str:
         result = necessity(theorem, seconds=seconds)
         if result.interrupted:
             raise KeyboardInterrupt
+        decided = sum(need.status != "undecided" for need in result.hypotheses)
+        if decided < before:
+            return f"{decided} hypotheses are decided now, and {before} in the map that is there"
         necessity_map.write(theorem, result, folder)
         return ""
 
     if why := shipped.why or next(filter(None, refused), ""):
         yield Pinned("map", theorem.id, str(folder / f"{theorem.id}.json"), why, _tried(write))
-
-
-def _left_over(package: str, gone: set[str]) -> Iterator[Pinned]:
-    """Remove the files of theorems that were pinned, and that there are no more."""
-    folder = package_folder(package)
-    for name in sorted(gone):
-        certificates = folder.glob(f"necessity/{name}.*.certificate.json")
-        for path in (folder / f"certificates/{name}.json", folder / f"necessity/{name}.json", *sorted(certificates)):
-            if path.is_file():
-                path.unlink()
-                what = "certificate" if path.parent.name == "certificates" else "map"
-                yield Pinned(what, name, str(path), "the theorem is no more: removed")
 
 
 def _findings(package: str, path: Path, findings: list[Finding], theorems: "Iterable[Theorem]") -> Iterator[Pinned]:

@@ -1,24 +1,28 @@
 """The pytest plugin: `--full`, `--device`, the fixture `ledger`, and the ledger at the end of the run.
 
-Kept light: it is loaded by every pytest run where the package is installed, so theorems, SymPy
-and torch are imported only by the tests that use them.
+Kept light: it is loaded by every pytest run where the package is installed, so what loads SymPy, FLINT, Hypothesis or
+torch is imported only by the tests that use it.
 """
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from verify.errors import InputError
+from verify.outcomes import CheckResult, Outcome
+from verify.reports import verbs
+from verify.reports.ledger import ledger_json, ledger_lines
+from verify.runs.comparisons import Comparison, ComparisonResult
+from verify.runs.crossings import LOOKED_THROUGH, Crossing
+from verify.runs.devices import device_named
 
+if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
-    from verify.outcomes import CheckResult, Outcome
     from verify.reports.findings import Finding
     from verify.reports.reproduction import Reproduction
-    from verify.runs.comparisons import Comparison, ComparisonResult
-    from verify.runs.crossings import Crossing
     from verify.search.mutation import Tried
     from verify.search.results import ExploreResult
 
@@ -59,7 +63,7 @@ def load_profile(config: pytest.Config) -> None:
         settings.register_profile(name, settings.get_profile(name), max_examples=draws)
         settings.load_profile(name)
     if seed is not None and config.getoption("--hypothesis-seed", None) is None:
-        hypothesis.core.global_force_seed = seed
+        hypothesis.core.global_force_seed = seed  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.fixture(scope="session")
@@ -74,9 +78,6 @@ def device(request: pytest.FixtureRequest) -> str:
 
     A test of a crossing runs on each of the two, or on the one that was asked for; it is skipped where there is none.
     """
-    from verify.errors import InputError
-    from verify.runs.devices import device_named
-
     asked = str(request.config.getoption("--device"))
     # What is quick is quicker without a card, whose context each worker would have to make.
     quick = "cpu" if asked == "auto" and not request.config.getoption("--full") else asked
@@ -105,15 +106,13 @@ class Ledger:
         self._request = request
 
     def check(
-        self, theorem: "Theorem", *, expect: "Outcome | None" = None, seconds: float = 60, **instance: Any
-    ) -> "CheckResult":
+        self, theorem: "Theorem", *, expect: Outcome | None = None, seconds: float = 60, **instance: Any
+    ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
         An expected refutation is a finding, and is entered as one. What is proved or certified is written
         down as a certificate, and the test fails where the re-checker does not accept it.
         """
-        from verify.outcomes import Outcome
-        from verify.reports import verbs
         from verify.reports.necessity_map import shipped
 
         result = verbs.check(theorem, instance, seconds=seconds)
@@ -140,10 +139,9 @@ class Ledger:
         return result
 
     @staticmethod
-    def _rejected(theorem: "Theorem", result: "CheckResult") -> str:
+    def _rejected(theorem: "Theorem", result: CheckResult) -> str:
         """Return why the check's certificate is not accepted, or nothing."""
         from verify.checking.certificates import certificate_text
-        from verify.errors import InputError
         from verify.rechecker import Rejected, Unreadable, recheck_text
 
         try:
@@ -157,8 +155,6 @@ class Ledger:
 
         `effort` is that of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
         """
-        from verify.reports import verbs
-
         results, survived = [], []
         for canary in theorem.canaries:
             result = verbs.explore(theorem.variant(canary.statement), **effort)
@@ -176,24 +172,22 @@ class Ledger:
         from verify.search.mutation import fate, sample
 
         tried = [fate(theorem, mutant, seconds=seconds, seed=seed) for mutant in sample(theorem.statement, most, seed)]
-        counts = {name: sum(found.fate == name for found in tried) for name in ("killed", "equivalent")}
-        survived = [[found.mutant.label, found.why] for found in tried if found.fate == "survived"]
+        counts = {name: sum(trial.fate == name for trial in tried) for name in ("killed", "equivalent")}
+        survived = [[trial.mutant.label, trial.why] for trial in tried if trial.fate == "survived"]
         self._enter(kind="mutants", id=theorem.id, survived=survived, **counts)
         return tried
 
     def compare(
-        self, comparison: "Comparison", *, expect: "Outcome | Sequence[Outcome] | None" = None, seed: int | None = None
-    ) -> "ComparisonResult":
+        self, comparison: Comparison, *, expect: Outcome | Sequence[Outcome] | None = None, seed: int | None = None
+    ) -> ComparisonResult:
         """Run a comparison where and as fully as this run asks, and enter it; the seed is `--seed`'s, or 0.
 
         The test fails unless the outcome is `expect` (verified), or one of several: what a paper says and a check does
         not confirm is expected otherwise, and what nobody has run yet may end either way.
         """
-        from verify.outcomes import Outcome
-
-        where, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
+        device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
         seed = seed if seed is not None else self._request.config.getoption("--seed") or 0
-        result = comparison.run(device=where, full=full, seed=seed)
+        result = comparison.run(device=device, full=full, seed=seed)
         wanted = (expect or Outcome.VERIFIED,) if isinstance(expect, Outcome | None) else tuple(expect)
         either = " or ".join(wanted)
         self._enter(
@@ -215,11 +209,11 @@ class Ledger:
         """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
         from verify.reports.reproduction import reproduce
 
-        found = reproduce(finding)
-        self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(found.failures))
-        if not found.holds:
-            pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(found.failures)}")
-        return found
+        reproduction = reproduce(finding)
+        self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(reproduction.failures))
+        if not reproduction.holds:
+            pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(reproduction.failures)}")
+        return reproduction
 
     def _enter(self, **entry: Any) -> None:
         self._request.node.user_properties.append((PROPERTY, entry))
@@ -239,19 +233,15 @@ class Crossed:
         self._entries: dict[str, dict[str, Any]] = {}
         self._seen: set[str] = set()
 
-    def holds(self, crossing: "Crossing", instance: Any) -> None:
+    def holds(self, crossing: Crossing, instance: Any) -> None:
         """Simulate at a drawn instance; the test fails unless theory is verified there."""
-        from verify.outcomes import Outcome
-
         self._held(crossing, instance, "holds", Outcome.VERIFIED)
 
-    def fails(self, crossing: "Crossing", instance: Any) -> None:
+    def fails(self, crossing: Crossing, instance: Any) -> None:
         """Simulate at an instance out of scope, where theory says that it does not hold: it has to be refuted."""
-        from verify.outcomes import Outcome
-
         self._held(crossing, instance, "fails", Outcome.REFUTED)
 
-    def _held(self, crossing: "Crossing", instance: Any, what: str, wanted: "Outcome") -> None:
+    def _held(self, crossing: Crossing, instance: Any, what: str, wanted: Outcome) -> None:
         entry = self._entry(crossing, what)
         failed, entry["outcome"] = entry["outcome"] == "failed", "failed"
         verdict = crossing.held(crossing.theory, instance, self._device)
@@ -273,17 +263,14 @@ class Crossed:
             low, high = entry["sizes"].get(name, (size, size))
             entry["sizes"][name] = (min(low, size), max(high, size))
 
-    def _entry(self, crossing: "Crossing", what: str) -> dict[str, Any]:
+    def _entry(self, crossing: Crossing, what: str) -> dict[str, Any]:
         if what not in self._entries:
             counts: dict[str, Any] = {"draws": 0, "instances": 0, "trainings": 0, "worst": None, "sizes": {}}
             self._entries[what] = self._entered(crossing, what, outcome="as_expected", **counts)
         return self._entries[what]
 
-    def catches(self, crossing: "Crossing", label: str) -> None:
+    def catches(self, crossing: Crossing, label: str) -> None:
         """Hold a planted error against drawn instances; the test fails unless one of them refutes it."""
-        from verify.outcomes import Outcome
-        from verify.runs.crossings import LOOKED_THROUGH
-
         options = self._request.config.getoption
         # Fewer draws of a run are no fewer here: an instance that shows the error has to be met.
         examples = max(LOOKED_THROUGH, options("--draws") or 0)
@@ -293,10 +280,10 @@ class Crossed:
         if not caught:
             pytest.fail(f"{crossing.id}: {label}: {verdict.outcome}: {verdict.detail} ({self._device})")
 
-    def _entered(self, crossing: "Crossing", what: str, **found: Any) -> dict[str, Any]:
-        about = {"id": crossing.id, "of": crossing.of, "theorem": crossing.theorem, "exact": crossing.exact}
+    def _entered(self, crossing: Crossing, what: str, **results: Any) -> dict[str, Any]:
+        about = {"id": crossing.id, "of": crossing.subject, "theorem": crossing.theorem, "exact": crossing.exact}
         test = self._request.node.nodeid.split("[")[0]
-        entry = {"kind": "crossing", "what": what, **about, "device": self._device, "test": test, **found}
+        entry = {"kind": "crossing", "what": what, **about, "device": self._device, "test": test, **results}
         self._request.node.user_properties.append((PROPERTY, entry))
         return entry
 
@@ -325,13 +312,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the ledger, when a test has written into it."""
-    found = [report for reports in terminalreporter.stats.values() for report in reports]
-    calls = [report for report in found if isinstance(report, pytest.TestReport) and report.when == "call"]
+    reports = [report for some in terminalreporter.stats.values() for report in some]
+    calls = [report for report in reports if isinstance(report, pytest.TestReport) and report.when == "call"]
     entries = [value for report in calls for name, value in report.user_properties if name == PROPERTY]
     if not entries:
         return
-    from verify.reports.ledger import ledger_json, ledger_lines
-
     spent = time.monotonic() - config.stash[_STARTED]
     terminalreporter.section("ledger")
     for line in ledger_lines(entries, spent):

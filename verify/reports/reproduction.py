@@ -64,49 +64,49 @@ def reproduce(finding: Finding | str) -> Reproduction:
         code = run([*words, *anew, "--json"])
     if code == INTERRUPTED:
         raise KeyboardInterrupt
-    found, error = None, err.getvalue().strip()
+    body, error = None, err.getvalue().strip()
     try:
-        found = json.loads(out.getvalue())
+        body = json.loads(out.getvalue())
     except ValueError:
         error = error or "the command printed no JSON"
     expectations = tuple(
-        Expectation(path, expected, error if found is None else _why_not(found, path, expected))
+        Expectation(path, expected, error if body is None else _why_not(body, path, expected))
         for path, expected in finding.expect.items()
     )
     return Reproduction(finding.id, code, expectations, error, time.monotonic() - started)
 
 
-def _why_not(found: object, path: str, expected: Expected) -> str:
+def _why_not(body: object, path: str, expected: Expected) -> str:
     """Return "" where the value at a path is the expected one, else what is wrong."""
-    here: Any = found
+    value: Any = body
     for part in path.split("."):
-        if isinstance(here, list):
-            labels: dict[str, Any] = {str(i): item for i, item in enumerate(here)}
-            here = labels | {item["label"]: item for item in here if isinstance(item, dict) and "label" in item}
-        if not isinstance(here, dict) or part not in here:
+        if isinstance(value, list):
+            labels: dict[str, Any] = {str(i): item for i, item in enumerate(value)}
+            value = labels | {item["label"]: item for item in value if isinstance(item, dict) and "label" in item}
+        if not isinstance(value, dict) or part not in value:
             return f"there is no {part!r}"
-        here = here[part]
-    if _is(here, expected):
+        value = value[part]
+    if _is(value, expected):
         return ""
-    return f"is {json.dumps(here, ensure_ascii=False)}, expected {shown(expected)}"
+    return f"is {json.dumps(value, ensure_ascii=False)}, expected {shown(expected)}"
 
 
-def _is(found: object, expected: Expected) -> bool:
+def _is(value: object, expected: Expected) -> bool:
     if isinstance(expected, bool | str | None):
-        return type(found) is type(expected) and found == expected
-    low, high = _interval(found)
+        return type(value) is type(expected) and value == expected
+    low, high = _interval(value)
     wanted = expected if isinstance(expected, Enclosure) else Enclosure(expected, expected)
     return (wanted.lower is None or (low is not None and low >= wanted.lower)) and (
         wanted.upper is None or (high is not None and high <= wanted.upper)
     )
 
 
-def _interval(found: object) -> tuple[Fraction | None, Fraction | None]:
+def _interval(value: object) -> tuple[Fraction | None, Fraction | None]:
     """Return the ends of a number as the command line writes it; None for an end that is not known."""
-    if isinstance(found, dict):
-        return _interval(found.get("lower"))[0], _interval(found.get("upper"))[1]
+    if isinstance(value, dict):
+        return _interval(value.get("lower"))[0], _interval(value.get("upper"))[1]
     try:
-        number = Fraction(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else None
+        number = Fraction(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
     except (ValueError, ZeroDivisionError):
         number = None
     return number, number

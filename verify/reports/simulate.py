@@ -8,11 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from verify.checking.registry import prediction_ids
 from verify.errors import InputError
 from verify.files import whole
 from verify.outcomes import SCHEMA
+from verify.reports.plots.experiment_plots import plotted
+from verify.runs.comparisons import load_prediction
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.store import Store, default_store
+from verify.version import version
 
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
@@ -27,9 +31,6 @@ def simulate(experiment: Experiment, given: Mapping[str, str], options: Mapping[
 
 def with_theory(result: ExperimentResult) -> ExperimentResult:
     """Return a result with what theory says of its curves, where something is registered that does."""
-    from verify.checking.registry import prediction_ids
-    from verify.runs.comparisons import load_prediction
-
     if result.experiment not in prediction_ids():
         return result
     return replace(result, theory=dict(load_prediction(result.experiment).predict(result)))
@@ -63,7 +64,7 @@ def announced(experiment: Experiment, store: Store | None) -> Callable[[float], 
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration to two digits, in the largest unit of which it has one."""
+    """Return a duration to two digits, in the largest unit of which it has one. Raises InputError for one below 0."""
     if not seconds >= 0:
         raise InputError("seconds", seconds, "must be a number >= 0")
     size, unit = next((pair for pair in _UNITS if seconds >= pair[0]), _UNITS[-1])
@@ -85,13 +86,9 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
 
     Raises InputError where they cannot be written.
     """
-    from verify.version import version
-
     body = {"schema": SCHEMA, "version": version(), **result.to_json()}
     files = {".json": (json.dumps(body, indent=2, allow_nan=False) + "\n").encode()}
     if result.curves or result.heat_maps:
-        from verify.reports.plots.experiment_plots import plotted
-
         files[".png"] = plotted(result)
     paths = []
     try:

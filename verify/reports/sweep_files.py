@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.errors import InputError
 from verify.files import whole
 from verify.outcomes import SCHEMA
-
-if TYPE_CHECKING:
-    from verify.runs.sweeps.sweep import SweepResult
+from verify.reports.plots.sweep_plots import plotted, why_no_plot
+from verify.runs.sweeps.sweep import SweepResult
+from verify.version import version
 
 _GROUP = 10_000
 """Rows of one group of a Parquet file, the most that are held at a time."""
@@ -21,24 +21,24 @@ TRUTH, NUMBER, TEXT = "bool", "float64", "string"
 WITHOUT_PARQUET = "no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'"
 
 
-def columns(result: "SweepResult") -> dict[str, str]:
+def columns(result: SweepResult) -> dict[str, str]:
     """Return the columns of a sweep's table, and what is in each: exact numbers are text, beside them their floats."""
     statement = result.theorem.statement
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for parameter in statement.parameters:
-        found[parameter.name] = TEXT
+        kinds[parameter.name] = TEXT
         if parameter.kind in ("integer", "rational"):
-            found[f"{parameter.name}_float"] = NUMBER
-    found |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT}
+            kinds[f"{parameter.name}_float"] = NUMBER
+    kinds |= {"in_scope": TRUTH, "outcome": TEXT, "claim": TEXT, "evidence": TEXT}
     for clause in statement.clauses:
-        found |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT}
-        found |= {f"{clause.label}.margin": NUMBER, f"{clause.label}.error": NUMBER}
+        kinds |= {f"{clause.label}.holds": TRUTH, f"{clause.label}.evidence": TEXT}
+        kinds |= {f"{clause.label}.margin": NUMBER, f"{clause.label}.error": NUMBER}
     for name in result.theorem.values:
-        found |= {f"value.{name}": TEXT, f"value.{name}_float": NUMBER}
-    return {**found, "detail": TEXT, "error": TEXT, "seconds": NUMBER}
+        kinds |= {f"value.{name}": TEXT, f"value.{name}_float": NUMBER}
+    return {**kinds, "detail": TEXT, "error": TEXT, "seconds": NUMBER}
 
 
-def table(result: "SweepResult") -> Iterator[dict[str, Any]]:
+def table(result: SweepResult) -> Iterator[dict[str, Any]]:
     """Yield the rows of a sweep's table, None where there is nothing."""
     names = columns(result)
     for _, row in result.rows():
@@ -62,13 +62,11 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
+def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
     """Write THEOREM.sweep.csv, .json, .png (over one or two parameters) and .parquet (with pyarrow) to a folder.
 
     Each is there whole or not at all. Raises InputError where they cannot be written.
     """
-    from verify.reports.plots.sweep_plots import plotted, why_no_plot
-    from verify.version import version
 
     def write_json(path: Path) -> None:
         body = {"schema": SCHEMA, "version": version(), **result.to_json()}
@@ -91,14 +89,15 @@ def write_sweep(result: "SweepResult", folder: Path) -> list[Path]:
     return paths
 
 
-def _write_csv(result: "SweepResult", path: Path) -> None:
+def _write_csv(result: SweepResult, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as target:
         writer = csv.DictWriter(target, list(columns(result)))
         writer.writeheader()
         writer.writerows(table(result))
 
 
-def _write_parquet(result: "SweepResult", path: Path) -> None:
+def _write_parquet(result: SweepResult, path: Path) -> None:
+    # Of the extra `sweep`: it may not be there.
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from verify.checking.theorem import Theorem
+from verify.evaluation.instances import ConditionsResult
 from verify.outcomes import CheckResult, Evidence, HypothesisResult, number_text
+from verify.reports.necessity_map import threshold_lines
+from verify.runs.experiments import ExperimentResult
+from verify.runs.measurements import Measurement
+from verify.runs.sweeps.grids import Axis
+from verify.runs.sweeps.rows import OUTCOMES
 
+# These load Hypothesis and NumPy.
 if TYPE_CHECKING:
-    from verify.evaluation.instances import ConditionsResult
-    from verify.runs.experiments import ExperimentResult
-    from verify.runs.measurements import Measurement
-    from verify.runs.sweeps.grids import Axis
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.results import ExploreResult
     from verify.search.sharpness import Sharpness
 
+
 _SHORT = 10
+"""Significant digits of what is beside a result, and values of a grid that are shown."""
 _ONE = "the one instance of a statement without parameters"
 
 
@@ -34,7 +39,7 @@ def assignments_text(values: Any) -> str:
     return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
 
 
-def conditions_text(result: "ConditionsResult") -> str:
+def conditions_text(result: ConditionsResult) -> str:
     """Return the conditions at a partial instance."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
@@ -43,7 +48,7 @@ def conditions_text(result: "ConditionsResult") -> str:
     return "\n".join([*lines, scope])
 
 
-def _measured(m: "Measurement") -> str:
+def _measured(m: Measurement) -> str:
     spread = f" ± {m.standard_error:.2g} ({m.samples} samples)" if m.standard_error else ""
     spread = " (one sample)" if m.standard_error is None else spread
     return f"{m.value:.{_SHORT}g}{spread}"
@@ -53,22 +58,22 @@ def _row(numbers: Iterable[float]) -> str:
     return ", ".join(f"{number:.4g}" for number in numbers)
 
 
-def experiment_text(result: "ExperimentResult") -> str:
+def experiment_text(result: ExperimentResult) -> str:
     """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
     lines += [f"  {name} = {_measured(m)}" for name, m in result.measurements.items()]
     over = None
     for name, curve in result.curves.items():
-        if over != (over := (curve.over, curve.at)):
-            lines += [f"over {curve.over}: {_row(curve.at)}"]
+        if over != (over := (curve.over, curve.points)):
+            lines += [f"over {curve.over}: {_row(curve.points)}"]
         lines += [f"  {name} = {_row(m.value for m in curve.measured)}"]
     for name, said in result.theory.items():
         first, *_, last = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)] * 2
         lines += [f"  theory: {name} = {first:.4g}" + (f" to {last:.4g}" if last != first else "")]
-    for name, found in result.heat_maps.items():
-        numbers = [number for row in found.values for number in row]
-        shape = f"{len(found.values)} x {len(found.values[0])}"
+    for name, heat_map in result.heat_maps.items():
+        numbers = [number for row in heat_map.values for number in row]
+        shape = f"{len(heat_map.values)} x {len(heat_map.values[0])}"
         lines += [f"  {name}: {shape} numbers from {min(numbers):.4g} to {max(numbers):.4g}"]
     stored = ", from the store" if result.from_store else ""
     return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"])
@@ -76,12 +81,8 @@ def experiment_text(result: "ExperimentResult") -> str:
 
 def check_text(result: CheckResult) -> str:
     """Return a check, its headline last."""
-    lines = [
-        f"{result.theorem}  {assignments_text(result.instance)}",
-        "hypotheses",
-        *map(_hypothesis, result.hypotheses),
-    ]
-    lines.append("claim")
+    lines = [f"{result.theorem}  {assignments_text(result.instance)}", "hypotheses"]
+    lines += [*map(_hypothesis, result.hypotheses), "claim"]
     for clause in result.clauses:
         evidence = f" ({clause.evidence})" if clause.evidence else ""
         margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
@@ -92,11 +93,8 @@ def check_text(result: CheckResult) -> str:
     for name, known in result.rests_on.items():
         lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
     if result.values:
-        lines += [
-            "values",
-            *(f"  {name} = {_value(result, name)}" for name in result.values),
-        ]
-    if unchecked := [name for name, found in result.rechecked.items() if not found]:
+        lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
+    if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
     evidence = f" ({result.evidence})" if result.evidence else ""
     headline = result.outcome.value.replace("_", " ")
@@ -118,15 +116,13 @@ def explore_text(result: "ExploreResult") -> str:
     if result.counterexample is not None and result.clause is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         lines.append(f"  {result.clause.label}: {result.clause.claim}")
-        lines.append(
-            f"  refuted ({result.clause.evidence}): {result.clause.detail or assignments_text(result.clause.witness)}"
-        )
+        why = result.clause.detail or assignments_text(result.clause.witness)
+        lines.append(f"  refuted ({result.clause.evidence}): {why}")
     else:
         lines.append("no counterexample found")
         if result.smallest_margin is not None:
-            lines.append(
-                f"smallest margin {result.smallest_margin:.3g} at {assignments_text(result.nearest or {}) or _ONE}"
-            )
+            nearest = assignments_text(result.nearest or {}) or _ONE
+            lines.append(f"smallest margin {result.smallest_margin:.3g} at {nearest}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
@@ -137,14 +133,12 @@ def explore_text(result: "ExploreResult") -> str:
 
 def sweep_text(result: "SweepResult") -> str:
     """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
-    from verify.runs.sweeps.sweep import OUTCOMES
-
     lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
     scopes = {True: "in scope", False: "out of scope", None: "neither"}
-    seen = [scope for scope in scopes if any(scope is found for found, _ in result.claims)]
+    seen = [scope for scope in scopes if any(scope is in_scope for in_scope, _ in result.claims)]
     if seen:
         lines.append(f"{'claim':14}" + "".join(f"{scopes[scope]:>14}" for scope in seen))
-    for name in (name for name in OUTCOMES if any(name == found for _, found in result.claims)):
+    for name in (name for name in OUTCOMES if any(name == outcome for _, outcome in result.claims)):
         counts = (result.claims.get((scope, name), 0) for scope in seen)
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
     evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
@@ -163,12 +157,12 @@ def sweep_text(result: "SweepResult") -> str:
 
 
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
-    at = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
+    instance = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
     for part in difference["differs"]:
-        yield f"  at {at}: {part['what']} was kept as {part['kept']}, and is {part['found']}"
+        yield f"  at {instance}: {part['what']} was kept as {part['kept']}, and is {part['found']}"
 
 
-def _axis(axis: "Axis") -> str:
+def _axis(axis: Axis) -> str:
     if axis.spacing == "listed":
         more = ",…" if len(axis.values) > _SHORT else ""
         return f"over {axis.name}: {','.join(number_text(value) for value in axis.values[:_SHORT])}{more}"
@@ -178,7 +172,7 @@ def _axis(axis: "Axis") -> str:
 
 def _sharpness(bound: "Sharpness") -> Iterator[str]:
     yield f"sharpness of {bound.clause} at {assignments_text(bound.instance)}"
-    yield f"  found {number_text(bound.found, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
+    yield f"  found {number_text(bound.reached, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
     yield f"  ratio {number_text(bound.ratio, _SHORT)}"
     if bound.best_proved is not None:
         yield f"  best proved {number_text(bound.best_proved, _SHORT)}"
@@ -191,8 +185,6 @@ def _sharpness(bound: "Sharpness") -> Iterator[str]:
 
 def necessity_text(result: "NecessityResult") -> str:
     """Return what was found about each hypothesis, with the violation or the effort."""
-    from verify.reports.necessity_map import threshold_lines
-
     lines = [result.theorem]
     for need in result.hypotheses:
         lines.append(f"  {need.status:9}  {need.label}: {need.statement}")

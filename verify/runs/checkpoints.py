@@ -14,6 +14,7 @@ from typing import Any
 from verify.errors import InputError
 
 SECONDS_BETWEEN = 30.0
+"""Between two checkpoints: what a killed run loses, at most, beside the time that writing takes."""
 
 
 @dataclass
@@ -58,7 +59,10 @@ class Running:
         return state
 
     def keep(self, part: str, state: Callable[[], Any], *, now: bool = False) -> None:
-        """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on."""
+        """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on.
+
+        Raises InputError where the checkpoint cannot be written.
+        """
         if self.file is None or not (now or time.monotonic() - self._kept >= self.every):
             return
         self._parts[part] = state()
@@ -142,6 +146,7 @@ def _part(file: Path) -> Path:
 
 
 def _read(file: Path) -> tuple[dict[str, Any], float]:
+    # PyTorch is heavy, and most runs have no checkpoint.
     import torch
 
     try:

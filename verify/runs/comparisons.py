@@ -2,18 +2,16 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.checking.registry import load
 from verify.errors import TheoremError
 from verify.outcomes import Evidence, Outcome
 from verify.runs.devices import device_named
-
-if TYPE_CHECKING:
-    from verify.runs.experiments import ExperimentResult
-    from verify.runs.measurements import Measurement, Predicted
+from verify.runs.experiments import ExperimentResult
+from verify.runs.measurements import Measurement, Predicted
 
 FALSE_ALARM = 1e-6
 """Chance that any of a family of statistical comparisons fails although theory and simulation agree."""
@@ -104,21 +102,13 @@ class Comparison:
 
     def run(self, *, device: str = "auto", full: bool = False, seed: int = 0) -> ComparisonResult:
         """Compare. Raises InputError for a device that is not there."""
-        where = device_named(device)
-        where = where if where in self.devices else self.devices[0]
+        device = device_named(device)
+        device = device if device in self.devices else self.devices[0]
         started = time.monotonic()
-        found = self.compare(device=where, full=full, seed=seed)
-        return ComparisonResult(
-            id=self.id,
-            theorem=self.theorem,
-            outcome=found.outcome,
-            evidence=found.evidence,
-            detail=found.detail,
-            instances=found.instances,
-            device=where,
-            seed=seed,
-            seconds=time.monotonic() - started,
-        )
+        verdict = self.compare(device=device, full=full, seed=seed)
+        seconds = time.monotonic() - started
+        said = {name: getattr(verdict, name) for name in ("outcome", "evidence", "detail", "instances")}
+        return ComparisonResult(id=self.id, theorem=self.theorem, **said, device=device, seed=seed, seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -136,23 +126,24 @@ class Prediction:
 
     id: str
     title: str
-    predict: "Callable[[ExperimentResult], Mapping[str, Predicted]]"
+    predict: Callable[[ExperimentResult], Mapping[str, Predicted]]
 
 
 def student_bound(samples: int, comparisons: int) -> float:
     """Return the t that one of `comparisons` means of `samples` values exceeds by chance with its share of FALSE_ALARM.
 
     Two-sided, Student with samples − 1 degrees of freedom; by the union bound the comparisons need
-    not be independent.
+    not be independent. Raises TheoremError for fewer than two samples or one comparison.
     """
     if samples < 2 or comparisons < 1:
         raise TheoremError("a bound on t needs at least two samples and one comparison")
+    # SciPy is heavy, as is Hypothesis below: both are loaded where they are used.
     from scipy import stats
 
     return float(stats.t.isf(FALSE_ALARM / comparisons / 2, samples - 1))
 
 
-def chance(measured: "Measurement", comparisons: int) -> float:
+def chance(measured: Measurement, comparisons: int) -> float:
     """Return how far a mean may be off by chance, `comparisons` sharing FALSE_ALARM; inf where its error is unknown."""
     if measured.standard_error is None:
         return math.inf
@@ -160,12 +151,7 @@ def chance(measured: "Measurement", comparisons: int) -> float:
 
 
 def agreement(
-    theory: float,
-    measured: "Measurement",
-    *,
-    comparisons: int,
-    rounding: float = 0.0,
-    resolution: float = math.inf,
+    theory: float, measured: Measurement, *, comparisons: int, rounding: float = 0.0, resolution: float = math.inf
 ) -> Verdict:
     """Decide whether a measurement agrees with theory.
 
@@ -200,11 +186,7 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
 
     The verdicts are asked for one by one, and none after a refuted one. The last speaks where all hold.
     """
-    seen: list[tuple[object, Verdict]] = []
-    for name, verdict in verdicts:
-        seen.append((name, verdict))
-        if verdict.outcome is Outcome.REFUTED:
-            break
+    seen = _until_refuted(verdicts)
     if not seen:
         return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "there is nothing to compare", 0)
     worst = next(outcome for outcome in _WORST if any(v.outcome is outcome for _, v in seen))
@@ -222,14 +204,17 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
 
 def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     """Return what `all_of` does of verdicts on distinct instances, by which they are named."""
-    names: list[object] = []
+    seen = _until_refuted(verdicts)
+    return replace(all_of(seen), instances=_distinct(seen))
 
-    def counted() -> Iterator[tuple[object, Verdict]]:
-        for name, verdict in verdicts:
-            names.append(name)
-            yield name, verdict
 
-    return replace(all_of(counted()), instances=len({str(name) for name in names}))
+def _until_refuted(verdicts: Iterable[tuple[object, Verdict]]) -> list[tuple[object, Verdict]]:
+    seen: list[tuple[object, Verdict]] = []
+    for name, verdict in verdicts:
+        seen.append((name, verdict))
+        if verdict.outcome is Outcome.REFUTED:
+            break
+    return seen
 
 
 class _RefutedError(Exception):
@@ -272,8 +257,8 @@ def over_drawn(
             every()
     except (_RefutedError, Flaky):
         # The last refuted one is the simplest; flaky where the same instance passed when run again (CUDA).
-        name, found = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]
-        return replace(found, detail=f"{name}: {found.detail}", instances=_distinct(tried))
+        name, refuted = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]
+        return replace(refuted, detail=f"{name}: {refuted.detail}", instances=_distinct(tried))
     if len(tried) < examples:
         evidence = Evidence.weakest([verdict.evidence for _, verdict in tried] or [Evidence.SIMULATED])
         return Verdict(Outcome.INCONCLUSIVE, evidence, f"{len(tried)} of {examples} instances drawn", _distinct(tried))

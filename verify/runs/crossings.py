@@ -20,8 +20,10 @@ from verify.runs.comparisons import Verdict, over_drawn
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-QUICK, FULL = 10, 200
-"""Instances that a crossing's test draws in a quick run, and under `--full`."""
+QUICK = 10
+"""Instances that a crossing's test draws in a quick run: a training takes seconds."""
+FULL = 200
+"""The same under `--full`."""
 LOOKED_THROUGH = 4 * QUICK
 """Instances that are drawn for one that shows a planted error."""
 
@@ -34,7 +36,7 @@ class Crossing:
     ----------
     id, title
         `paper.name`, and one line that says what agrees.
-    of
+    subject
         What of the paper it is about, as its row in the table is called.
     theorem
         Id of the theorem that the closed form is part of, and in whose file it is derived.
@@ -52,7 +54,7 @@ class Crossing:
 
     id: str
     title: str
-    of: str
+    subject: str
     theorem: str
     exact: str
     instances: "SearchStrategy[Any]"
@@ -71,6 +73,7 @@ class Crossing:
 
 def register_profiles() -> None:
     """Register Hypothesis's profiles of drawn trainings: `quick`, `full`, and `ci`, which draws the same every time."""
+    # Hypothesis is heavy, and loaded where it is used, here and below.
     from hypothesis import HealthCheck, settings
 
     # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.

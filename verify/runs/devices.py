@@ -12,6 +12,7 @@ def device_named(asked: str) -> str:
     """
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
+    # PyTorch is heavy; a wrong word is refused without it.
     import torch
 
     if asked == "cuda" and not torch.cuda.is_available():

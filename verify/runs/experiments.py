@@ -8,24 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.checking.registry import load
+from verify.checking.sources import Source
 from verify.errors import InputError, TheoremError
 from verify.language.parameters import Instance, Parameter, Value
 from verify.outcomes import json_numbers
 from verify.runs.checkpoints import Running, alone
 from verify.runs.devices import device_named, machine_of
 from verify.runs.measurements import Curve, HeatMap, Measurement, Predicted
+from verify.runs.store import Key, Store, code_version, read_code_version, settings_digest
 
-if TYPE_CHECKING:
-    from verify.checking.sources import Source
-    from verify.runs.store import Key, Store
-
-_FEWEST, _LARGEST = 2, sys.float_info.max
-"""Values of a setting that is varied."""
+_FEWEST = 2
+"""Values of a setting that is varied: one makes no curve."""
+_LARGEST = sys.float_info.max
+"""Largest number of a setting: it is simulated in float64."""
 _TAKEN = ("seed", "device", "full")
+"""Options of the command line that are no settings."""
 _OF_RUN = ("store", "tell", "announce")
+"""Arguments of `run` that are no settings either."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class ExperimentResult:
             "device": self.device,
             "measurements": {name: asdict(measured) for name, measured in self.measurements.items()},
             "curves": {name: curve.to_json() for name, curve in self.curves.items()},
-            "heat_maps": {name: found.to_json() for name, found in self.heat_maps.items()},
-            "theory": {name: said.to_json() for name, said in self.theory.items()},
+            "heat_maps": {name: heat_map.to_json() for name, heat_map in self.heat_maps.items()},
+            "theory": {name: predicted.to_json() for name, predicted in self.theory.items()},
             "from_store": self.from_store,
             "seconds": round(self.seconds, 3),
         }
@@ -71,14 +73,11 @@ class ExperimentResult:
     def from_json(body: Mapping[str, Any], settings: Instance) -> "ExperimentResult":
         """Return the result that `to_json` has written down, of settings that are known; without what theory says."""
         return ExperimentResult(
-            experiment=body["experiment"],
+            **{name: body[name] for name in ("experiment", "seed", "device", "seconds")},
             settings=settings,
-            seed=body["seed"],
-            device=body["device"],
             measurements={name: Measurement(**measured) for name, measured in body["measurements"].items()},
-            seconds=body["seconds"],
             curves={name: Curve.from_json(curve) for name, curve in body["curves"].items()},
-            heat_maps={name: HeatMap.from_json(found) for name, found in body["heat_maps"].items()},
+            heat_maps={name: HeatMap.from_json(values) for name, values in body["heat_maps"].items()},
         )
 
 
@@ -104,7 +103,7 @@ class Experiment:
 
     id: str
     title: str
-    source: "Source"
+    source: Source
     settings: tuple[Setting, ...]
     measure: Callable[..., Mapping[str, Measurement | Curve | HeatMap]]
     resumable: bool = False
@@ -112,8 +111,6 @@ class Experiment:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from verify.runs.store import code_version
-
         # Read when a module is loaded, so that what a result is kept under is what ran.
         object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]
@@ -145,7 +142,7 @@ class Experiment:
         seed: int = 0,
         device: str = "auto",
         full: bool = False,
-        store: "Store | None" = None,
+        store: Store | None = None,
         tell: Callable[[int, int], None] | None = None,
         announce: Callable[[float], None] | None = None,
         **settings: object,
@@ -157,33 +154,33 @@ class Experiment:
         run that another process is at, or a run that diverges: nothing is kept of it.
         """
         chosen = self._chosen(settings, full=full)
-        where = device_named(device)
-        key = self._key(chosen, seed, where) if store else None
+        device = device_named(device)
+        key = self._key(chosen, seed, device) if store else None
         if store and key and (kept := store.read(key)) is not None:
-            return self._served(store, kept, chosen, seed, where)
+            return self._served(store, kept, chosen, seed, device)
         checkpoint = store.checkpoint(key) if store and key and self.resumable else None
         with alone(checkpoint):
             running = Running(checkpoint, tell)
             if announce and self.expect:
-                announce(self.expect(chosen, device=where))
+                announce(self.expect(chosen, device=device))
             started = time.monotonic()
             resuming = {"running": running} if self.resumable else {}
-            found = self.measure(chosen, seed=seed, device=where, **resuming)
-            result = self._result(found, chosen, seed, where, time.monotonic() - started + running.seconds_before)
+            measured = self.measure(chosen, seed=seed, device=device, **resuming)
+            result = self._result(measured, chosen, seed, device, time.monotonic() - started + running.seconds_before)
             if store and key:
                 store.write(key, self.id, result.to_json())
                 running.forget()
         return result
 
     def _served(
-        self, store: "Store", kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
+        self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:
         """Return what a store has kept, where it is what this run would have written."""
         why = f"holds a result of {self.id} that cannot be read"
         try:
-            found = ExperimentResult.from_json(kept, chosen)
-            measured = {**found.measurements, **found.curves, **found.heat_maps}
-            again = self._result(measured, chosen, seed, device, found.seconds)
+            result = ExperimentResult.from_json(kept, chosen)
+            measured = {**result.measurements, **result.curves, **result.heat_maps}
+            again = self._result(measured, chosen, seed, device, result.seconds)
             as_written = json.loads(json.dumps(again.to_json(), allow_nan=False))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError("--store", store.path, why) from error
@@ -191,34 +188,28 @@ class Experiment:
         same = ("experiment", "settings", "seed", "device", "measurements", "heat_maps", "seconds")
         if set(as_written) != set(kept) or any(as_written[name] != kept[name] for name in same):
             raise InputError("--store", store.path, why)
-        return replace(found, from_store=True)
+        return replace(result, from_store=True)
 
     def _result(
         self,
-        found: Mapping[str, Measurement | Curve | HeatMap],
+        measured: Mapping[str, Measurement | Curve | HeatMap],
         chosen: Instance,
         seed: int,
         device: str,
         seconds: float,
     ) -> ExperimentResult:
         measurements: dict[str, Measurement] = {}
-        curves: dict[str, Curve] = {}
-        maps: dict[str, HeatMap] = {}
-        for name, value in found.items():
+        for name, value in measured.items():
             if isinstance(value, HeatMap):
-                maps[name] = value
                 numbers = [number for row in value.values for number in row]
             else:
-                measured = value.measured if isinstance(value, Curve) else (value,)
-                numbers = [number for one in measured for number in (one.value, one.standard_error or 0.0)]
+                means = value.measured if isinstance(value, Curve) else (value,)
+                numbers = [number for mean in means for number in (mean.value, mean.standard_error or 0.0)]
+                ends = {f"{name}_start": means[0], f"{name}_end": means[-1]}
+                measurements |= ends if isinstance(value, Curve) else {name: value}
             wild = next((number for number in numbers if not math.isfinite(number)), None)
             if wild is not None:
                 raise InputError(name, wild, f"is not finite: {self.id} diverges at these settings")
-            if isinstance(value, Curve):
-                curves[name] = value
-                measurements |= {f"{name}_start": value.measured[0], f"{name}_end": value.measured[-1]}
-            elif isinstance(value, Measurement):
-                measurements[name] = value
         return ExperimentResult(
             experiment=self.id,
             settings=chosen,
@@ -226,48 +217,35 @@ class Experiment:
             device=device,
             measurements=measurements,
             seconds=seconds,
-            curves=curves,
-            heat_maps=maps,
+            curves={name: curve for name, curve in measured.items() if isinstance(curve, Curve)},
+            heat_maps={name: heat_map for name, heat_map in measured.items() if isinstance(heat_map, HeatMap)},
         )
 
-    def _key(self, chosen: Instance, seed: int, device: str) -> "Key | None":
+    def _key(self, chosen: Instance, seed: int, device: str) -> Key | None:
         """Return what a store knows a run by; None where the code is not to be found, or no longer what was loaded."""
-        from verify.runs.store import Key, read_code_version, settings_digest
-
         if not self._code or read_code_version(_module_of(self.measure)) != self._code:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
 
-    def along(
-        self,
-        name: str,
-        values: Sequence[object],
-        /,
-        *,
-        seed: int = 0,
-        device: str = "auto",
-        full: bool = False,
-        store: "Store | None" = None,
-        tell: Callable[[int, int], None] | None = None,
-        announce: Callable[[float], None] | None = None,
-        **settings: object,
-    ) -> ExperimentResult:
+    def along(self, name: str, values: Sequence[object], /, *, full: bool = False, **options: Any) -> ExperimentResult:
         """Measure at several values of a setting, each with the same seed: curves over the setting.
 
-        A curve of a run gives its last point, and each measurement becomes a curve of its own. Raises InputError.
+        A curve of a run gives its last point, and each measurement becomes a curve of its own. `options` are those of
+        `run`, the other settings among them. Raises InputError as `run` does, and for values that are not two or more,
+        all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
             raise InputError(name, values, "must be a setting that is one number, to be varied")
-        at = [parameter.parse(value) for value in values]
-        if len(at) < _FEWEST or len(set(at)) < len(at):
+        varied = [parameter.parse(value) for value in values]
+        if len(varied) < _FEWEST or len(set(varied)) < len(varied):
             raise InputError(name, ",".join(map(str, values)), "must have two values or more, all different")
         # All are read before the first runs.
-        for value in at:
+        settings = {key: value for key, value in options.items() if key not in (*_TAKEN, *_OF_RUN)}
+        for value in varied:
             self._chosen({**settings, name: value}, full=full)
-        options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
-        runs = [self.run(**options, **{**settings, name: value}) for value in at]
-        points = [
+        runs = [self.run(full=full, **{**options, name: value}) for value in varied]
+        measured = [
             {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
             | {
                 key: (key.replace("_", " "), measured)
@@ -276,16 +254,16 @@ class Experiment:
             }
             for run in runs
         ]
-        where = tuple(float(Fraction(value)) for value in at)
+        points = tuple(float(Fraction(value)) for value in varied)  # pyright: ignore[reportCallIssue]
         over = f"{name}: {parameter.meaning}"
         curves = {
-            key: Curve(over, quantity, where, tuple(point[key][1] for point in points))
-            for key, (quantity, _) in points[0].items()
+            key: Curve(over, quantity, points, tuple(point[key][1] for point in measured))
+            for key, (quantity, _) in measured[0].items()
         }
         return ExperimentResult(
             experiment=self.id,
-            settings={**runs[0].settings, name: tuple(at)},
-            seed=seed,
+            settings={**runs[0].settings, name: tuple(varied)},
+            seed=runs[0].seed,
             device=runs[0].device,
             measurements={},
             seconds=sum(run.seconds for run in runs),

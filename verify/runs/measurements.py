@@ -30,6 +30,7 @@ class Measurement:
         """Return the 95 % confidence interval of the mean, by Student's t; a point where the error is 0 or unknown."""
         if not self.standard_error:
             return self.value, self.value
+        # SciPy is heavy, and many results have no random measurement.
         from scipy.stats import t
 
         half = float(t.ppf(0.975, self.samples - 1)) * self.standard_error
@@ -40,18 +41,19 @@ class Measurement:
 class Curve:
     """A quantity measured along something that varies, such as the steps of a training.
 
-    `over` and `quantity` name the two axes, with their units; curves that agree in both share a plot, whose vertical
-    axis is `logarithmic` where one of them asks for it.
+    There is a measurement at each of `points`, and one point at least; TheoremError else. `over` and `quantity` name
+    the two axes, with their units; curves that agree in both share a plot, whose vertical axis is `logarithmic` where
+    one of them asks for it.
     """
 
     over: str
     quantity: str
-    at: tuple[float, ...]
+    points: tuple[float, ...]
     measured: tuple[Measurement, ...]
     logarithmic: bool = False
 
     def __post_init__(self) -> None:
-        if not self.at or len(self.at) != len(self.measured):
+        if not self.points or len(self.points) != len(self.measured):
             raise TheoremError(f"a curve over {self.over} needs a measurement at each of its points, and a point")
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +63,7 @@ class Curve:
             "over": self.over,
             "quantity": self.quantity,
             "logarithmic": self.logarithmic,
-            "at": list(self.at),
+            "at": list(self.points),
             "value": [measured.value for measured in self.measured],
             "lower": list(lower),
             "upper": list(upper),
@@ -79,7 +81,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A matrix of numbers, drawn as a heat map; `quantity` says what they are, with their unit."""
+    """A matrix of numbers, drawn as a heat map; `quantity` says what they are, with their unit.
+
+    `values` are rows of one length; TheoremError else. `rows` and `columns` name the axes.
+    """
 
     rows: str
     columns: str
@@ -105,35 +110,36 @@ class HeatMap:
 class Predicted:
     """What theory says of a quantity along something: that it lies between two curves, which may be one.
 
-    It is drawn over the simulated curves whose axes it shares.
+    It is drawn over the simulated curves whose axes it shares. `points`, `lower` and `upper` are of one length, not 0;
+    TheoremError else.
     """
 
     over: str
     quantity: str
-    at: tuple[float, ...]
+    points: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not self.at or not len(self.at) == len(self.lower) == len(self.upper):
+        if not self.points or not len(self.points) == len(self.lower) == len(self.upper):
             raise TheoremError(f"theory over {self.over} needs both ends at each of its points, and a point")
 
     @classmethod
     def line(
-        cls, like: Curve, at: Sequence[float], values: Sequence[float], errors: Sequence[float] | None = None
+        cls, like: Curve, points: Sequence[float], values: Sequence[float], errors: Sequence[float] | None = None
     ) -> "Predicted":
         """Return a line over the axes of a simulated curve, with the errors of its values (0) on both sides."""
-        errors = errors or [0.0] * len(at)
+        errors = errors or [0.0] * len(points)
         lower, upper = (tuple(v + sign * e for v, e in zip(values, errors, strict=True)) for sign in (-1, 1))
-        return cls(like.over, like.quantity, tuple(at), lower, upper)
+        return cls(like.over, like.quantity, tuple(points), lower, upper)
 
     @classmethod
     def level(cls, like: Curve, lower: float, upper: float | None = None) -> "Predicted":
         """Return what lies between two numbers (one), all along a simulated curve."""
         upper = lower if upper is None else upper
-        return cls(like.over, like.quantity, (like.at[0], like.at[-1]), (lower, lower), (upper, upper))
+        return cls(like.over, like.quantity, (like.points[0], like.points[-1]), (lower, lower), (upper, upper))
 
     def to_json(self) -> dict[str, Any]:
         """Return every number that is drawn."""
-        points = {"at": list(self.at), "lower": list(self.lower), "upper": list(self.upper)}
-        return {"over": self.over, "quantity": self.quantity, **points}
+        ends = {"at": list(self.points), "lower": list(self.lower), "upper": list(self.upper)}
+        return {"over": self.over, "quantity": self.quantity, **ends}

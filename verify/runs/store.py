@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,8 +74,6 @@ def read_code_version(module: str) -> str:
 
     So that edited code is never served an old result. "" where the sources are not to be found: nothing is kept then.
     """
-    from importlib import metadata
-
     if not module:
         return ""
     digest = hashlib.sha256()
@@ -126,12 +125,8 @@ class Store:
             self._prepare(connection)
 
     def read(self, key: Key) -> dict[str, Any] | None:
-        """Return the result of a key, None where there is none."""
-        with self._opened() as connection:
-            row = connection.execute(
-                "SELECT body FROM results WHERE digest = ? AND code = ? AND seed = ? AND device = ?", _columns(key)
-            ).fetchone()
-        return None if row is None else self._body(row[0])
+        """Return the result of a key, None where there is none. Raises InputError for one that is no JSON object."""
+        return self.read_many([key]).get(key)
 
     def _body(self, text: Any) -> dict[str, Any]:
         try:
@@ -144,24 +139,22 @@ class Store:
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
         """Keep a result, whole or not at all; of two for one key, the first."""
-        row = (*_columns(key), name, json.dumps(body, allow_nan=False))
-        with self._opened() as connection:
-            connection.execute(_INSERT, row)
+        self.write_many(name, [(key, body)])
 
     def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
         """Return the results of some keys, of one code, seed and device, that have one.
 
-        One that is no JSON object is refused, or, where `damaged` are asked for too, an empty one.
+        One that is no JSON object is refused by an InputError, or, where `damaged` are asked for too, an empty one.
         """
-        found: dict[Key, dict[str, Any]] = {}
+        bodies: dict[Key, dict[str, Any]] = {}
         for key, text in self._selected("digest, body", keys):
             try:
-                found[key] = self._body(text)
+                bodies[key] = self._body(text)
             except InputError:
                 if not damaged:
                     raise
-                found[key] = {}
-        return found
+                bodies[key] = {}
+        return bodies
 
     def known(self, keys: Sequence[Key]) -> set[Key]:
         """Return those of some keys, of one code, seed and device, that have a result."""
@@ -175,8 +168,8 @@ class Store:
             for start in range(0, len(keys), _AT_ONCE):
                 part = keys[start : start + _AT_ONCE]
                 # Nothing but our own names and question marks is put together here.
-                where = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
-                asked = f"SELECT {columns} FROM results WHERE {where}"  # noqa: S608
+                condition = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
+                asked = f"SELECT {columns} FROM results WHERE {condition}"  # noqa: S608
                 for digest, *rest in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
                     yield (by_digest[digest], *rest)
 
@@ -206,9 +199,9 @@ class Store:
             connection.execute("COMMIT")
         if application != _APPLICATION:
             raise self._unreadable("is a database of something else")
-        (found,) = connection.execute("PRAGMA user_version").fetchone()
-        if found != _FORMAT:
-            raise self._unreadable(f"has the format {found}, where this version reads {_FORMAT}")
+        (form,) = connection.execute("PRAGMA user_version").fetchone()
+        if form != _FORMAT:
+            raise self._unreadable(f"has the format {form}, where this version reads {_FORMAT}")
         self._write_ahead(connection)
         # What cannot be written is refused now, not after hours.
         connection.execute("BEGIN IMMEDIATE")
@@ -218,8 +211,8 @@ class Store:
     def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
         """Return the application's number, and how many tables there are."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (made,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return application, made
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return application, tables
 
     @staticmethod
     def _write_ahead(connection: sqlite3.Connection) -> None:

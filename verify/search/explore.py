@@ -11,19 +11,20 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 
 from verify.budget import ended, until
 from verify.checking.decide import Decider
+from verify.checking.theorem import Theorem
 from verify.claims.context import Clause, Context
 from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value
-from verify.language.statement import is_shipped
+from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Evidence, Outcome, json_number
 from verify.search.instance_strategies import Plan, plan
 from verify.search.narrowing import fixed_values, without
@@ -32,25 +33,30 @@ from verify.search.sharpness import Sharpness, sharpness
 from verify.search.simplify import Instance, simplest
 from verify.seeded_draws import own_draws
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import Statement
-
-SECONDS, MOST_EXAMPLES = 30, 1000
-_CONFIRM_SECONDS, _NEAREST_SECONDS = 10, 1
+SECONDS = 30
+"""Wall-clock time of a search that is not told another."""
+MOST_EXAMPLES = 1000
+"""Instances that a search tries, where it is not told another number."""
+_CONFIRM_SECONDS = 10
+"""For one instance that seems to be a counterexample: one that is not decided by then is counted, and passed by."""
+_NEAREST_SECONDS = 1
+"""For the nearest miss of each clause, which is looked at where floats see nothing wrong: seldom is it refuted."""
 _CONFIRMED_TRIALS = 60
+"""Simpler counterexamples that are tried where margins mislead: each takes a decision in rigorous arithmetic."""
 _LATE = 0.3
 """Seconds after the time is over at which what does not look at the clock is ended."""
 _ROUNDED = 1.0
+"""The margin of what seemed to fail and does not, or is not decided: large, so that nothing is steered by it."""
 _LIMITS = 40
 """At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
 _POLISHED = 300
 """How many instances the descent from each clause's nearest miss may try."""
-_LEAPS, _STEPS, _FIRST = 12, 30, 50
-"""How many instances the leaps from each clause's nearest miss, and the steps after them, may try before any draw.
-
-In all no more than a quarter of what may be tried, or `_FIRST` where that is more and half of it at most.
-"""
+_LEAPS = 12
+"""Instances that the leaps from each clause's nearest miss may try, before any draw."""
+_STEPS = 30
+"""Instances that the steps after them may try."""
+_FIRST = 50
+"""Instances before any draw are a quarter of all at most, or so many where that is more and half of all at most."""
 _SHARES = tuple(Fraction(1, 2**k) for k in (1, 3, 6, 10, 15, 21, 28, 40, 60))
 """By what parts of a value the descent moves; the last moves any integer by 1."""
 _AS_NEAR = 1e-9
@@ -65,14 +71,14 @@ class _StopSearchError(KeyboardInterrupt):
 class _Search:
     """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
 
-    theorem: "Theorem"
-    statement: "Statement"
+    theorem: Theorem
+    statement: Statement
     plan: Plan
     deadline: float
     guided: bool
     progress: Progress | None = None
     nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
-    found: tuple[Instance, ClauseResult] | None = None
+    counterexample: tuple[Instance, ClauseResult] | None = None
     needed: int | None = None
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
@@ -106,6 +112,12 @@ class _Search:
                 if margin > 0:
                     self._near(label, margin, instance)
         return self.tried[key]
+
+    def take(self, instance: Instance, result: ClauseResult | None) -> bool:
+        """Whether an instance was refuted, by a result: it is the counterexample then."""
+        if result is not None:
+            self.counterexample, self.needed = (instance, result), len(self.tried)
+        return result is not None
 
     def _near(self, label: str, margin: float, instance: Instance) -> None:
         if label not in self.nearest or margin < self.nearest[label][0]:
@@ -180,11 +192,11 @@ class _Search:
         return result
 
 
-def _scanned(statement: "Statement", instance: Instance) -> dict[str, float]:
+def _scanned(statement: Statement, instance: Instance) -> dict[str, float]:
     return {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
 
 
-def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) -> float:
+def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) -> float:
     """Return a clause's float64 margin at an instance: relative, negative where it seems to fail; inf if undefined."""
     try:
         margin = clause.scan(statement, instance)
@@ -201,7 +213,7 @@ def scan(clause: Clause, statement: "Statement", instance: Mapping[str, Value]) 
 
 
 def explore(
-    theorem: "Theorem",
+    theorem: Theorem,
     given: Mapping[str, Any],
     *,
     drop: Sequence[str] = (),
@@ -253,10 +265,11 @@ def explore(
     state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
-    effort = {"max_examples": max_examples, "seed": seed, "sharp": not drop}
-    stopped = _run(state, partial(_search, state, database, key, fixed, **effort))
-    if state.found is not None and database is not None:
-        database.save(key, json.dumps({name: json_number(value) for name, value in state.found[0].items()}).encode())
+    stopped = _run(state, partial(_search, state, database, key, most=max_examples, seed=seed, sharp=not drop))
+    if state.counterexample is not None and database is not None:
+        database.save(
+            key, json.dumps({name: json_number(value) for name, value in state.counterexample[0].items()}).encode()
+        )
     return _result(state, tuple(drop), stopped, seed, time.monotonic() - started)
 
 
@@ -269,7 +282,7 @@ def _run(state: _Search, search: Callable[[], None]) -> str:
         return "seconds"
     except KeyboardInterrupt:
         return "interrupted"
-    return "examples" if state.found is None else "found"
+    return "examples" if state.counterexample is None else "found"
 
 
 def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, seconds: float) -> ExploreResult:
@@ -279,8 +292,8 @@ def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, s
         theorem=state.theorem.id,
         statement_digest=state.theorem.statement.digest,
         dropped=dropped,
-        counterexample={name: state.found[0][name] for name in names} if state.found else None,
-        clause=state.found[1] if state.found else None,
+        counterexample={name: state.counterexample[0][name] for name in names} if state.counterexample else None,
+        clause=state.counterexample[1] if state.counterexample else None,
         smallest_margin=margin if math.isfinite(margin) else None,
         nearest=None if nearest is None else {name: nearest[name] for name in names},
         examples=len(state.tried),
@@ -294,16 +307,7 @@ def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, s
     )
 
 
-def _search(
-    state: _Search,
-    database: ExampleDatabase | None,
-    key: bytes,
-    fixed: Mapping[str, Value],
-    *,
-    max_examples: int,
-    seed: int,
-    sharp: bool,
-) -> None:
+def _search(state: _Search, database: ExampleDatabase | None, key: bytes, *, most: int, seed: int, sharp: bool) -> None:
     """Go through the ways to find something; what is found is in the state, whatever ends the search."""
     statement, guided = state.statement, state.guided
     relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
@@ -314,19 +318,19 @@ def _search(
         except OutOfTimeError:
             raise _StopSearchError from None
 
-    state.plan = plan(statement.parameters, relations, fixed, tick=state.tick, completed=with_defaults)
+    state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
     _replay(state, database, key)
-    state.replayed = state.found is not None
-    if state.found is None and guided:
-        _begin(state, max(max_examples // 4, min(_FIRST, (max_examples + 1) // 2)), seed)
-    if state.found is None and (left := max_examples - len(state.tried)) > 0:
+    state.replayed = state.counterexample is not None
+    if state.counterexample is None and guided:
+        _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
+    if state.counterexample is None and (left := most - len(state.tried)) > 0:
         _draw(state, left, seed)
-    if state.found is None and guided:
-        _polish(state, min(max_examples, _POLISHED))
-    if state.found is None and sharp:
-        nearest = {label: at for label, (_, at) in state.nearest.items()}
+    if state.counterexample is None and guided:
+        _polish(state, min(most, _POLISHED))
+    if state.counterexample is None and sharp:
+        nearest = {label: instance for label, (_, instance) in state.nearest.items()}
         state.bounds = sharpness(state.theorem, state.plan, nearest)
-    if state.found is not None:
+    if state.counterexample is not None:
         _simplify(state)
 
 
@@ -369,34 +373,28 @@ def _begin(state: _Search, most: int, seed: int) -> None:
                 if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
                     return
         _descend(state, label, min(most, len(state.tried) + _STEPS), ends)
-        if state.found is not None:
+        if state.counterexample is not None:
             return
 
 
 def _refuted(state: _Search, instance: Instance) -> bool:
-    """Whether an instance is refuted; it is what is found then."""
-    result = state.refutes(instance)
-    if result is None:
-        return False
-    state.found, state.needed = (instance, result), len(state.tried)
-    return True
+    """Whether an instance is refuted; it is the counterexample then."""
+    return state.take(instance, state.refutes(instance))
 
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
     def refutes(instance: Instance) -> bool:
-        if state.found is not None:
+        if state.counterexample is not None:
             # Hypothesis runs what it found again, to show it; neither the clock nor a second confirmation has a say.
-            return instance == state.found[0]
+            return instance == state.counterexample[0]
         result = state.refutes(instance)
         if state.guided:
             for label, margin in state.margins(instance).items():
                 hypothesis.target(-_bounded(margin), label=label)
-        if result is not None:
-            state.found, state.needed = (instance, result), len(state.tried)
-        return result is not None
+        return state.take(instance, result)
 
     def tick() -> None:
-        if state.found is None:
+        if state.counterexample is None:
             state.tick()
 
     settings = hypothesis.settings(
@@ -411,7 +409,7 @@ def _draw(state: _Search, max_examples: int, seed: int) -> None:
         verbosity=hypothesis.Verbosity.quiet,
     )
     # Nothing was found, or every draw was rejected: no instance was tried then, and the result says so.
-    with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():
+    with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():  # pyright: ignore[reportAttributeAccessIssue]
         hypothesis.find(state.plan.instances(tick=tick), refutes, settings=settings, random=random.Random(seed))
 
 
@@ -424,18 +422,17 @@ def _polish(state: _Search, most: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
         _descend(state, label, len(state.tried) + most)
-        if state.found is not None:
+        if state.counterexample is not None:
             return
         # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
         least, start = state.nearest[label]
         result = state.confirm(label, start, _NEAREST_SECONDS)
         if result.outcome is Outcome.REFUTED:
-            state.found, state.needed = (start, result), len(state.tried)
+            state.take(start, result)
             return
         as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
         near = simplest(state.plan, start, as_near, most_trials=most)[-1]
-        if result := state.refutes(near, label):
-            state.found, state.needed = (near, result), len(state.tried)
+        if state.take(near, state.refutes(near, label)):
             return
         state.nearest[label] = state.margins(near)[label], near
 
@@ -472,8 +469,8 @@ def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterato
 
 def _simplify(state: _Search) -> None:
     """Make the counterexample readable, guided by margins in float64; where these mislead, by confirming each."""
-    assert state.found is not None
-    start, refuted = state.found
+    assert state.counterexample is not None
+    start, refuted = state.counterexample
     label = refuted.label
 
     def fails(instance: Instance) -> bool:
@@ -484,15 +481,15 @@ def _simplify(state: _Search) -> None:
     path = simplest(state.plan, start, fails)
     for instance in reversed(path[1:]):
         if result := state.refutes(instance, label):
-            state.found = instance, result
+            state.counterexample = instance, result
             break
-    if state.found[0] == path[-1]:
+    if state.counterexample[0] == path[-1]:
         return
 
     def confirmed(instance: Instance) -> bool:
         result = state.refutes(instance, label)
         if result is not None:
-            state.found = instance, result
+            state.counterexample = instance, result
         return result is not None
 
-    simplest(state.plan, state.found[0], confirmed, most_trials=_CONFIRMED_TRIALS)
+    simplest(state.plan, state.counterexample[0], confirmed, most_trials=_CONFIRMED_TRIALS)

@@ -84,12 +84,12 @@ class Plan:
         domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
         if parameter.kind == "integer":
             domain = domain.meet(Range(Fraction(-LARGEST_INTEGER), Fraction(LARGEST_INTEGER)))
-        found: Ranges = (domain,)
+        admissible: Ranges = (domain,)
         for bound in self.bounds[parameter.name]:
-            found = meet(found, bound.ranges(drawn, domain))
+            admissible = meet(admissible, bound.ranges(drawn, domain))
         if parameter.kind == "integer":
-            found = tuple(part for part in (part.integers() for part in found) if not part.empty)
-        return found
+            admissible = tuple(part for part in (part.integers() for part in admissible) if not part.empty)
+        return admissible
 
     def admits(self, instance: Mapping[str, Value]) -> bool:
         """Whether an instance keeps the domains, the relations and what is given."""
@@ -111,37 +111,15 @@ class Plan:
         @st.composite
         def draw_all(draw: Any) -> dict[str, Value]:
             tick()
-            drawn: dict[str, Value] = {}
-            for parameter in self.parameters:
-                name = parameter.name
-                if name in self.given:
-                    drawn[name] = self.given[name]
-                elif self.defaulted(parameter):
-                    filled = self._filled(drawn)
-                    if filled is None or not self._satisfied(parameter, filled):
-                        reject()
-                    drawn = filled
-                elif parameter.kind == "word":
-                    words = self._choices(parameter, drawn)
-                    if not words:
-                        # What is given, or a word before, leaves none.
-                        reject()
-                    drawn[name] = draw(st.sampled_from(words))
-                elif parameter.kind == "rationals":
-                    (entries,) = self.ranges(parameter, drawn)
-                    entry = values(entries, integer=False)
-                    drawn[name] = tuple(draw(st.lists(entry, min_size=1, max_size=_LONGEST)))
-                else:
-                    parts = self.ranges(parameter, drawn)
-                    if not parts:
-                        # Rare: an order in which no trial met an empty range was chosen.
-                        reject()
-                    integer = parameter.kind == "integer"
-                    drawn[name] = draw(st.one_of([values(part, integer=integer) for part in parts]))
-                    if not self._satisfied(parameter, drawn):
-                        # Between two probes of a bisection.
-                        reject()
-            return drawn
+
+            def number(parameter: Parameter, parts: Ranges) -> Value:
+                if parameter.kind == "rationals":
+                    (entries,) = parts
+                    return tuple(draw(st.lists(values(entries, integer=False), min_size=1, max_size=_LONGEST)))
+                return draw(st.one_of([values(part, integer=parameter.kind == "integer") for part in parts]))
+
+            instance = self._walk(lambda words: draw(st.sampled_from(words)), number)
+            return reject() if instance is None else instance
 
         return draw_all()
 
@@ -201,27 +179,30 @@ class Plan:
         """Return the instance that is made of each parameter's admissible values, one by one; None at a dead end."""
         drawn: dict[str, Value] = {}
         for parameter in self.parameters:
-            if parameter.name in self.given:
-                drawn[parameter.name] = self.given[parameter.name]
+            name = parameter.name
+            if name in self.given:
+                drawn[name] = self.given[name]
             elif self.defaulted(parameter):
                 filled = self._filled(drawn)
-                if filled is None:
+                if filled is None or not self._satisfied(parameter, filled):
                     return None
                 drawn = filled
-            else:
-                admissible = (
-                    self._choices(parameter, drawn) if parameter.kind == "word" else self.ranges(parameter, drawn)
-                )
-                if not admissible:
+            elif parameter.kind == "word":
+                words = [each for each in parameter.words if self._satisfied(parameter, {**drawn, name: each})]
+                if not words:
+                    # What is given, or a word before, leaves none.
                     return None
-                drawn[parameter.name] = word(admissible) if parameter.kind == "word" else number(parameter, admissible)  # type: ignore[arg-type]
-            if not self._satisfied(parameter, drawn):
-                return None
+                drawn[name] = word(words)
+            else:
+                parts = self.ranges(parameter, drawn)
+                # Rare: an order in which the fewest trials met an empty range was chosen.
+                if not parts:
+                    return None
+                drawn[name] = number(parameter, parts)
+                # Between two probes of a bisection a relation may fail.
+                if not self._satisfied(parameter, drawn):
+                    return None
         return drawn
-
-    def _choices(self, parameter: Parameter, drawn: Mapping[str, Value]) -> list[str]:
-        """Return the words that what was drawn before, or is given, leaves."""
-        return [word for word in parameter.words if self._satisfied(parameter, {**drawn, parameter.name: word})]
 
 
 def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
@@ -300,13 +281,13 @@ def plan(
         tick()
         orders.append(replace(_bounded((*fixed, *order, *last), relations, given, known), completed=completed))
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
-    orders.sort(key=lambda order: sum(not bound.exact for found in order.bounds.values() for bound in found))
+    orders.sort(key=lambda order: sum(not bound.exact for bounds in order.bounds.values() for bound in bounds))
     best, fewest = None, _TRIALS
     walks = _Walks()
     for order in orders:
-        met = walks.dead_ends(order, fewest, tick)
-        if met < fewest:
-            best, fewest = order, met
+        dead_ends = walks.dead_ends(order, fewest, tick)
+        if dead_ends < fewest:
+            best, fewest = order, dead_ends
         if not fewest:
             break
     if best is None:
@@ -330,9 +311,9 @@ def _bounded(
     for parameter in order:
         last, key = parameter.name, (parameter.name, before)
         if key not in known:
-            of = {relation: _names(relation) & names for relation in relations if last not in given}
-            found = [relation for relation, needs in of.items() if last in needs and needs <= before | {last}]
-            known[key] = tuple(_bound(relation, last, _names(relation) & before, words) for relation in found)
+            bounded_by = {relation: _names(relation) & names for relation in relations if last not in given}
+            solved = [relation for relation, needs in bounded_by.items() if last in needs and needs <= before | {last}]
+            known[key] = tuple(_bound(relation, last, _names(relation) & before, words) for relation in solved)
         bounds[last] = known[key]
         before |= {last}
     return Plan(tuple(order), bounds, dict(given))
@@ -352,19 +333,19 @@ class _Walks:
     def __init__(self) -> None:
         self.drawn: dict[tuple[tuple[str, ...], int], dict[str, Value] | None] = {}
 
-    def dead_ends(self, found: Plan, fewest: int, tick: Callable[[], None]) -> int:
+    def dead_ends(self, plan: Plan, fewest: int, tick: Callable[[], None]) -> int:
         """Return how many walks meet an empty range, at most `fewest`."""
-        steps = [parameter for parameter in found.parameters if parameter.name not in found.given]
+        steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
         # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
-        steps = [step for step in steps if step.kind != "rationals" and not found.defaulted(step)]
-        walking = {seed: dict(found.given) for seed in range(_TRIALS)}
+        steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
+        walking = {seed: dict(plan.given) for seed in range(_TRIALS)}
         path: tuple[str, ...] = ()
         for step in steps:
             path = (*path, step.name)
             for seed, drawn in list(walking.items()):
                 tick()
                 if (path, seed) not in self.drawn:
-                    self.drawn[path, seed] = self._step(found, step, drawn, random.Random(f"{seed} {path}"))
+                    self.drawn[path, seed] = self._step(plan, step, drawn, random.Random(f"{seed} {path}"))
                 after = self.drawn[path, seed]
                 if after is not None:
                     walking[seed] = after
@@ -376,11 +357,11 @@ class _Walks:
 
     @staticmethod
     def _step(
-        found: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random
+        plan: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random
     ) -> dict[str, Value] | None:
         if parameter.kind == "word":
             return {**drawn, parameter.name: source.choice(parameter.words)}
-        parts = found.ranges(parameter, drawn)
+        parts = plan.ranges(parameter, drawn)
         if not parts:
             return None
         value = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")

@@ -12,39 +12,41 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, islice, zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import sympy as sp
 
 from verify.checking.check import check
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.language.expressions import Data, from_data, to_data
-from verify.language.statement import rewritten
+from verify.language.statement import Statement, rewritten
 from verify.outcomes import Evidence, Outcome
 from verify.search.explore import explore
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import Statement
-
 Fate = Literal["killed", "equivalent", "survived"]
 _FLIPPED = {"Le": "Ge", "Ge": "Le", "Lt": "Gt", "Gt": "Lt"}
-_CHECK_SECONDS, _SECONDS, _EXAMPLES = 30.0, 6.0, 300
+_CHECK_SECONDS = 30.0
+"""For the check of a mutant at the theorem's example."""
+_SECONDS = 6.0
+"""For the search that follows, where it is not told another time: mutants are many."""
+_EXAMPLES = 300
+"""Instances that this search tries."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed statement; `operator` is what was done, `where` to what part, `change` from what to what."""
+    """A changed statement; `operator` is what was done, `part` to what part, `change` from what to what."""
 
     operator: str
-    where: str
+    part: str
     change: str
-    statement: "Statement"
+    statement: Statement
 
     @property
     def label(self) -> str:
         """What was changed, in one line."""
-        return f"{self.where}: {self.operator}: {self.change}"
+        return f"{self.part}: {self.operator}: {self.change}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Tried:
     seconds: float
 
 
-def mutants(statement: "Statement") -> Iterator[Mutant]:
+def mutants(statement: Statement) -> Iterator[Mutant]:
     """Yield the mutants of a statement, each another statement than it and than those before.
 
     A changed clause stands alone: the others would be what they are in the statement.
@@ -65,7 +67,7 @@ def mutants(statement: "Statement") -> Iterator[Mutant]:
     yield from _built(statement, _changes(statement))
 
 
-def sample(statement: "Statement", most: int, seed: int) -> list[Mutant]:
+def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
     """Return at most so many mutants, drawn with equal shares for the operators as far as these have any.
 
     Of an operator's, those of clauses and of hypotheses in turn.
@@ -84,29 +86,29 @@ def sample(statement: "Statement", most: int, seed: int) -> list[Mutant]:
     return list(islice(_built(statement, in_turn), most))
 
 
-def _built(statement: "Statement", changes: "Iterable[_Change]") -> Iterator[Mutant]:
+def _built(statement: Statement, changes: "Iterable[_Change]") -> Iterator[Mutant]:
     seen = {statement.digest} | {replace(statement, clauses=(clause,)).digest for clause in statement.clauses}
-    for operator, where, change, build in changes:
+    for operator, part, change, build in changes:
         try:
-            made = build()
+            mutated = build()
         except (TheoremError, InputError, ZeroDivisionError, ValueError, TypeError):
             # Not a statement: both sides the same, a relation that became True, a division by 0.
             continue
-        if made.digest not in seen:
-            seen.add(made.digest)
-            yield Mutant(operator, where, change, made)
+        if mutated.digest not in seen:
+            seen.add(mutated.digest)
+            yield Mutant(operator, part, change, mutated)
 
 
-def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed: int = 0) -> Tried:
-    """Return what becomes of a mutant: checked at the theorem's example, then searched for `seconds`.
+def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: int = 0) -> Tried:
+    """Return what becomes of a mutant: checked at the theorem's example within 30 seconds, then searched for `seconds`.
 
     An example that the mutant's domain excludes is not looked at, and nothing is searched then.
     """
     started = time.monotonic()
     variant = replace(theorem.variant(mutant.statement), values={})
 
-    def tried(found: Fate, why: str) -> Tried:
-        return Tried(mutant, found, why, time.monotonic() - started)
+    def tried(what: Fate, why: str) -> Tried:
+        return Tried(mutant, what, why, time.monotonic() - started)
 
     try:
         result = check(variant, theorem.example, seconds=_CHECK_SECONDS)
@@ -121,22 +123,22 @@ def fate(theorem: "Theorem", mutant: Mutant, *, seconds: float = _SECONDS, seed:
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(replace(mutant.statement, clauses=clauses))
     try:
-        found = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
+        result = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
     except (NoInstanceError, InputError) as error:
         return tried("survived", f"not searched: {error}")
-    if found.counterexample is not None:
-        return tried("killed", f"refuted by instance {found.needed}")
-    return tried("survived", f"not refuted in {found.examples} instances")
+    if result.counterexample is not None:
+        return tried("killed", f"refuted by instance {result.needed}")
+    return tried("survived", f"not refuted in {result.examples} instances")
 
 
-_Change = tuple[str, str, str, Callable[[], "Statement"]]
+_Change = tuple[str, str, str, Callable[[], Statement]]
 
 
-def _changes(statement: "Statement") -> Iterator[_Change]:
+def _changes(statement: Statement) -> Iterator[_Change]:
     for hypothesis in statement.hypotheses:
         if hypothesis.relation is not None or hypothesis.varies is not None:
             kept = tuple(h for h in statement.hypotheses if h is not hypothesis)
-            yield "hypothesis dropped", hypothesis.label, "left out", _just(statement, hypotheses=kept)
+            yield "hypothesis dropped", hypothesis.label, "left out", lambda k=kept: replace(statement, hypotheses=k)
     for place, hypothesis in enumerate(statement.hypotheses):
         for operator, change, changed in _of_part(hypothesis, statement, swapped=False):
             before, after = statement.hypotheses[:place], statement.hypotheses[place + 1 :]
@@ -155,11 +157,7 @@ def _changes(statement: "Statement") -> Iterator[_Change]:
             yield operator, clause.label, change, lambda c=changed: replace(statement, clauses=(c(),))
 
 
-def _just(statement: "Statement", **changes: Any) -> Callable[[], "Statement"]:
-    return lambda: replace(statement, **changes)
-
-
-def _of_part(part: Any, statement: "Statement", *, swapped: bool) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+def _of_part(part: Any, statement: Statement, *, swapped: bool) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     """Yield the changes of a clause, a hypothesis or an expression: operator, from what to what, and how."""
     expressions: list[sp.Basic] = []
     bound = part.bound_names() if hasattr(part, "bound_names") else set()
@@ -207,10 +205,9 @@ def _checked(part: Any) -> Any:
     """Return a part after its own checks, which rewriting passes by; a printed text would say what was before."""
     if isinstance(part, sp.Basic):
         return part
-    text = (
-        {"says": ""} if hasattr(part, "says") else {"text": ""} if getattr(part, "relation", None) is not None else {}
-    )
-    return replace(part, **text)
+    if hasattr(part, "says"):
+        return replace(part, says="")
+    return replace(part, text="") if getattr(part, "relation", None) is not None else replace(part)
 
 
 def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
@@ -235,7 +232,7 @@ def _leaves(data: Data, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]
 
 def _node_at(data: Data, path: tuple[int, ...]) -> Data:
     for i in path:
-        data = data[i]
+        data = data[i]  # pyright: ignore[reportAssignmentType]
     return data
 
 

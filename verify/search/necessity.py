@@ -10,28 +10,27 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from verify.budget import ended, until
 from verify.checking.certificates import certificate
 from verify.checking.check import check
+from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import simplest_between
+from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
 from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.simplify import Instance
 from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import Hypothesis, Statement
-
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
+"""To look, for each hypothesis, where no other time is given."""
 _EVERY_CLAUSE = "every clause is proved for all parameters without it"
 _CERTIFYING = 0.4
 """The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
@@ -75,14 +74,9 @@ class Need:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object of `verify necessity --json`."""
+        plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
         return {
-            "label": self.label,
-            "kind": self.kind,
-            "statement": self.statement,
-            "status": self.status,
-            "why": self.why,
-            "varied": self.varied,
-            "clause": self.clause,
+            **{name: getattr(self, name) for name in plain},
             "witness": None if self.witness is None else json_numbers(self.witness),
             **json_numbers({"slack": self.slack}),
             "thresholds": [threshold.to_json() for threshold in self.thresholds],
@@ -114,15 +108,11 @@ class NecessityResult:
 
 
 class _InterruptedError(KeyboardInterrupt):
-    """Ctrl-C after something was found."""
-
-    def __init__(self, found: Need) -> None:
-        super().__init__()
-        self.found = found
+    """Ctrl-C after something was found, which is its argument."""
 
 
 def necessity(
-    theorem: "Theorem", *, seconds: float = SECONDS, seed: int = 0, progress: Progress | None = None
+    theorem: Theorem, *, seconds: float = SECONDS, seed: int = 0, progress: Progress | None = None
 ) -> NecessityResult:
     """Decide for each hypothesis whether it is needed, redundant, or neither was found.
 
@@ -147,13 +137,12 @@ def necessity(
         try:
             needs.append(_decided(theorem, hypothesis, seconds, seed, progress))
         except KeyboardInterrupt as stop:
-            needs += [stop.found] if isinstance(stop, _InterruptedError) else []
+            needs += stop.args if isinstance(stop, _InterruptedError) else ()
             interrupted = True
             break
-    digest = theorem.statement.digest
     return NecessityResult(
         theorem=theorem.id,
-        statement_digest=digest,
+        statement_digest=theorem.statement.digest,
         hypotheses=tuple(needs),
         seconds=time.monotonic() - started,
         seed=seed,
@@ -161,9 +150,7 @@ def necessity(
     )
 
 
-def _decided(
-    theorem: "Theorem", hypothesis: "Hypothesis", seconds: float, seed: int, progress: Progress | None
-) -> Need:
+def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None) -> Need:
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
@@ -206,23 +193,18 @@ def _decided(
 
 
 def _needed(
-    shown: tuple[str, str, str],
-    theorem: "Theorem",
-    hypothesis: "Hypothesis",
-    label: str,
-    approach: Approach,
-    seconds: float,
+    shown: tuple[str, str, str], theorem: Theorem, hypothesis: Hypothesis, label: str, approach: Approach, left: float
 ) -> Need:
     if approach.inside is not None:
-        at = " ".join(f"{name}={value}" for name, value in approach.inside.items())
-        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {at}")
-    result = check(approach.weakened, approach.witness, seconds=seconds)
+        instance = " ".join(f"{name}={value}" for name, value in approach.inside.items())
+        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {instance}")
+    result = check(approach.weakened, approach.witness, seconds=left)
     held = evaluate_hypothesis(theorem.statement.specialise(hypothesis, approach.witness), approach.witness)
     certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
     if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
-        at = " ".join(f"{name}={value}" for name, value in approach.witness.items())
+        instance = " ".join(f"{name}={value}" for name, value in approach.witness.items())
         return Need(
-            *shown, "undecided", f"{label} seems to fail at {at}, and was not certified to, past the hypothesis"
+            *shown, "undecided", f"{label} seems to fail at {instance}, and was not certified to, past the hypothesis"
         )
     return Need(
         *shown,
@@ -239,7 +221,7 @@ def _needed(
 
 
 def _redundant(
-    theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
+    theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, Any]] | None:
     """Return why a hypothesis is not needed, and the proof; None where there is none."""
     ways = [(_EVERY_CLAUSE, statement)]
@@ -251,17 +233,17 @@ def _redundant(
         seconds = min(CHECK_SECONDS, deadline - time.monotonic())
         if seconds > 0:
             try:
-                found = checked(variant, theorem.example, seconds)
+                result = checked(variant, theorem.example, seconds)
             except InputError:
                 # A default of the example takes longer than there is.
                 continue
-            if all(clause.evidence is Evidence.PROVED and clause.holds for clause in found.clauses):
-                return why, certificate(variant, found)
+            if all(clause.evidence is Evidence.PROVED and clause.holds for clause in result.clauses):
+                return why, certificate(variant, result)
     return None
 
 
 def _beside_the_example(
-    theorem: "Theorem", statement: "Statement", hypothesis: "Hypothesis", deadline: float
+    theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Instance | None, str]:
     """Look past the hypothesis from the theorem's example, along each of its parameters in turn.
 
@@ -296,21 +278,16 @@ def _beside_the_example(
     return "", None, f"{tried} instances beside the example" if tried else ""
 
 
-def _refuted_past(theorem: "Theorem", hypothesis: "Hypothesis", result: CheckResult) -> str:
+def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult) -> str:
     """Return the clause that is refuted where the other hypotheses hold and this one fails; "" where none is."""
-    at = theorem.statement.specialise(hypothesis, result.instance)
+    specialised = theorem.statement.specialise(hypothesis, result.instance)
     refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
-    past = refuted and result.in_scope and evaluate_hypothesis(at, result.instance).holds is False
+    past = refuted and result.in_scope and evaluate_hypothesis(specialised, result.instance).holds is False
     return refuted[0] if past else ""
 
 
 def _searched(
-    theorem: "Theorem",
-    statement: "Statement",
-    hypothesis: "Hypothesis",
-    seconds: float,
-    seed: int,
-    progress: Progress | None,
+    theorem: Theorem, statement: Statement, hypothesis: Hypothesis, seconds: float, seed: int, progress: Progress | None
 ) -> tuple[str, Instance | None, str]:
     """Search past the hypothesis, and, where that is no inequality or draws nothing, without it.
 
@@ -318,25 +295,25 @@ def _searched(
     """
     past = broken(hypothesis)
     within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]
-    found, why = None, ""
+    result, why = None, ""
     for kept in (*within, statement):
         try:
-            found = explore(theorem.variant(kept), {}, seconds=seconds / 2, seed=seed, progress=progress)
+            result = explore(theorem.variant(kept), {}, seconds=seconds / 2, seed=seed, progress=progress)
         except NoInstanceError as error:
             why = str(error)
             continue
-        if found.interrupted:
+        if result.interrupted:
             raise KeyboardInterrupt
-        if found.examples:
+        if result.examples:
             break
-    if found is None:
+    if result is None:
         return "", None, why
-    effort = f"{found.examples} instances, seed {seed}, ended by {found.stopped}"
-    if found.counterexample is None or found.clause is None:
-        least = found.smallest_margin
+    effort = f"{result.examples} instances, seed {seed}, ended by {result.stopped}"
+    if result.counterexample is None or result.clause is None:
+        least = result.smallest_margin
         effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"
-        return "", None, effort + (f", {found.undecided} not decided" if found.undecided else "")
-    violation = dict(found.counterexample)
+        return "", None, effort + (f", {result.undecided} not decided" if result.undecided else "")
+    violation = dict(result.counterexample)
     if evaluate_hypothesis(theorem.statement.specialise(hypothesis, violation), violation).holds is not False:
-        return "", None, f"{effort}: {found.clause.label} fails with the hypothesis as well"
-    return found.clause.label, violation, effort
+        return "", None, f"{effort}: {result.clause.label} fails with the hypothesis as well"
+    return result.clause.label, violation, effort

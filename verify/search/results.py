@@ -54,12 +54,11 @@ class ExploreResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `verify explore --json`, without `schema` and `version`."""
-        found = self.counterexample
         return {
             "theorem": self.theorem,
             "statement_digest": self.statement_digest,
             "dropped": list(self.dropped),
-            "counterexample": None if found is None else json_numbers(found),
+            "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.clause.label if self.clause else None,
             "certified": self.certified,
             "witness": json_numbers(self.clause.witness) if self.clause else None,
@@ -67,11 +66,7 @@ class ExploreResult:
             "smallest_margin": self.smallest_margin,
             "nearest": None if self.nearest is None else json_numbers(self.nearest),
             "sharpness": [bound.to_json() for bound in self.sharpness],
-            "examples": self.examples,
-            "needed": self.needed,
-            "undecided": self.undecided,
-            "stopped": self.stopped,
-            "replayed": self.replayed,
+            **{name: getattr(self, name) for name in ("examples", "needed", "undecided", "stopped", "replayed")},
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }

@@ -2,29 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from verify.checking.decide import decided
+from verify.checking.theorem import Bound, Theorem
 from verify.claims.context import Context
 from verify.claims.inequality import Inequality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
+from verify.language.parameters import Value
+from verify.language.statement import Statement
 from verify.outcomes import Enclosure, Quantity, json_numbers
 from verify.search.instance_strategies import Plan
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Bound, Theorem
-    from verify.language.parameters import Value
-    from verify.language.statement import Statement
 
 
 @dataclass(frozen=True)
 class Sharpness:
     """An inequality's two sides at the instance where a search found them closest.
 
-    `found` ≤ `claimed` there, `ratio` = found/claimed, as exact numbers or enclosures: no bound that
+    `reached` ≤ `claimed` there, `ratio` = reached/claimed, as exact numbers or enclosures: no bound that
     is smaller than ratio·claimed holds at that instance. `best_proved` and `free` are what the
     theorem's `Bound` gives there, None without one; `vacuous` says that the free bound is no larger.
     `bites` is where along one parameter, the others as at the instance, the claimed bound is the smaller.
@@ -33,7 +31,7 @@ class Sharpness:
     clause: str
     instance: Mapping[str, Any]
     claimed: Quantity
-    found: Quantity
+    reached: Quantity
     ratio: Quantity
     best_proved: Quantity | None = None
     free: Quantity | None = None
@@ -42,7 +40,7 @@ class Sharpness:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object of `verify explore --json`."""
-        numbers = {"claimed": self.claimed, "found": self.found, "ratio": self.ratio}
+        numbers = {"claimed": self.claimed, "found": self.reached, "ratio": self.ratio}
         numbers |= {"best_proved": self.best_proved, "free": self.free}
         return {
             "clause": self.clause,
@@ -53,24 +51,24 @@ class Sharpness:
         }
 
 
-def sharpness(theorem: "Theorem", found: Plan, nearest: "Mapping[str, Mapping[str, Value]]") -> tuple[Sharpness, ...]:
+def sharpness(theorem: Theorem, plan: Plan, nearest: Mapping[str, Mapping[str, Value]]) -> tuple[Sharpness, ...]:
     """Return the sharpness of each clause that bounds one positive quantity by another, at its nearest miss."""
     results = []
     for clause in theorem.statement.clauses:
         if not isinstance(clause.relation, sp.Eq | None) and clause.label in nearest:
             try:
-                results.append(_measured(clause.label, theorem, found, nearest[clause.label]))
+                results.append(_measured(clause.label, theorem, plan, nearest[clause.label]))
             except (UndefinedError, UndecidedError, ZeroDivisionError):
                 continue
     return tuple(result for result in results if result is not None)
 
 
-def _measured(label: str, theorem: "Theorem", found: Plan, instance: "Mapping[str, Value]") -> Sharpness | None:
+def _measured(label: str, theorem: Theorem, plan: Plan, instance: Mapping[str, Value]) -> Sharpness | None:
     statement = theorem.statement.specialised(instance)
     relation = next(c for c in statement.clauses if c.label == label).relation
     assert relation is not None
-    small, large = relation.lts, relation.gts
-    if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):
+    small, large = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
+    if {symbol.name for symbol in statement.expand(relation).free_symbols} - set(instance):  # pyright: ignore[reportAttributeAccessIssue]
         # For all values of some variables: there is no one bound.
         return None
     context = Context(statement, instance, {}, 0)
@@ -79,14 +77,12 @@ def _measured(label: str, theorem: "Theorem", found: Plan, instance: "Mapping[st
         return None
     bound = theorem.bounds.get(label)
     plain = {p.name: instance[p.name] for p in statement.parameters}
-    known: dict[str, Any] = {}
-    if bound is not None:
-        known = _held_against(bound, small, large, statement, context, found)
+    known = {} if bound is None else _held_against(bound, small, large, statement, context, plan)
     return Sharpness(label, plain, claimed, reached, context.value(small / large), **known)
 
 
 def _held_against(
-    bound: "Bound", small: sp.Expr, claimed: sp.Expr, statement: "Statement", context: Context, found: Plan
+    bound: Bound, small: sp.Expr, claimed: sp.Expr, statement: Statement, context: Context, plan: Plan
 ) -> dict[str, Any]:
     known: dict[str, Any] = {}
     if bound.proved is not None:
@@ -101,15 +97,15 @@ def _held_against(
         bite = decided(statement, context.instance, Inequality("bites", bites)).holds
         known["vacuous"] = None if bite is None else not bite
         if bound.along is not None:
-            known["bites"] = _where(statement.expand(bites), bound.along, context.instance, found)
+            known["bites"] = _range_text(statement.expand(bites), bound.along, context.instance, plan)
     return known
 
 
-def _where(relation: Any, along: str, instance: "Mapping[str, Value]", found: Plan) -> str:
+def _range_text(relation: Any, along: str, instance: Mapping[str, Value], plan: Plan) -> str:
     """Return the values of one parameter at which the relation holds, the others as they are, as text."""
-    parameter = next(p for p in found.parameters if p.name == along)
-    parts = found.ranges(parameter, instance)
-    for each in (relation, *(bound.relation for bounds in found.bounds.values() for bound in bounds)):
+    parameter = next(p for p in plan.parameters if p.name == along)
+    parts = plan.ranges(parameter, instance)
+    for each in (relation, *(bound.relation for bounds in plan.bounds.values() for bound in bounds)):
         names = {s.name for s in each.free_symbols}
         if along in names or each is relation:
             solved = solvable(each, along, frozenset(names - {along}))

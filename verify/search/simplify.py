@@ -12,10 +12,16 @@ from verify.language.parameters import Value, simplest_between
 from verify.search.instance_strategies import Plan
 
 Instance = dict[str, Value]
-_SHARES, _SMALL_SHARE = tuple(Fraction(1, k) for k in (1, 2, 10, 100)), Fraction(1, 10_000)
+_SHARES = tuple(Fraction(1, k) for k in (1, 2, 10, 100))
+"""Relative distances at which the simplest number near a value is tried, the farthest first."""
+_SMALL_SHARE = Fraction(1, 10_000)
+"""The same, of a small step."""
 _PLAIN = (*map(Fraction, range(6)), *(Fraction(1, q) for q in (2, 3, 4, 5, 10, 100, 1000, 10**4, 10**6)))
+"""Numbers that are tried whatever the value is, where they are simpler."""
 _PAIRED = 3
+"""Simpler values of each of two parameters that are tried together: nine pairs of them."""
 MOST_TRIALS = 300
+"""Instances that are tried in all: each takes an evaluation of the clause."""
 
 
 def simplest(
@@ -164,14 +170,12 @@ def simpler_values(value: Value) -> Iterator[Value]:
     if isinstance(value, int):
         size = abs(value)
         powers = {10**k for k in range(1, len(str(size)))}
-        found = sorted({*range(min(size, 12)), *powers, size // 2})
+        sizes = sorted({*range(min(size, 12)), *powers, size // 2})
         signs = (1,) if value > 0 else (1, -1)
-        yield from (sign * v for v in found if 0 <= v < size for sign in signs if v or sign > 0)
+        yield from (sign * v for v in sizes if 0 <= v < size for sign in signs if v or sign > 0)
         return
-    seen = {value}
-    for candidate in (*_PLAIN, *(_nearby(value, share) for share in _SHARES)):
-        if candidate not in seen and simplicity({"": candidate}) < simplicity({"": value}):
-            seen.add(candidate)
+    for candidate in dict.fromkeys((*_PLAIN, *(_nearby(value, share) for share in _SHARES))):
+        if simplicity({"": candidate}) < simplicity({"": value}):
             yield candidate
 
 
@@ -199,7 +203,7 @@ def _nearby(value: Fraction, share: Fraction) -> Fraction:
 
 def _with_entries(value: tuple[Any, ...], others: Callable[[Value], Iterator[Value]]) -> Iterator[Value]:
     for i, entry in enumerate(value):
-        yield from ((*value[:i], other, *value[i + 1 :]) for other in others(entry))
+        yield from ((*value[:i], other, *value[i + 1 :]) for other in others(entry))  # pyright: ignore[reportReturnType]
 
 
 def _a_little_less(size: int) -> list[int]:

@@ -9,32 +9,38 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from verify.checking.check import check
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
 from verify.evaluation.instances import evaluate_hypothesis
 from verify.evaluation.values import evaluate_rising
 from verify.language.parameters import simplest_between
-from verify.language.statement import Hypothesis
+from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, json_numbers
 from verify.search.explore import MOST_EXAMPLES, explore
 from verify.search.simplify import Instance
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import Statement
-
-CHECK_SECONDS, _LEAST_SECONDS = 10, 0.1
-_HALVINGS, _CLOSE = 64, Fraction(1, 100)
-"""Of the way from the hypothesis's end to the violation; rationals are told apart to a hundredth."""
-_LONG, _NEARBY = 20, Fraction(1, 10**6)
-"""A number of more characters is exchanged for the simplest within so much of it, where that will do."""
-_ROUNDS, _TIGHT = 4, 1.05
-"""Searches at smaller factors; two factors are told apart where their ratio exceeds the latter."""
+CHECK_SECONDS = 10
+"""For one check on the way; what is not decided by then is no violation."""
+_LEAST_SECONDS = 0.1
+"""For a check that is begun when the time is over."""
+_HALVINGS = 64
+"""Of the way from the hypothesis's end to the violation, at most: two integer parameters are less than 2^61 apart."""
+_CLOSE = Fraction(1, 100)
+"""Relative distance up to which two rationals are not told apart: each halving takes a check."""
+_LONG = 20
+"""A number of more characters is exchanged for a simpler one, where that will do."""
+_NEARBY = Fraction(1, 10**6)
+"""Relative distance at which a simpler one is looked for."""
+_ROUNDS = 4
+"""Searches at smaller factors, each in half of the time that is left."""
+_TIGHT = 1.05
+"""Two factors are told apart where their ratio exceeds this."""
 _OPPOSITE = {"LessThan": sp.Gt, "StrictLessThan": sp.Ge, "GreaterThan": sp.Lt, "StrictGreaterThan": sp.Le}
 
 
@@ -76,15 +82,15 @@ class Relaxed:
         return {**json_numbers({"clear": self.clear, "violated": self.violated}), "examples": self.examples}
 
 
-def checked(theorem: "Theorem", instance: Mapping[str, Any], seconds: float) -> CheckResult:
-    """Check at an instance. Raises KeyboardInterrupt where that was interrupted, and InputError."""
+def checked(theorem: Theorem, instance: Mapping[str, Any], seconds: float) -> CheckResult:
+    """Check at an instance, within so many seconds. Raises KeyboardInterrupt where interrupted, and InputError."""
     result = check(theorem, instance, seconds=seconds)
     if result.interrupted:
         raise KeyboardInterrupt
     return result
 
 
-def ends(statement: "Statement", hypothesis: Hypothesis, instance: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
+def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
     """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
     used = set() if hypothesis.relation is None else {symbol.name for symbol in hypothesis.relation.free_symbols}  # type: ignore[attr-defined]
     for parameter in statement.parameters:
@@ -94,7 +100,7 @@ def ends(statement: "Statement", hypothesis: Hypothesis, instance: Mapping[str, 
                 yield parameter.name, end
 
 
-def _end(statement: "Statement", hypothesis: Hypothesis, name: str, instance: Mapping[str, Any]) -> Fraction | None:
+def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapping[str, Any]) -> Fraction | None:
     names = frozenset(instance) - {name}
     parameter = next(p for p in statement.parameters if p.name == name)
     low = parameter.minimum if parameter.minimum is not None else parameter.above
@@ -104,10 +110,10 @@ def _end(statement: "Statement", hypothesis: Hypothesis, name: str, instance: Ma
         parts = solved.ranges({other: instance[other] for other in names}, domain)
     except (UndefinedError, UndecidedError, ZeroDivisionError):
         return None
-    at = Fraction(instance[name])
+    value = Fraction(instance[name])
     # Where the domain begins the hypothesis does not end.
-    found = [end for part in parts for end in (part.low if part.low != low else None, part.high) if end is not None]
-    return min(found, key=lambda end: abs(end - at), default=None)
+    inner = [end for part in parts for end in (part.low if part.low != low else None, part.high) if end is not None]
+    return min(inner, key=lambda end: abs(end - value), default=None)
 
 
 def broken(hypothesis: Hypothesis) -> Hypothesis | None:
@@ -129,8 +135,8 @@ class Approach:
 
     def __init__(
         self,
-        theorem: "Theorem",
-        statement: "Statement",
+        theorem: Theorem,
+        statement: Statement,
         hypothesis: Hypothesis,
         label: str,
         violation: Instance,
@@ -169,19 +175,19 @@ class Approach:
                 return
             tried = simplest_between(*_around(math.sqrt(float(clear) * float(_above(factor)))))
             try:
-                found = explore(self._within(tried), {}, seconds=left / 2, max_examples=MOST_EXAMPLES, seed=seed)
+                result = explore(self._within(tried), {}, seconds=left / 2, max_examples=MOST_EXAMPLES, seed=seed)
             except NoInstanceError:
                 return
-            if found.interrupted:
+            if result.interrupted:
                 raise KeyboardInterrupt
-            nearer = None if found.counterexample is None else self._factor(found.counterexample)
+            nearer = None if result.counterexample is None else self._factor(result.counterexample)
             if nearer is not None and _above(nearer) < _above(factor):
                 factor = nearer
-                self._along_each(dict(found.counterexample or {}))
+                self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-            elif found.counterexample is None and found.examples:
-                clear, examples = tried, found.examples
+            elif result.counterexample is None and result.examples:
+                clear, examples = tried, result.examples
             else:
                 return
         self.relaxed = Relaxed(clear, factor, examples)
@@ -190,8 +196,9 @@ class Approach:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
             # At the witness as it now is: what was found along another parameter moved it.
-            here = _end(self.statement, self.hypothesis, name, self.witness) or end
-            threshold = self._along(name, here, self.witness)
+            threshold = self._along(
+                name, _end(self.statement, self.hypothesis, name, self.witness) or end, self.witness
+            )
             if threshold.violated != self.witness[name]:
                 self.thresholds = {}
             self.thresholds[name] = threshold
@@ -252,14 +259,14 @@ class Approach:
             return None
         return factor if _above(factor) > 1 else None
 
-    def _within(self, factor: Fraction) -> "Theorem":
+    def _within(self, factor: Fraction) -> Theorem:
         """Return the weakened theorem past the hypothesis, by a factor at most, where the larger side is positive."""
         relation = self.hypothesis.relation
         assert relation is not None
-        large, past = sp.Rational(factor.numerator, factor.denominator) * relation.gts, broken(self.hypothesis)
-        kept = [past, Hypothesis("factor", sp.Le(relation.lts, large, evaluate=False))]
-        if relation.gts.free_symbols:
-            kept.append(Hypothesis("positive side", sp.Gt(relation.gts, 0, evaluate=False)))
+        large, past = sp.Rational(factor.numerator, factor.denominator) * relation.gts, broken(self.hypothesis)  # pyright: ignore[reportAttributeAccessIssue]
+        kept = [past, Hypothesis("factor", sp.Le(relation.lts, large, evaluate=False))]  # pyright: ignore[reportAttributeAccessIssue]
+        if relation.gts.free_symbols:  # pyright: ignore[reportAttributeAccessIssue]
+            kept.append(Hypothesis("positive side", sp.Gt(relation.gts, 0, evaluate=False)))  # pyright: ignore[reportAttributeAccessIssue]
         statement = self.weakened.statement
         return self.weakened.variant(replace(statement, hypotheses=(*statement.hypotheses, *filter(None, kept))))
 

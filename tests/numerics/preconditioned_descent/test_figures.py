@@ -81,7 +81,7 @@ def test_trainings_are_shared_by_figures_that_have_the_same():
 def test_what_is_read_does_not_change_what_is_trained():
     few, many = (run(NAMES[0], readings=readings) for readings in (2, 7))
     assert all(few.curves[name].measured[-1] == many.curves[name].measured[-1] for name in few.curves)
-    assert many.curves["log_loss"].at == (0, 2, 4, 6, 8, 10, 12)
+    assert many.curves["log_loss"].points == (0, 2, 4, 6, 8, 10, 12)
     figures._TRAINED.clear()
     assert run(NAMES[0], n_test=50).curves["A0"] == run(NAMES[0]).curves["A0"]
 
@@ -105,8 +105,8 @@ def test_a_single_run_is_read_as_it_is(name, pattern):
         expected |= {"B0": B[0][0]} if B else {}
         for key, matrix in expected.items():
             assert found.curves[key].measured[i].value == pytest.approx(float(distance_to_identity(matrix)))
-    assert set(found.curves) == {"log_loss", *expected}
-    assert found.measurements["test_loss"].value == pytest.approx(float(errors.mean()))
+    assert set(found.curves) == {"log_loss", *expected}  # pyright: ignore[reportPossiblyUnboundVariable]
+    assert found.measurements["test_loss"].value == pytest.approx(float(errors.mean()))  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def test_several_runs_give_the_spread_of_runs():

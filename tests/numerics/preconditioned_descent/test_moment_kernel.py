@@ -87,6 +87,7 @@ def test_what_overflows_is_not_finite():
         assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused():
     (A, B), tokens, weights = drawn(2, 3, 5, 4, True)
     prompts = reduced(tokens, weights)

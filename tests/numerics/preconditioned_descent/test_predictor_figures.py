@@ -47,7 +47,7 @@ def test_losses_are_those_of_each_predictor(name, trained):
     experiment = load_experiment(name)
     settings = experiment._chosen({**TINY, **OWN[name], "trained": trained}, full=False)
     for place, (value, plan) in enumerate(predictor_figures._plans(settings, "n" if name == NAMES[0] else "L")):
-        assert found.curves["transformer"].at[place] == value and value in (plan.n, plan.L)
+        assert found.curves["transformer"].points[place] == value and value in (plan.n, plan.L)
         training = Training(plan, 0, "cpu")
         for _ in range(12):
             training.advance()
@@ -91,7 +91,7 @@ def test_the_papers_own_settings():
         sizes = {key: int(full[key]) for key in ("d", "batch", "resample", "steps", "runs")}
         assert sizes == {"d": 5, "batch": 20_000, "resample": 100, "steps": 30_000, "runs": 5}
     assert tuple(map(int, load_experiment(NAMES[0])._chosen({}, full=True)["examples"])) == tuple(range(2, 23, 2))
-    assert tuple(map(int, full["layers"])) == (1, 2, 3, 4) and int(full["n"]) == 20
+    assert tuple(map(int, full["layers"])) == (1, 2, 3, 4) and int(full["n"]) == 20  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def test_prompts_are_counted(monkeypatch, n, device):
         assert not any(torch.isclose(one, two).any() for one, two in zip(whole, other, strict=True))
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused():
     covariance, inverse = sigma(3, generator(5))
     prompts = draw(4, 5, covariance, inverse, 0)

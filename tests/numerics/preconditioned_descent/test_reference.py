@@ -97,10 +97,10 @@ def test_states_prediction_and_errors_equal_scalar_loops(activation, L, d, n):
             # Each layer sums <= n D^3 < 200 products of three entries; an error of a layer grows by <= 100 a layer.
             tolerance = 200 * 100**depth * EPS * max(1, abs(expected).max())
             assert np.allclose(states[depth, k].numpy(), expected, rtol=0, atol=tolerance)
-        assert np.allclose(last[k].numpy(), expected, rtol=0, atol=tolerance)
-        assert abs(predicted[k].item() + expected[d, n]) <= tolerance
-        error = -expected[d, n] - sum(w[a] * x[a, n] for a in range(d))
-        assert abs(errors[k].item() - error**2) <= 3 * tolerance * max(1, abs(error))
+        assert np.allclose(last[k].numpy(), expected, rtol=0, atol=tolerance)  # pyright: ignore[reportPossiblyUnboundVariable]
+        assert abs(predicted[k].item() + expected[d, n]) <= tolerance  # pyright: ignore[reportPossiblyUnboundVariable]
+        error = -expected[d, n] - sum(w[a] * x[a, n] for a in range(d))  # pyright: ignore[reportPossiblyUnboundVariable]
+        assert abs(errors[k].item() - error**2) <= 3 * tolerance * max(1, abs(error))  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def test_the_layers_of_a_pattern():
@@ -312,7 +312,7 @@ def test_gradients_are_exact_in_the_whole_parameter_space(kind, L, d, n):
         for entry in np.ndindex(*layers[which].shape):
             ends = []
             for sign in (1, -1):
-                moved = [part.clone() for part in layers]
+                moved = tuple(part.clone() for part in layers)
                 moved[which][entry] += sign * h
                 ends.append(exact_loss(moved, n, *distributions(d), nodes=enough).item())
             # Truncation h^2 times a sixth of the third derivative, <= 10^4 sizes; rounding of EPS / h sizes is less.
@@ -474,6 +474,7 @@ def quadrature(*, layers=LAYERS, n=1, covariance=ONE, prior=ONE, nodes=None):
         ("quadrature nodes", lambda: exact_gradient(LAYERS, 2, ONE, ONE, nodes=(60, 2, 2))),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_input_is_named(name, call):
     with pytest.raises(InputError) as caught:
         call()

@@ -63,7 +63,7 @@ def test_sensitivities_by_full_jacobians():
 def test_a_model_beside_itself_has_cosine_one_and_no_difference(monkeypatch):
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
     monkeypatch.setattr(experiments, "attention_layer", lambda A, b, W, v: gradient_step(A, b, 5.0))
-    difference, cosine = experiments.sensitivities(A, b, 5.0, torch.eye(2), torch.tensor(1.0))
+    difference, cosine = experiments.sensitivities(A, b, 5.0, torch.eye(2).to(A), torch.tensor(1.0).to(A))
     # Differences of squares of size 1 at 10⁻¹⁶, under a root.
     assert float(difference.max()) < 1e-6 and torch.allclose(cosine, torch.ones(3, dtype=torch.float64))
 
@@ -89,10 +89,10 @@ def test_it_measures_everything_at_start_and_end_and_repeats_itself():
 def test_more_readings_change_no_other_number():
     few, many = (experiments.closeness.run(device="cpu", seed=3, **TINY, readings=count) for count in (2, 4))
     assert few.measurements == many.measurements
-    assert few.curves["cosine"].at == (0, 3) and many.curves["cosine"].at == (0, 1, 2, 3)
+    assert few.curves["cosine"].points == (0, 3) and many.curves["cosine"].points == (0, 1, 2, 3)
     # The layer after one step is that of a training of one step.
     one = experiments.closeness.run(device="cpu", seed=3, **TINY | {"steps": 1, "repetitions": 2})
-    assert one.curves["layer_loss"].at == (0, 1)
+    assert one.curves["layer_loss"].points == (0, 1)
     layers = [
         experiments.trained_layer("teacher", 4, 2, eta=0.1, read=read, batch=4, generator=generator())
         for read in ([1], [0, 1, 3])
@@ -102,7 +102,7 @@ def test_more_readings_change_no_other_number():
 
 def test_without_training_there_is_one_reading():
     found = experiments.closeness.run(device="cpu", **TINY | {"steps": 0})
-    assert found.curves["layer_loss"].at == (0,)
+    assert found.curves["layer_loss"].points == (0,)
     assert found.measurements["layer_loss_start"] == found.measurements["layer_loss_end"]
 
 

@@ -97,6 +97,7 @@ def test_the_data_after_attention_by_loops():
         (lambda: reference.gradient_step(drawn(0, 4, 3), drawn(1, 3), 1.0), r"b = .*\(\.\.\., 4\)"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -104,6 +104,7 @@ def test_sizes_are_positive(name):
         Batches(Sizes(4, 5, 2, 3, 6)._replace(**{name: 0}), KEY, torch.float64)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="q = 6: must be at most T = 5"):
         batches(4, 5, 6, 3, 6)

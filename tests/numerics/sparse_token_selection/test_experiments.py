@@ -136,9 +136,9 @@ def test_uniform_attention_at_two_lengths(device, encoding, distribution, attend
 def test_fixed_encodings_are_the_first_of_one_draw():
     settings = {"T": 3, "T_test": 5, "d_e": 4, "encoding": "fixed", "distribution": "sphere"}
     short, long = _encodings(settings, torch.Generator().manual_seed(1))
-    assert short.shape == (4, 3) and long.shape == (4, 5) and torch.equal(short, long[:, :3])
+    assert short.shape == (4, 3) and long.shape == (4, 5) and torch.equal(short, long[:, :3])  # pyright: ignore[reportFunctionMemberAccess]
     long, short = _encodings({**settings, "T": 5, "T_test": 3}, torch.Generator().manual_seed(1))
-    assert short.shape == (4, 3) and torch.equal(short, long[:, :3])
+    assert short.shape == (4, 3) and torch.equal(short, long[:, :3])  # pyright: ignore[reportFunctionMemberAccess]
     short, long = _encodings({**settings, "encoding": "stochastic"}, torch.Generator().manual_seed(1))
     assert short(2).shape == (2, 4, 3) and long(2).shape == (2, 4, 5) and not torch.equal(short(1), short(1))
 

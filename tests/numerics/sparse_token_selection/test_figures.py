@@ -69,7 +69,7 @@ def test_what_is_read_does_not_change_what_is_trained():
     few, many = (run("wang2024.figure1", readings=readings) for readings in (2, 7))
     for name in ("alpha", "C", "cosine_W", "cosine_V"):
         assert few.curves[name].measured[-1] == many.curves[name].measured[-1]
-    assert many.curves["loss"].at == (0, 2, 4, 6, 8, 10, 12)
+    assert many.curves["loss"].points == (0, 2, 4, 6, 8, 10, 12)
     figures._TRAINED.clear()
     assert run("wang2024.figure1", n_test=50).curves["C"] == run("wang2024.figure1").curves["C"]
 
@@ -106,7 +106,7 @@ def test_the_inverse_loss_and_the_cosines_of_zero():
         assert inverse.value * measured.value == pytest.approx(1)
         assert inverse.standard_error / inverse.value == pytest.approx(measured.standard_error / measured.value)
     # Matrices that are 0 have no cosine.
-    assert found.curves["loss"].at[0] == 0 and found.curves["cosine_V"].at[0] == 4
+    assert found.curves["loss"].points[0] == 0 and found.curves["cosine_V"].points[0] == 4
     assert found.curves["C"].measured[0].value == 0
 
 
@@ -148,7 +148,7 @@ def test_what_is_measured_beside_the_curves():
 
 
 def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
-    readings = [torch.tensor([x, x + 1.0]) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
+    readings = [torch.tensor([x, x + 1], dtype=torch.float64) for x in (9.0, 5.0, 3.0, 2.0, 1.5)]
     other = [reading + 7 for reading in readings]
     one, two = late_change([readings]), late_change([readings, other])
     # Each point, and each run, moves by as much: what differs between them is not in the change.
@@ -183,7 +183,7 @@ def test_both_encodings_at_every_length_and_subset_size():
     assert set(run("wang2024.figure2").curves) == {f"{e}_T{T}" for e in ("stochastic", "fixed") for T in (7, 9)}
     found = run("wang2024.figure4")
     names = {f"{e}_{w}" for e in ("stochastic", "fixed") for w in ("T9", "q1", "q3", "over_q")}
-    assert set(found.curves) == names and found.curves["fixed_over_q"].at == (1, 3)
+    assert set(found.curves) == names and found.curves["fixed_over_q"].points == (1, 3)
     assert found.curves["fixed_over_q"].measured[1] == found.curves["fixed_q3"].measured[-1]
     assert found.curves["fixed_T9"].quantity == found.curves["stochastic_T9"].quantity
 

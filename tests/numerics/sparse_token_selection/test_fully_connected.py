@@ -83,7 +83,7 @@ def test_training_lowers_the_loss_and_repeats_itself(device):
         before = float(net_losses(net, *batch).detach().mean())
         train_net(net, T, Q, D, steps=100, batch=64, eta=0.02, generator=generator(10, device))
         trained.append(float(net_losses(net, *batch).detach().mean()))
-    assert trained[0] == trained[1] < before
+    assert trained[0] == trained[1] < before  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def test_the_initialisation_is_that_of_its_seed_and_fills_its_range():
@@ -219,6 +219,7 @@ def layer(design, activation, *, measurements=MEASUREMENTS, length=T, q=Q, **mor
         (lambda: read_off("two_more", "relu", MEASUREMENTS, T, Q), "design = two_more"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -97,7 +97,8 @@ def test_the_mean_furthest_from_zero():
 
 
 def test_entries_and_sums():
-    assert entries_and_sums(torch.tensor([[[1, 2, 3], [4, 5, 6]]])).tolist() == [[1, 2, 3, 4, 5, 6, 6, 15, 5, 7, 9]]
+    blocks = torch.tensor([[[1, 2, 3], [4, 5, 6]]], dtype=torch.float64)
+    assert entries_and_sums(blocks).tolist() == [[1, 2, 3, 4, 5, 6, 6, 15, 5, 7, 9]]
 
 
 @pytest.mark.parametrize(

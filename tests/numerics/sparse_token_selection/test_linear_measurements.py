@@ -164,6 +164,7 @@ EYE = torch.eye(4, dtype=torch.float64)
         (lambda: descend(EYE[[0, 0]], all_subsets(4, 2), steps=5), "independent rows"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -344,6 +344,7 @@ def token_row(value):
         ("B", lambda: cosine_similarity(I3, Z33)),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_input_is_named(name, call):
     with pytest.raises(InputError) as caught:
         call()

@@ -127,6 +127,7 @@ def test_a_training_is_served_where_encodings_are_signs_and_on_the_cpu():
     assert one_hot._fused is None
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused():
     sizes = Sizes(4, 5, 2, 3, 6)
     W, V = matrices(sizes)

@@ -300,6 +300,7 @@ E = sign_encodings(2, 3, 2, generator(26))
         ("encodings", lambda: sampled_gradient(W, V, lambda _: E, 1, batches=2, batch_size=3, generator=generator(0))),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_input_is_named(name, call):
     with pytest.raises(InputError) as caught:
         call()

@@ -86,7 +86,7 @@ def test_a_last_column_of_q_breaks_lemma_6():
     P, Q = symbols("P", 2, 2), symbols("Q", 2, 2)
     difference = layer(prompt(d, n, c)[2], P, Q, n) - layer(prompt(d, n)[2], P, Q, n)
     assert sp.expand(difference[d, n] - c) != 0
-    assert sp.expand((difference[d, n] - c).subs({Q[0, 1]: 0, Q[1, 1]: 0})) == 0
+    assert sp.expand((difference[d, n] - c).subs({Q[0, 1]: 0, Q[1, 1]: 0})) == 0  # pyright: ignore[reportUnhashable]
 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 2)])

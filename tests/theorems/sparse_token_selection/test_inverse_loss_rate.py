@@ -26,7 +26,7 @@ def test_increments_far_along_a_run(length, subset, size, rate):
             now, *at = step(*at)
         following = step(*at)[0]
         odds = (length - subset) / subset * mpmath.exp(-at[1])
-        excess = (1 / following - 1 / now) / slope - 1
+        excess = (1 / following - 1 / now) / slope - 1  # pyright: ignore[reportPossiblyUnboundVariable]
         # The next term is of order r³ = 1e-12, against κr² of 1e-9 to 1e-8.
         assert abs(excess + kappa * odds**2) < 100 * odds**3
         assert abs(excess) > odds**2 / 20

@@ -80,11 +80,11 @@ def test_the_blocks_that_vanish_do_so_by_odd_moments_only():
             expression = expression.subs(name, value)
         return at(expression.subs(extra), length, subset_size, 1)
 
-    assert {gradient_W[0, j] for j in range(1, 4)} == {claimed(reduced.W_TOKEN_ROWS)} != {0}
+    assert {gradient_W[0, j] for j in range(1, 4)} == {claimed(reduced.W_TOKEN_ROWS)} != {0}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 0] == claimed(reduced.V_DIAGONAL)
     # E over subsets of p_k: a token has attention 2/4 when selected, else 1/4.
     mean_attention = sp.Rational(1, 3) * sp.Rational(1, 2) + sp.Rational(2, 3) * sp.Rational(1, 4)
-    assert {gradient_V[0, j] for j in range(1, 4)} == {claimed(reduced.V_POSITIONAL.subs(reduced.p_k, mean_attention))}
+    assert {gradient_V[0, j] for j in range(1, 4)} == {claimed(reduced.V_POSITIONAL.subs(reduced.p_k, mean_attention))}  # pyright: ignore[reportUnhashable]
     assert gradient_V[0, 1] != 0
 
 

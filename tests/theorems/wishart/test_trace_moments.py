@@ -12,6 +12,7 @@ import sympy as sp
 from sympy.utilities.iterables import partitions
 
 import verify
+from tests.theorems.wishart.pairings import pairings
 from theorems.wishart import trace_moments as module
 from theorems.wishart.trace_moments import (
     LARGEST_ORDER,
@@ -30,16 +31,6 @@ from verify.outcomes import Evidence, Outcome
 
 SMALL = [(1,), (2,), (3,), (1, 1), (1, 2), (2, 2), (4,), (1, 3), (1, 1, 2), (5,), (2, 3), (1, 2, 2)]
 LONG = [(26,), (13, 13), (1,) * 26, (5, 5, 5, 5, 6), (2,) * 13]
-
-
-def pairings(slots):
-    if not slots:
-        yield []
-        return
-    first, *rest = slots
-    for i, partner in enumerate(rest):
-        for others in pairings(rest[:i] + rest[i + 1 :]):
-            yield [(first, partner), *others]
 
 
 def classes(size, pairs):

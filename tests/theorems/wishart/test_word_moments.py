@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from tests.theorems.wishart.pairings import pairings
 from theorems.wishart.trace_moments import n, trace_moment, trace_moment_polynomial
 from theorems.wishart.word_moments import matrix_formula, matrix_moment, word_formula, word_moment
 from verify import InputError
@@ -61,16 +62,6 @@ def word(S, matrices):
 
 def chain(S, matrices):
     return (word(S, matrices) * S).expand()
-
-
-def pairings(slots):
-    if not slots:
-        yield []
-        return
-    first, *rest = slots
-    for i, partner in enumerate(rest):
-        for others in pairings(rest[:i] + rest[i + 1 :]):
-            yield [(first, partner), *others]
 
 
 def cycles(pairs, links):

@@ -235,7 +235,7 @@ def test_a_theorem_is_found_by_what_loads_it_again(theorem_file, make_theorem):
     assert reference_of(theorem) == ("wang2024.theorem1", "theorems")
     path = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 5)))')
     mine = load_theorem(path)
-    reference, module = reference_of(mine)
+    reference, module = reference_of(mine)  # pyright: ignore[reportGeneralTypeIssues]
     assert (reference, module) == (f"{path}:mine", "lemmascope_user_mine")
     assert load_theorem(reference).statement.digest == mine.statement.digest
     assert reference_of(make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 5)))) is None

@@ -83,7 +83,7 @@ def test_its_certificate_text_and_json(theorem_file, cli, tmp_path):
 class Unlowered(Within):
     """The same, in data that the re-checker does not know."""
 
-    relation = None
+    relation = None  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
     def to_data(self):
         return super().to_data() | {"kind": "within"}
@@ -102,7 +102,7 @@ def test_what_does_not_lower_is_computed_at_most(make_theorem):
 
 def test_a_relation_is_the_one_of_the_data(make_theorem):
     class Other(Within):
-        relation = sp.Le(x, 2)
+        relation = sp.Le(x, 2)  # pyright: ignore[reportIncompatibleMethodOverride]
 
     with pytest.raises(TheoremError, match="clause small: its relation is not the one of its data"):
         make_theorem(Other("small", x, 1, sp.Integer(1)), parameters=X)
@@ -110,8 +110,13 @@ def test_a_relation_is_the_one_of_the_data(make_theorem):
 
 def test_its_text_is_what_its_data_say(make_theorem):
     class Other(Within):
-        text = "x <= 0"
-        lowered = Inequality("small", sp.Le(x, 1))
+        @property
+        def text(self):
+            return "x <= 0"
+
+        @property
+        def lowered(self):
+            return Inequality("small", sp.Le(x, 1))
 
     with pytest.raises(TheoremError, match="clause small: its text 'x <= 0' is not what its data say, 'x <= 1'"):
         make_theorem(Other("small", x, 1, sp.Integer(1)), parameters=X)

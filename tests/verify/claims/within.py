@@ -54,7 +54,7 @@ class Within:
         """Return no names."""
         return set()
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Mapping[str, Any]:
         """Return what the digest covers: the inequality."""
         return self.lowered.to_data()
 

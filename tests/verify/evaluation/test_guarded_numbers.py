@@ -91,7 +91,7 @@ def test_numbers_of_two_arithmetics_do_not_mix():
         one, two = Number(flint.arb(1), first), Number(flint.arb(2), second)
         for other in (two, THREE, Number(flint.fmpq(3), Exact())):
             with pytest.raises(ArithmeticLeftError, match="a Number met"):
-                one + other
+                one + other  # pyright: ignore[reportUnusedExpression]
         assert (one + Number(flint.arb(2), first))._raw == 3
         with pytest.raises(ArithmeticLeftError):
             GuardedArithmetic(first).exp(two)

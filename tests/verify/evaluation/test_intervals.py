@@ -62,7 +62,7 @@ def test_division_contains_the_hull_and_is_narrow(left, right):
     with intervals():
         if right[0] <= 0 <= right[1]:
             with pytest.raises(UndecidedError, match="contains 0"):
-                _interval(left) / _interval(right)
+                _interval(left) / _interval(right)  # pyright: ignore[reportUnusedExpression]
             return
         found = _ends(_interval(left) / _interval(right))
     values = [a / b for a in left for b in right]
@@ -140,7 +140,7 @@ def test_what_is_undefined_somewhere_on_the_interval_is_refused():
             arithmetic.sqrt(_interval([Fraction(-1), Fraction(1)]))
         assert _ends(arithmetic.sqrt(_interval([Fraction(0), Fraction(4)]))) == [0, 2]
         with pytest.raises(TheoremError, match="negative powers"):
-            _interval([Fraction(1), Fraction(2)]) ** -1
+            _interval([Fraction(1), Fraction(2)]) ** -1  # pyright: ignore[reportUnusedExpression]
         with pytest.raises(UndefinedError):
             arithmetic.rational(1, 0)
 

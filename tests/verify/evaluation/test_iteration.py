@@ -196,7 +196,7 @@ def test_first_excess_finds_the_first_later_step_above():
     up_again = Dynamics((z, b), (sp.Integer(-3), sp.Integer(0)), (z + 1, b), z**2)
     start = first_passage(up_again, Fraction(1), {}, deadline=_soon())
     assert start.step == 2
-    step, value, _ = first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=100, deadline=_soon())
+    step, value, _ = first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=100, deadline=_soon())  # pyright: ignore[reportGeneralTypeIssues]
     # z_t = t − 3, so that z² > 8 first at t = 6, where it is 9.
     assert (step, value.lower, value.upper) == (6, 9, 9)
     assert first_excess(up_again, Fraction(1), Fraction(8), {}, start, steps=4, deadline=_soon()) is None

@@ -64,22 +64,34 @@ STEEP = {
     "logarithm": sp.log(x) - y,
     "root": sp.sqrt(x) * y,
 }
+# Of 40 draws; measured were 28, 12, 33, 29 and 36 of those that overflow, and all of the others.
+LEAST_BOUNDED = dict.fromkeys(STEEP, 36) | {
+    "integer power": 20, "large power": 6, "small quotient": 26, "cancelling": 21, "root": 30,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", STEEP)
-@settings(max_examples=40)
-@given(a=SIZES, b=SIZES)
-def test_the_error_bounds_the_distance_where_numbers_are_huge_or_underflow(name, a, b):
-    if "x" in {symbol.name for power in STEEP[name].atoms(sp.exp, sp.Pow) for symbol in power.exp.free_symbols}:
-        a = min(a, Fraction(5000))
-    try:
-        value, error = estimated(STEEP[name], x=a, y=b)
-    except (UndefinedError, OverflowError):
-        return
-    if math.isfinite(value) and math.isfinite(error):
-        exact, _ = evaluate_rising(STEEP[name], {"x": a, "y": b}, digits=30)
-        low, high = (exact.lower, exact.upper) if isinstance(exact, Enclosure) else (exact, exact)
-        assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= 2 * Fraction(error)
+def test_the_error_bounds_the_distance_where_numbers_are_huge_or_underflow(name):
+    exponents = {symbol.name for power in STEEP[name].atoms(sp.exp, sp.Pow) for symbol in power.exp.free_symbols}
+    bounded = []
+
+    @settings(max_examples=40)
+    @given(a=SIZES, b=SIZES)
+    def hold(a, b):
+        if "x" in exponents:
+            a = min(a, Fraction(5000))
+        try:
+            value, error = estimated(STEEP[name], x=a, y=b)
+        except (UndefinedError, OverflowError):
+            value = error = math.nan
+        bounded.append(math.isfinite(value) and math.isfinite(error))
+        if bounded[-1]:
+            exact, _ = evaluate_rising(STEEP[name], {"x": a, "y": b}, digits=30)
+            low, high = (exact.lower, exact.upper) if isinstance(exact, Enclosure) else (exact, exact)
+            assert max(abs(Fraction(value) - low), abs(Fraction(value) - high)) <= 2 * Fraction(error)
+
+    hold()
+    assert sum(bounded) >= LEAST_BOUNDED[name]
 
 
 @pytest.mark.parametrize("expression", [3 ** (y - x), 4 ** (y - x) / 5])

@@ -139,24 +139,32 @@ def test_the_centre_is_a_point_of_the_cycle():
 @pytest.mark.parametrize("begin", ["2.1", "5/2", "3"])
 def test_a_spiral_sink_in_the_plane(begin):
     values = {"start": Fraction(begin)}
-    period, centre, axes = approximate_cycle(SPIRAL, 0.0, values)
+    period, centre, axes = approximate_cycle(SPIRAL, 0.0, values)  # pyright: ignore[reportGeneralTypeIssues]
     assert period == 1 and centre == pytest.approx([2, 0], abs=1e-9) and abs(np.linalg.det(axes)) > 1e-3
     cycle = find(SPIRAL, "1/2", **values)
     assert cycle is not None and cycle.period == 1 and Fraction(1, 2) < cycle.lowest < 2
     check_by_points(cycle, SPIRAL, Fraction(1, 2), values, count=60)
 
 
-@settings(max_examples=25)
-@given(
-    st.fractions(Fraction(13, 5), Fraction(177, 50), max_denominator=50),
-    st.fractions(Fraction(1, 5), Fraction(4, 5), max_denominator=20),
-    st.fractions(Fraction(1, 10), Fraction(3, 5), max_denominator=40),
-)
-def test_every_certificate_holds_point_by_point(rate, begin, at):
-    values = {"r": rate, "start": begin}
-    cycle = find(LOGISTIC, at, seconds=5, **values)
-    if cycle is not None:
-        check_by_points(cycle, LOGISTIC, at, values, count=6)
+def test_every_certificate_holds_point_by_point():
+    certified = []
+
+    @settings(max_examples=25)
+    @given(
+        st.fractions(Fraction(13, 5), Fraction(177, 50), max_denominator=50),
+        st.fractions(Fraction(1, 5), Fraction(4, 5), max_denominator=20),
+        st.fractions(Fraction(1, 10), Fraction(3, 5), max_denominator=40),
+    )
+    def hold(rate, begin, at):
+        values = {"r": rate, "start": begin}
+        cycle = find(LOGISTIC, at, seconds=5, **values)
+        certified.append(cycle is not None)
+        if cycle is not None:
+            check_by_points(cycle, LOGISTIC, at, values, count=6)
+
+    hold()
+    # 15 of 25; the others have no attracting cycle above the level, or one that is not found in time.
+    assert sum(certified) >= 9
 
 
 # What never comes to an attracting cycle above the level, each with the reason.

@@ -71,7 +71,7 @@ def test_the_estimate_is_near_and_nothing_where_the_level_is_not_met(start):
     with balls(192) as arithmetic:
         builder = Builder(DYNAMICS, TUBE, VALUES, LEVEL, arithmetic)
         state = [start.state[i] for i in builder.order]
-        guessed = estimate(builder.at, builder.slopes, state, start.step, builder.level)
-        assert estimate(builder.at, builder.slopes, state, start.step, arithmetic.number(-1)) == 0
+        guessed = estimate(builder.values, builder.slopes, state, start.step, builder.level)
+        assert estimate(builder.values, builder.slopes, state, start.step, arithmetic.number(-1)) == 0
     # 1/L_t grows by 4 eta/(T − 1) = 1/40 a step in the end: some 40 000 steps, of which a tenth at the start.
     assert 36_000 < guessed < 48_000

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verify
@@ -67,25 +67,31 @@ def test_a_tube_contains_the_step_of_the_first_passage(dynamics, slow, rate, lev
     assert 0 < horizon.lowest <= level
 
 
-@settings(max_examples=8)
-@given(
-    T=st.integers(5, 60),
-    share=st.integers(2, 5),
-    d=st.integers(1, 6),
-    eta=st.sampled_from(["1/10", "1/4", "1/2", "1"]),
-    steps=st.integers(8000, 20_000),
-)
-def test_a_tube_contains_the_step_at_drawn_instances(T, share, d, eta, steps):
-    values = one_hot(T, max(1, T // share), d, eta, 1)
-    never = first_passage(DYNAMICS, Fraction(-1), values, deadline=time.monotonic() + 100, last_step=steps)
-    level = Fraction(never.observable.upper).limit_denominator(10**9)
-    horizon = found(DYNAMICS, TUBE, level, values)
-    # What is not enclosed is not wrong.
-    event(type(horizon).__name__)
-    if isinstance(horizon, Horizon):
-        low, high = horizon.steps
-        assert low <= directly(DYNAMICS, level, values) <= high
-        assert horizon.width < WIDEST
+def test_a_tube_contains_the_step_at_drawn_instances():
+    enclosed = []
+
+    @settings(max_examples=8)
+    @given(
+        T=st.integers(5, 60),
+        share=st.integers(2, 5),
+        d=st.integers(1, 6),
+        eta=st.sampled_from(["1/10", "1/4", "1/2", "1"]),
+        steps=st.integers(8000, 20_000),
+    )
+    def hold(T, share, d, eta, steps):
+        values = one_hot(T, max(1, T // share), d, eta, 1)
+        never = first_passage(DYNAMICS, Fraction(-1), values, deadline=time.monotonic() + 100, last_step=steps)
+        level = Fraction(never.observable.upper).limit_denominator(10**9)
+        horizon = found(DYNAMICS, TUBE, level, values)
+        enclosed.append(isinstance(horizon, Horizon))
+        if isinstance(horizon, Horizon):
+            low, high = horizon.steps
+            assert low <= directly(DYNAMICS, level, values) <= high
+            assert horizon.width < WIDEST
+
+    hold()
+    # 7 of 8; what is not enclosed is not wrong.
+    assert sum(enclosed) >= 5
 
 
 @pytest.mark.parametrize("instance", [(13, 6, 3, "1/10"), (53, 10, 4, 1), (11, 2, 1, 1), (43, 21, 6, 1)])

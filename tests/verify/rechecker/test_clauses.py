@@ -5,7 +5,7 @@ import json
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import POSITIVE, K, X, certificate, one_clause, recheck, u, x, y, z
+from tests.verify.rechecker.certificates import POSITIVE, K, X, certificate, one_clause, recheck, u, x, y, z
 from verify import Identity, Inequality, Parameter, Statement
 from verify.language.expressions import Case, digest, to_data
 from verify.rechecker import Rejected, recheck_text

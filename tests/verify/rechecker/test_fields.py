@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import X, Y, certificate, given_at, one_clause, recheck, u, x, y, z
+from tests.verify.rechecker.certificates import X, Y, certificate, given_at, one_clause, recheck, u, x, y, z
 from verify import Identity, Inequality
 from verify.language.expressions import to_data
 from verify.rechecker import Rejected

@@ -5,7 +5,8 @@ import copy
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import X, certificate, changed, integer, one_clause, positive, recheck, x
+from tests.verify.rechecker.cases import positive
+from tests.verify.rechecker.certificates import X, certificate, changed, integer, one_clause, recheck, x
 from verify import Inequality
 from verify.rechecker import Rejected
 

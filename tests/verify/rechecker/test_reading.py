@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.verify.rechecker.cases import exact, recheck
+from tests.verify.rechecker.cases import exact
+from tests.verify.rechecker.certificates import recheck
 from verify.language.expressions import digest
 from verify.rechecker import Unreadable, recheck_text
 

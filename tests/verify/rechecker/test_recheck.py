@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import ACCEPTED, SYMBOLIC, K, exact, positive, recheck, symbolic
+from tests.verify.rechecker.cases import ACCEPTED, SYMBOLIC, exact, positive, symbolic
+from tests.verify.rechecker.certificates import K, recheck
 from verify import load_theorem, rechecker
 from verify.language.expressions import digest, to_data
 from verify.rechecker import KINDS, Accepted, Instance, Rejected, Unreadable, Verdict, recheck_file

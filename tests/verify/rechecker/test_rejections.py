@@ -3,19 +3,9 @@
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import (
-    ACCEPTED,
-    AT_LEAST,
-    FIRST,
-    INDEX,
-    LATER,
-    STEPS,
-    UNIFORM,
-    K,
-    changed,
-    integer,
-    recheck,
-)
+from tests.verify.rechecker.cases import ACCEPTED, INDEX, UNIFORM
+from tests.verify.rechecker.cases_of_runs import FIRST, LATER, STEPS
+from tests.verify.rechecker.certificates import AT_LEAST, K, changed, integer, recheck
 from tests.verify.rechecker.kinds import test_tubes
 from verify.language.expressions import to_data
 from verify.rechecker import KINDS, Rejected
@@ -23,6 +13,8 @@ from verify.rechecker import KINDS, Rejected
 PROOF = "clauses.0.proof"
 OTHER = "clauses.1.proof"
 _ROOT_Y = ["Symbol", "y", "real"]
+_T = sp.Symbol("t", positive=True)
+LIMIT = to_data(sp.Limit(_T / (_T + 1), _T, sp.oo))
 REJECTED = [
     ("exact", f"{PROOF}.margin", "1/17", "margin: is not larger minus smaller"),
     ("exact", f"{PROOF}.margin", "2/36", "not in lowest terms"),
@@ -272,6 +264,9 @@ REJECTED = [
     ("squares", "statement.hypotheses.0.relation.2", to_data(4 * K), "not all positive"),
     ("squares", "statement.claim.0.relation.1", integer(1), "not all positive"),
     ("positive", "statement.hypotheses.0.relation.2", ["Mul", integer(2), integer(3)], "not all positive"),
+    # What rings of second derivatives do not carry out.
+    ("stationary", "statement.claim.0.dynamics.step.0", LIMIT, "a limit is outside"),
+    ("not_stationary", "statement.claim.0.dynamics.step.0", LIMIT, "a limit is outside"),
 ]
 
 

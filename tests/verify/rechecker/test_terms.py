@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 from flint import arb, ctx
 
-from tests.verify.rechecker.cases import X, certificate, given_at, integer, one_clause, recheck, u, x, y
+from tests.verify.rechecker.certificates import X, certificate, given_at, integer, one_clause, recheck, u, x, y
 from tests.verify.rechecker.expressions import FREE, A, B, random_expression
 from verify import Identity, Inequality, Parameter
 from verify.language.expressions import to_data

@@ -66,7 +66,7 @@ def test_control_c_ends_a_search_with_what_it_met(theorem_file, tmp_path, as_jso
     command = [sys.executable, "-m", "verify", "explore", theorem_file(SLOW.format(trace=str(trace)))]
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(Path(load_theorem.__code__.co_filename).parents[1])]),
+        "PYTHONPATH": os.pathsep.join([str(Path(load_theorem.__code__.co_filename).parents[2])]),
     }
     running = subprocess.Popen(
         [*command, *(["--json"] if as_json else [])],

@@ -10,7 +10,7 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
-from verify import Inequality, InputError
+from verify import Hypothesis, Inequality, InputError
 from verify.checking.standing import standing
 from verify.reports.necessity_map import shipped
 from verify.search.necessity import necessity
@@ -75,6 +75,7 @@ def pin(cli, *arguments):
     return code, named(False), named(True)
 
 
+X = sp.Symbol("x", positive=True)
 FIRST, SECOND = "zeta2025.first", "zeta2025.second"
 ALL = [
     *(("digest", FIRST), ("digest", SECOND)),
@@ -121,14 +122,13 @@ def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
     assert pin(cli) == (0, [("certificate", FIRST)], []) and path.read_bytes() == right
 
 
-def test_files_of_theorems_that_are_gone_are_removed(package, cli, monkeypatch):
+def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(package, cli, monkeypatch):
     pin(cli)
+    before = contents(package)
     monkeypatch.delitem(sys.modules["zeta_of_a_test.catalogue"].THEOREMS, SECOND)
-    (package / "certificates" / "unrelated.json").write_text("mine")
     code, written, _ = pin(cli)
-    assert code == 0 and written[:2] == [("digest", SECOND), ("certificate", SECOND)]
-    assert {name for name in contents(package) if SECOND in name} == set()
-    assert any(FIRST in name for name in contents(package)) and (package / "certificates" / "unrelated.json").is_file()
+    assert code == 0 and written == [("digest", SECOND), ALL[-1]]
+    assert contents(package).keys() == before.keys()
 
 
 def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch):
@@ -209,8 +209,27 @@ def test_what_is_installed_beside_a_project_is_none_of_it(package, cli, tmp_path
     package.rename(inner / package.name)
     monkeypatch.syspath_prepend(inner)
     importlib.invalidate_caches()
-    assert_one_line(cli("pin"), "must be named", "in this folder is none")
+    assert_one_line(cli("pin"), "must be named: none with theorems is here")
     assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours")
+
+
+def test_a_map_that_decides_less_is_not_written(package, cli, monkeypatch):
+    theorem = verify.load_theorem(FIRST)
+    bounds = (Hypothesis("small", sp.Le(X, 2)), Hypothesis("smaller", sp.Le(X, 3)))
+    monkeypatch.setattr(
+        "zeta_of_a_test.theorems.first", replace(theorem, statement=replace(theorem.statement, hypotheses=bounds))
+    )
+    pin(cli)
+    before = contents(package)
+    (package / "necessity" / f"{FIRST}.small.certificate.json").unlink()
+    undecided = lambda theorem, **effort: replace(  # noqa: E731
+        (result := necessity(theorem, **effort)),
+        hypotheses=tuple(replace(need, status="undecided", certificate=None) for need in result.hypotheses),
+    )
+    monkeypatch.setattr("verify.reports.pinned_files.necessity", undecided)
+    assert pin(cli) == (3, [], [("map", FIRST)])
+    assert "not written: 0 hypotheses are decided now, and 1 in the map that is there" in cli("pin")[2]
+    assert contents(package).items() < before.items()
 
 
 @pytest.mark.parametrize("text", ["<<<<<<< mine", "[]", "3", '{"zeta2025.first": 3}'])
@@ -220,12 +239,15 @@ def test_digests_that_cannot_be_read_are_named(package, cli, text):
     assert (package / "statement_digests.json").read_text() == text
 
 
-@pytest.mark.parametrize("text", ["no JSON", "{}", "[]"])
+ROWLESS = '{"hypotheses": [{}], "seconds": 1, "seed": 0, "statement_digest": "DIGEST"}'
+
+
+@pytest.mark.parametrize("text", ["no JSON", "{}", "[]", ROWLESS])
 def test_a_map_that_cannot_be_read_is_written_anew(package, cli, text):
     pin(cli)
     path = package / "necessity" / f"{FIRST}.json"
     right = json.loads(path.read_text())
-    path.write_text(text)
+    path.write_text(text.replace("DIGEST", verify.load_theorem(FIRST).statement.digest))
     assert pin(cli) == (0, [("map", FIRST)], [])
     assert json.loads(path.read_text())["hypotheses"] == right["hypotheses"]
 
@@ -252,6 +274,6 @@ def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypat
     assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours: there is no pyproject.toml above")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert_one_line(cli("pin"), "must be named", "in this folder is none; known are theorems, zeta_of_a_test")
+    assert_one_line(cli("pin"), "must be named: none with theorems is here; known are theorems, zeta_of_a_test")
     with pytest.raises(InputError, match="must be named"):
         next(verify.pin())

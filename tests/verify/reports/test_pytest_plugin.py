@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 # pytester forgets what is first imported inside it, and these two cannot be loaded a second time.
 import numpy  # noqa: F401
@@ -209,20 +208,6 @@ def test_full_is_what_was_asked_for(inner, arguments, full):
     inner(f"def test_full(full):\n    assert full is {full}\n", *arguments).assert_outcomes(passed=1)
 
 
-@pytest.fixture
-def machine(monkeypatch):
-    """A PyTorch that sees a card, or none; the real one takes seconds to import."""
-
-    def build(*, card):
-        products = []
-        cuda = SimpleNamespace(is_available=lambda: card)
-        fake = SimpleNamespace(cuda=cuda, set_float32_matmul_precision=products.append)
-        monkeypatch.setitem(sys.modules, "torch", fake)
-        return products
-
-    return build
-
-
 @pytest.mark.parametrize(
     ("asked", "card", "device"),
     [
@@ -234,9 +219,9 @@ def machine(monkeypatch):
     ],
 )
 def test_the_device_is_one_that_is_there_and_multiplies_in_full_precision(inner, machine, asked, card, device):
-    products = machine(card=card)
+    precisions = machine(card=card)
     inner(f"def test_device(device):\n    assert device == {device!r}\n", "--device", asked).assert_outcomes(passed=1)
-    assert set(products) == {"highest"}
+    assert set(precisions) == {"highest"}
 
 
 def test_a_device_that_is_not_there_is_a_usage_error(inner, machine):
@@ -288,7 +273,7 @@ def held(factor, at, device):
 LINE = Crossing(
     id="zeta2025.line",
     title="a line",
-    of="line",
+    subject="line",
     theorem="zeta2025.below",
     exact="proved for all parameters",
     instances=st.builds(At, st.integers(0, 1000)),

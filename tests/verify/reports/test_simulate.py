@@ -103,7 +103,7 @@ def test_along_a_setting_there_are_the_runs_ends(cli, tmp_path):
             assert curve["at"] == [3, 1] and curve["value"][place] == single["measurements"][f"{name}_end"]["value"]
             assert curve["quantity"] == single["curves"][name]["quantity"] and curve["over"] == "d: columns of A"
         assert body["curves"]["eta_GD"]["value"][place] == single["measurements"]["eta_GD"]["value"]
-    assert set(body["curves"]) == {*single["curves"], "eta_GD"}
+    assert set(body["curves"]) == {*single["curves"], "eta_GD"}  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def test_an_experiment_without_curves_has_no_plot(cli, tmp_path):

@@ -182,7 +182,7 @@ def test_code_that_was_edited_since_it_was_loaded_is_not_kept(tmp_path, monkeypa
         "from verify import Measurement\ndef measure(settings, *, seed, device):\n    return {'x': Measurement(1.0)}\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    from edited_later import measure
+    from edited_later import measure  # pyright: ignore[reportMissingImports]
 
     experiment = Experiment("user.edited", "a title", Source("1", "derived here"), SETTINGS, measure)
     (tmp_path / "edited_later.py").write_text("edited = True\n")

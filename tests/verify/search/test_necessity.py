@@ -259,7 +259,7 @@ def test_a_certificate_that_is_not_accepted_is_not_written(tmp_path):
     small = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)))
     result = necessity(small, seconds=4)
     (need,) = result.hypotheses
-    forged = {**need.certificate, "instance": {**need.certificate["instance"], "x": "2"}}
+    forged = {**need.certificate, "instance": {**need.certificate["instance"], "x": "2"}}  # pyright: ignore[reportGeneralTypeIssues]
     with pytest.raises(TheoremError, match="small: the re-checker does not accept it"):
         write(small, replace(result, hypotheses=(replace(need, certificate=forged),)), tmp_path)
     assert not list(tmp_path.iterdir())

@@ -51,7 +51,7 @@ HERE = {"n": 3, "x": Fraction(1, 2)}
 def test_both_sides_and_their_ratio():
     (found,) = at(theorem(LOOSE), HERE)
     assert (found.clause, found.instance) == ("claim", HERE)
-    assert (found.claimed, found.found, found.ratio) == (Fraction(3, 2), Fraction(1, 2), Fraction(1, 3))
+    assert (found.claimed, found.reached, found.ratio) == (Fraction(3, 2), Fraction(1, 2), Fraction(1, 3))
     assert (found.best_proved, found.free, found.vacuous, found.bites) == (None, None, None, None)
     # The same, written the other way round.
     assert at(theorem(sp.Ge(n * x, x, evaluate=False)), HERE) == (found,)
@@ -59,7 +59,7 @@ def test_both_sides_and_their_ratio():
 
 def test_numbers_that_are_not_rational_are_enclosed():
     (found,) = at(theorem(sp.Le(x, n * sp.exp(x))), {"n": 1, "x": Fraction(1)})
-    assert found.found == 1 and isinstance(found.claimed, Enclosure)
+    assert found.reached == 1 and isinstance(found.claimed, Enclosure)
     assert found.claimed.lower <= Fraction("2.71828182845904523536028747135266249775724709") <= found.claimed.upper
     assert 0 < found.claimed.upper - found.claimed.lower < Fraction(1, 10**16)
     assert found.ratio.lower <= Fraction("0.36787944117144232159552377016146086744581113") <= found.ratio.upper
@@ -151,7 +151,7 @@ def test_a_sharp_bound_is_found_sharp():
     result = verify.explore(made, max_examples=200)
     (found,) = result.sharpness
     assert result.counterexample is None
-    assert found.instance == {"x": 1} and (found.claimed, found.found, found.ratio) == (2, 2, 1)
+    assert found.instance == {"x": 1} and (found.claimed, found.reached, found.ratio) == (2, 2, 1)
     json = result.to_json()["sharpness"][0]
     assert (json["clause"], json["instance"]["x"], json["ratio"], json["bites"]) == ("claim", 1, 1, None)
 

@@ -201,15 +201,25 @@ RELATIONS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=40)
-@given(st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=2, unique=True), st.integers(0, 10**6))
-def test_paths_are_admitted_whatever_the_ranges(relations, seed):
-    found, source = plan((X, Y), relations, {}), random.Random(seed)
-    starts = (
-        {p.name: Fraction(source.randint(1, 400), source.randint(1, 100)) for p in found.parameters} for _ in range(200)
-    )
-    start = next(filter(found.admits, starts), None)
-    if start is not None:
-        level = start["x"] + start["y"]
-        follow(found, start, lambda i: i["x"] + i["y"] >= level, most_trials=60)
-        follow(found, start, lambda i: i["x"] + i["y"] <= level, most_trials=60)
+def test_paths_are_admitted_whatever_the_ranges():
+    started, simplified = [], []
+
+    @settings(max_examples=40)
+    @given(st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=2, unique=True), st.integers(0, 10**6))
+    def hold(relations, seed):
+        planned, source = plan((X, Y), relations, {}), random.Random(seed)
+        starts = (
+            {p.name: Fraction(source.randint(1, 400), source.randint(1, 100)) for p in planned.parameters}
+            for _ in range(200)
+        )
+        start = next(filter(planned.admits, starts), None)
+        started.append(start is not None)
+        if start is not None:
+            level = start["x"] + start["y"]
+            above = follow(planned, start, lambda i: i["x"] + i["y"] >= level, most_trials=60)
+            below = follow(planned, start, lambda i: i["x"] + i["y"] <= level, most_trials=60)
+            simplified.extend([above != start, below != start])
+
+    hold()
+    # All 40 have a start, and 79 of 80 paths lead somewhere.
+    assert sum(started) >= 36 and sum(simplified) >= 65

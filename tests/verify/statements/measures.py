@@ -17,7 +17,7 @@ _SYMBOLS = {"p": sp.Symbol("p"), "x": sp.Symbol("x", real=True), "k": sp.Symbol(
 
 
 def _exact(x: Fraction) -> sp.Rational:
-    return sp.Rational(x.numerator, x.denominator)
+    return sp.Rational(x.numerator, x.denominator)  # pyright: ignore[reportReturnType]
 
 
 def roots(draw: random.Random) -> Specimen:

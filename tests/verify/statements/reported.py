@@ -185,7 +185,7 @@ def plain(draw: random.Random) -> Specimen:
     related = lambda i: relation_of(write(nodes[i]), relation[i], write(bounds[i]))  # noqa: E731
     holds = lambda i, at: truth(nodes[i], relation[i], bounds[i], at, definitions)  # noqa: E731
     value: Any
-    expected: Callable[[Values], Any]
+    expected: Callable[[Values], Any]  # pyright: ignore[reportRedeclaration]
     if kind == "relation":
         value, expected = related(0), lambda at: holds(0, at)
     elif kind == "largest":

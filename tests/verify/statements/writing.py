@@ -56,7 +56,7 @@ def read(expression: Any, words: Mapping[str, tuple[str, ...]]) -> Tree:
     if isinstance(expression, sp.Limit):
         return Tree("limit", (read(arguments[0], words), read(arguments[2], words)), arguments[1].name)
     if isinstance(expression, sp.Derivative):
-        ((variable, order),) = expression.variable_count
+        ((variable, order),) = expression.variable_count  # pyright: ignore[reportGeneralTypeIssues]
         return Tree("derivative", (read(arguments[0], words),), (variable.name, int(order)))
     if isinstance(expression, sp.Subs):
         inner, (variable,), (point,) = arguments

@@ -3,30 +3,31 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TypeAlias
 
 from ..fields import Exact, NotExact, evaluate
 from ..given import Given
-from ..nodes import Node
-from ..reading import Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
+from ..nodes import Name, Node
+from ..reading import Data, Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
 
 _MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
 
-Scalar = tuple[tuple[Any, int], ...]
+Scalar: TypeAlias = tuple[tuple[Name, int], ...]
 """A product of symbols: names with their exponents, sorted."""
-Word = tuple[tuple[str, bool], ...]
+Word: TypeAlias = tuple[tuple[str, bool], ...]
 """Letters in order, and whether each is transposed."""
-Sum = dict[tuple[Scalar, Word], Fraction]
+Matrices: TypeAlias = Mapping[str, Sequence[Sequence[Fraction]]]
+Sum: TypeAlias = dict[tuple[Scalar, Word], Fraction]
 
 
 class _Monomials:
-    """Reads a clause's expressions as sums of monomials with products of scalars; `at` are numbers for some of them.
+    """Reads a clause's expressions as sums of monomials with products of scalars; `numbers` stand for some of them.
 
-    Where it is given, the parameters have their values at the instance, too.
+    Where they are given, the parameters have their values at the instance, too.
     """
 
-    def __init__(self, given: Given, clause: Any, at: Mapping[Any, Node] | None = None) -> None:
-        self.given, self.shapes, self.at = given, dict[str, tuple[Any, Any]](), at
+    def __init__(self, given: Given, clause: dict[str, Data], numbers: Mapping[Name, Node] | None = None) -> None:
+        self.given, self.shapes, self.numbers = given, dict[str, tuple[Data, Data]](), numbers
         for i, entry in enumerate(items(clause["shapes"], "clause.shapes")):
             letter, rows, columns = items(entry, f"clause.shapes[{i}]", 3)
             name = self._letter(letter)
@@ -38,15 +39,16 @@ class _Monomials:
             self.shapes[name] = rows, columns
 
     @staticmethod
-    def _letter(data: Any) -> str | None:
-        good = type(data) is list and len(data) == 3 and data[0] == "Symbol" and data[2] == "noncommutative"
-        return data[1] if good and type(data[1]) is str and data[1] else None
+    def _letter(data: Data) -> str | None:
+        if type(data) is not list or len(data) != 3 or data[0] != "Symbol" or data[2] != "noncommutative":
+            return None
+        return name if type(name := data[1]) is str and name else None
 
-    def side(self, data: Any, where: str) -> Sum:
-        """Return one side, its monomials in shape."""
-        found = self.read(data, where)
-        ends = set()
-        for _, letters in found:
+    def side(self, data: Data, where: str) -> Sum:
+        """Return one side, its monomials in shape. Raises Rejected where matrices do not fit together."""
+        total = self.read(data, where)
+        ends = set[str | None]()
+        for _, letters in total:
             shapes = [self.shapes[name][::-1] if turned else self.shapes[name] for name, turned in letters]
             for (_, inner), (outer, _) in pairwise(shapes):
                 if inner != outer:
@@ -54,18 +56,18 @@ class _Monomials:
             ends.add(repr((shapes[0][0], shapes[-1][1])) if shapes else None)
         if len(ends) > 1:
             raise Rejected(f"{where}: a sum of matrices of different shapes")
-        return found
+        return total
 
-    def read(self, data: Any, where: str) -> Sum:
-        """Return the sum of an expression's data."""
+    def read(self, data: Data, where: str) -> Sum:
+        """Return the sum of an expression's data. Raises Rejected where it is no such sum."""
         name = self._letter(data)
         if name is not None:
             if name not in self.shapes:
                 raise Rejected(f"{where}: the shape of {shown(name)} is not given")
             return {((), ((name, False),)): Fraction(1)}
-        if not self._has_letter(data):
+        if type(data) is not list or not self._has_letter(data):
             node = self.given.expression(data, where)
-            if self.at is not None and not (node := self.given.at_instance(node, self.at)).free:
+            if self.numbers is not None and not (node := self.given.at_instance(node, self.numbers)).free:
                 node = self._number(node)
             return self._scalar(node)
         head, *rest = data
@@ -76,8 +78,8 @@ class _Monomials:
             return {(s, tuple((a, not b) for a, b in reversed(w))): c for (s, w), c in turned.items()}
         if head == "Add" and rest:
             return self._added([self.read(part, where) for part in rest])
-        if head == "Pow" and len(rest) == 2 and type(rest[1]) is list and rest[1][:1] == ["Integer"]:
-            times = rational(items(rest[1], where, 2)[1], where)
+        if head == "Pow" and len(rest) == 2 and type(power := rest[1]) is list and power[:1] == ["Integer"]:
+            times = rational(items(power, where, 2)[1], where)
             if not 1 <= times <= _HIGHEST_POWER:
                 raise Rejected(f"{where}: a power of a matrix that is not from 1 to {_HIGHEST_POWER}")
             rest = [rest[0]] * int(times)
@@ -95,7 +97,7 @@ class _Monomials:
         except NotExact as error:
             raise Unknown(f"a scalar among matrices: {error}") from None
 
-    def _has_letter(self, data: Any) -> bool:
+    def _has_letter(self, data: Data) -> bool:
         waiting = [data]
         while waiting:
             part = waiting.pop()
@@ -105,8 +107,9 @@ class _Monomials:
                 waiting.extend(part)
         return False
 
-    def _chosen(self, rest: list[Any], where: str) -> Sum:
-        name = rest[0][1] if rest and type(rest[0]) is list and len(rest[0]) == 2 and rest[0][0] == "Symbol" else None
+    def _chosen(self, rest: list[Data], where: str) -> Sum:
+        symbol = rest[0] if rest else None
+        name = symbol[1] if type(symbol) is list and len(symbol) == 2 and symbol[0] == "Symbol" else None
         if type(name) is not str or name not in self.given.chosen:
             raise Rejected(f"{where}: a Case without a word of the statement")
         if len(rest) != 1 + self.given.counts[name]:
@@ -117,9 +120,9 @@ class _Monomials:
     def _scalar(self, node: Node) -> Sum:
         match node.head:
             case "number":
-                return {((), ()): node.value} if node.value else {}
+                return {((), ()): node.number} if node.number else {}
             case "symbol":
-                return {(((node.value, 1),), ()): Fraction(1)}
+                return {(((node.name, 1),), ()): Fraction(1)}
             case "Add":
                 return self._added([self._scalar(part) for part in node.args])
             case "Mul":
@@ -127,15 +130,17 @@ class _Monomials:
                 for part in node.args:
                     total = self._product(total, self._scalar(part))
                 return total
-            case "Pow" if node.args[1].head == "number" and node.args[1].value.denominator == 1:
-                base, power = node.args[0], int(node.args[1].value)
-                if power < 0 and base.head == "symbol" and self.given.sign_of(base.value) == "positive":
-                    return {(((base.value, power),), ()): Fraction(1)}
+            case "Pow" if node.args[1].head == "number" and node.args[1].number.denominator == 1:
+                base, power = node.args[0], int(node.args[1].number)
+                if power < 0 and base.head == "symbol" and self.given.sign_of(base.name) == "positive":
+                    return {(((base.name, power),), ()): Fraction(1)}
                 if 0 < power <= _HIGHEST_POWER:
                     total = {((), ()): Fraction(1)}
                     for _ in range(power):
                         total = self._product(total, self._scalar(base))
                     return total
+            case _:
+                pass
         raise Rejected("a scalar among matrices is no polynomial of symbols, nor divided by a positive one")
 
     def _added(self, parts: Sequence[Sum]) -> Sum:
@@ -166,51 +171,51 @@ class _Monomials:
         return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
-def same_monomials(given: Given, clause: Any, proof: Any, where: str) -> None:
+def same_monomials(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`matrix_identity`, verified: expanded, both sides have the same monomials with the same coefficients."""
-    del proof
-    reader = _Monomials(given, clause)
-    if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
-        raise Rejected(f"{where}: the two sides do not have the same monomials")
+    _compare(_Monomials(given, clause), clause, f"{where}: the two sides do not have the same monomials")
 
 
-def same_monomials_here(given: Given, clause: Any, proof: Any, where: str) -> None:
+def same_monomials_here(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`matrix_identity`, verified: the same with the scalars' values at the instance."""
-    del proof
-    reader = _Monomials(given, clause, {})
+    why = f"{where}: the two sides do not have the same monomials at the instance"
+    _compare(_Monomials(given, clause, {}), clause, why)
+
+
+def _compare(reader: _Monomials, clause: dict[str, Data], why: str) -> None:
     if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
-        raise Rejected(f"{where}: the two sides do not have the same monomials at the instance")
+        raise Rejected(why)
 
 
-def matrices(given: Given, clause: Any, proof: Any, where: str) -> None:
+def matrices(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ at a place."""
-    entries(proof["scalars"], f"{where}.scalars", "", given.variables)
-    values: dict[Any, Fraction] = dict(given.values)
-    for name, text in proof["scalars"].items():
+    scalars = entries(proof["scalars"], f"{where}.scalars", "", given.variables)
+    values: dict[Name, Fraction] = {**given.values}
+    for name, text in scalars.items():
         values[name] = rational(text, f"{where}.scalars.{name}")
         given.keeps_assumptions(name, values[name], f"{where}.scalars.{name}")
-    reader = _Monomials(given, clause, {name: given.terms.number(values[name]) for name in proof["scalars"]})
-    entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
-    if missing := sorted(set(reader.shapes) - set(proof["matrices"])):
+    reader = _Monomials(given, clause, {name: given.terms.number(values[name]) for name in scalars})
+    stated = entries(proof["matrices"], f"{where}.matrices", "", reader.shapes)
+    if missing := sorted(set(reader.shapes) - set(stated)):
         raise Rejected(f"{where}.matrices.{missing[0]}: missing")
-    put = {}
+    assigned = dict[str, list[list[Fraction]]]()
     for name, shape in reader.shapes.items():
-        at = f"{where}.matrices.{name}"
-        rows, columns = (given.number(given.expression(side, at), None) for side in shape)
+        place = f"{where}.matrices.{name}"
+        rows, columns = (given.number(given.expression(side, place), None) for side in shape)
         if not (1 <= rows <= _LARGEST_MATRIX and 1 <= columns <= _LARGEST_MATRIX):
-            raise Rejected(f"{at}: is to be of more than {_LARGEST_MATRIX} rows or columns, or of none")
-        listed = items(proof["matrices"][name], at, rows)
-        put[name] = [rationals(row, f"{at}[{i}]", columns) for i, row in enumerate(listed)]
+            raise Rejected(f"{place}: is to be of more than {_LARGEST_MATRIX} rows or columns, or of none")
+        listed = items(stated[name], place, rows)
+        assigned[name] = [rationals(row, f"{place}[{i}]", columns) for i, row in enumerate(listed)]
     sides = [reader.side(clause[side], f"clause.{side}") for side in ("left", "right")]
     i, j = (whole(k, f"{where}.place", 0, _LARGEST_MATRIX - 1) for k in items(proof["place"], f"{where}.place", 2))
-    stated = rational(proof["difference"], f"{where}.difference")
-    found = [_entry(given, side, values, put, (i, j), f"{where}.place") for side in sides]
-    if not stated or found[0] - found[1] != stated:
+    difference = rational(proof["difference"], f"{where}.difference")
+    left, right = (_entry(given, side, values, assigned, (i, j), f"{where}.place") for side in sides)
+    if not difference or left - right != difference:
         raise Rejected(f"{where}.difference: is not left minus right at the place, or is 0")
 
 
 def _entry(
-    given: Given, side: Sum, values: Mapping[Any, Fraction], put: Mapping[str, Any], place: tuple[int, int], where: str
+    given: Given, side: Sum, values: Mapping[Name, Fraction], assigned: Matrices, place: tuple[int, int], where: str
 ) -> Fraction:
     total = Fraction(0)
     for (scalars, letters), coefficient in side.items():
@@ -222,7 +227,7 @@ def _entry(
             factor *= values[name] ** power
         if not letters:
             raise Rejected(f"{where}: a scalar has no places")
-        factors = [list(zip(*put[name], strict=True)) if turned else put[name] for name, turned in letters]
+        factors = [list(zip(*assigned[name], strict=True)) if turned else assigned[name] for name, turned in letters]
         if place[0] >= len(factors[0]) or place[1] >= len(factors[-1][0]):
             raise Rejected(f"{where}: is outside the matrices")
         row: Sequence[Fraction] = factors[0][place[0]]
@@ -234,7 +239,7 @@ def _entry(
     return total
 
 
-def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
+def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
     """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; orthogonal to s … s^L or not, which decides.
 
     The moments make ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L, so that at most one p̃ of degree at most L with
@@ -251,10 +256,9 @@ def residual(given: Given, clause: Any, proof: Any, where: str) -> bool:
         raise Rejected(f"{where}: factors are from 1 to {_MOST_FACTORS} and the shift from 0 to 10")
     count, shift = int(count), int(shift)
     moment = given.expression(clause["moment"], "clause.moment", [index])
-    field, moments = Exact(given.effort), list[Fraction]()
-    for k in range(2 * count + max(shift, 1)):
-        at = given.at_instance(moment, {index: given.terms.number(k)})
-        moments += evaluate(given.terms, [at], field)
+    orders = range(2 * count + max(shift, 1))
+    terms = [given.at_instance(moment, {index: given.terms.number(k)}) for k in orders]
+    moments = evaluate(given.terms, terms, Exact(given.effort))
     polynomial = rationals(proof["polynomial"], f"{where}.polynomial")
     if not polynomial or polynomial[0] != 1 or len(polynomial) > count + 1 or not scale:
         raise Rejected(f"{where}.polynomial: is not 1 at 0, has too many terms, or the scale is 0")
@@ -290,7 +294,7 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
     has the mean square 0, and none before, its k roots are all the points that a measure can have, so that it is
     orthogonal to every power: for each order up to the last moment.
     """
-    before, here, beside, k = [Fraction(0)], [Fraction(1)], Fraction(0), 0
+    before, current, beside, k = [Fraction(0)], [Fraction(1)], Fraction(0), 0
 
     def mean(polynomial: Sequence[Fraction], order: int) -> Fraction:
         given.effort.spend(sum(5 + work(c, moments[j + order]) for j, c in enumerate(polynomial)))
@@ -298,28 +302,28 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
 
     last = Fraction(1)
     while 2 * k < len(moments):
-        size = mean(here, k)
+        size = mean(current, k)
         if size < 0:
             raise Rejected(f"{where}: no measure has these moments: a square has a mean < 0")
         if not size:
-            if any(mean(here, order) for order in range(len(moments) - k)):
+            if any(mean(current, order) for order in range(len(moments) - k)):
                 raise Rejected(f"{where}: no measure has these moments: a square has a mean of 0, and its root a mean")
             return
         if 2 * k + 1 >= len(moments):
             return
         # p_(k+1) = (s − a) p_k − b p_(k−1), where ∫ s^k p_k dμ = ∫ p_k² dμ.
-        along = mean(here, k + 1) / size
+        along = mean(current, k + 1) / size
         along -= mean(before, k) / last if k else 0
         beside = size / last if k else Fraction(0)
-        shifted = [Fraction(0), *here]
-        for j, c in enumerate(here):
+        shifted = [Fraction(0), *current]
+        for j, c in enumerate(current):
             shifted[j] -= along * c
         for j, c in enumerate(before):
             shifted[j] -= beside * c
-        before, here, last, k = here, shifted, size, k + 1
+        before, current, last, k = current, shifted, size, k + 1
 
 
-def _isolated(given: Given, polynomial: Sequence[Fraction], intervals: list[Any], count: int, where: str) -> None:
+def _isolated(given: Given, polynomial: Sequence[Fraction], intervals: list[Data], count: int, where: str) -> None:
     """See that there are as many real roots as the degree can have, none of them 0, each in its interval."""
 
     def value(x: Fraction) -> Fraction:

@@ -1,4 +1,4 @@
-# ruff: noqa: D102 -- the methods of a field are said once, in fields.py
+# ruff: noqa: D102 -- the methods of a field are said once, in `Field`
 """Proofs by intervals with exact end points: an observable that never increases on an invariant box.
 
 Balls leak across the bounds of a box; here 0·x is 0, and a bound that is touched is decided. Ends
@@ -7,23 +7,25 @@ are binary numbers of the bits in force, rounded outwards.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 from flint import arb, ctx
 
-from ..fields import ball, cost, evaluate, value_of
+from ..fields import Field, ball, cost, evaluate, value_of
 from ..given import Given, with_units
-from ..nodes import Node, order
-from ..polynomials import Quotients, admit_all
-from ..reading import Effort, Rejected, entries, items, shown, string, whole
+from ..nodes import Name, Node, order
+from ..polynomials import Exponent, Quotients, admit_all
+from ..reading import Data, Effort, Rejected, entries, items, shown, string, whole
 from ..terms import Terms
 from .runs import BITS, Recursion
 
-Interval = tuple[arb, arb]
+Interval: TypeAlias = tuple[arb, arb]
+Coordinate: TypeAlias = tuple[Node, Node, str]
+"""Lower bound, upper bound and chart."""
 MOST_CUTS = 100_000
 
 
-class Intervals:
+class Intervals(Field[Interval]):
     """The field of intervals; what is not finite, or not smooth on an interval, is refused."""
 
     def __init__(self, effort: Effort, bits: int) -> None:
@@ -39,9 +41,6 @@ class Intervals:
     def number(self, value: Fraction) -> Interval:
         enclosed = ball(value)
         return self._kept(enclosed, enclosed)
-
-    def symbol(self, node: Node) -> Interval:
-        raise Rejected(f"{shown(node.value)} has no value here")
 
     def plus(self, left: Interval, right: Interval) -> Interval:
         return self._kept(left[0] + right[0], left[1] + right[1], 0.4)
@@ -66,7 +65,7 @@ class Intervals:
             return self._kept(high, low)
         return self._kept(arb(0), max(low.upper(), high.upper()))
 
-    def real_power(self, base: Interval, power: Any) -> Interval:
+    def real_power(self, base: Interval, power: Interval | Fraction) -> Interval:
         exponent = self.number(power) if isinstance(power, Fraction) else power
         if isinstance(power, Fraction) and power == Fraction(1, 2) and base[0] > 0:
             return self._kept(base[0].sqrt(), base[1].sqrt(), 2)
@@ -95,14 +94,17 @@ class Box:
     Hessian must be finite, with no division by 0 and no root of 0, on each part.
     """
 
-    def __init__(self, given: Given, dynamics: Recursion, metric: Sequence[Node], coordinates: Any, bits: int) -> None:
+    def __init__(
+        self, given: Given, dynamics: Recursion, metric: Sequence[Node], coordinates: Sequence[Coordinate], bits: int
+    ) -> None:
+        """Raise Rejected where the conditions that are not about single parts of the box do not hold."""
         self.given, self.field = given, Intervals(given.effort, bits)
         terms, names = given.terms, dynamics.names
         far = [name for name, (_, _, chart) in zip(names, coordinates, strict=True) if chart == "exponential"]
-        compact = {name: terms.symbol(("e^-", name)) for name in far}
+        compact: dict[Name, Node] = {name: terms.symbol(("e^-", name)) for name in far}
         self.variables = [compact.get(name, state) for name, state in zip(names, dynamics.state, strict=True)]
         slopes = [terms.slope(dynamics.observable, name) for name in names]
-        images, pairs = [], zip(names, dynamics.state, dynamics.step, metric, slopes, strict=True)
+        images, pairs = list[Node](), zip(names, dynamics.state, dynamics.step, metric, slopes, strict=True)
         for name, state, step, scale, slope in pairs:
             move = terms.minus(step, state)
             if not vanishes(given, terms.add((move, terms.mul((scale, slope))))):
@@ -112,7 +114,7 @@ class Box:
                 images.append(terms.mul((compact[name], terms.exp(turned))))
             else:
                 images.append(_compact(terms, step, compact))
-        squares = []
+        squares: list[Node] = []
         for i, slope in enumerate(slopes):
             for j, name in enumerate(names[: i + 1]):
                 curve = _compact(terms, terms.slope(slope, name), compact)
@@ -126,13 +128,13 @@ class Box:
             for name, z in zip(names, dynamics.initial, strict=True)
         ]
         size = len(names)
-        found = evaluate(terms, [*ends, *starts, *metric], self.field)
-        self.whole = [(found[2 * i][1], found[2 * i + 1][0]) for i in range(size)]
+        values = evaluate(terms, [*ends, *starts, *metric], self.field)
+        self.whole = [(values[2 * i][1], values[2 * i + 1][0]) for i in range(size)]
         if not all(low <= high for low, high in self.whole):
             raise Rejected("the box is empty")
-        if not all(_within(s, side) for s, side in zip(found[2 * size : 3 * size], self.whole, strict=True)):
+        if not all(_within(s, side) for s, side in zip(values[2 * size : 3 * size], self.whole, strict=True)):
             raise Rejected("the initial point is not in the box")
-        if not all(low > 0 for low, _ in found[3 * size :]):
+        if not all(low > 0 for low, _ in values[3 * size :]):
             raise Rejected("the metric is not positive")
         if not all(side[0] >= 0 for v, side in zip(self.variables, self.whole, strict=True) if v in compact.values()):
             raise Rejected("an exponential coordinate is negative")
@@ -147,15 +149,15 @@ class Box:
 
     def refusal(self, part: Sequence[Interval]) -> str:
         """Say why the conditions do not hold on a part of the box; nothing where they do."""
-        found = {**self.fixed, **dict(zip(self.variables, part, strict=True))}
+        values = {**self.fixed, **dict(zip(self.variables, part, strict=True))}
         try:
             for node in self.parts:
-                found[node] = value_of(self.given.terms, node, self.field, found)
+                values[node] = value_of(self.given.terms, node, self.field, values)
         except Rejected as error:
             if self.given.effort.left < 0:
                 raise
             return str(error)
-        *images, norm = (found[node] for node in self.outputs[: len(part) + 1])
+        *images, norm = (values[node] for node in self.outputs[: len(part) + 1])
         if not norm[1] <= self.limit:
             return "the scaled Hessian is not at most 2"
         kept = all(_within(image, side) for image, side in zip(images, self.whole, strict=True))
@@ -170,26 +172,26 @@ def vanishes(given: Given, node: Node) -> bool:
     """Whether a node is 0 wherever it is defined."""
     (node,), _ = given.terms.cancelled([node])
 
-    def zero(units: dict[Any, int]) -> bool:
+    def zero(units: dict[Exponent, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, admit_all, units)
         return field.is_zero(evaluate(given.terms, [node], field)[0])
 
     return with_units(zero)
 
 
-def _compact(terms: Terms, node: Node, compact: Mapping[Any, Node]) -> Node:
+def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
     """Return a node with exp(k z + rest) written as exp(rest) u^(−k), u = e^{−z}."""
     done: dict[Node, Node] = {}
     for part in order([node]):
         args = [done[a] for a in part.args]
         if part.head == "exp":
-            rest, powers = part.args[0], []
+            rest, powers = part.args[0], list[Node]()
             for name, u in compact.items():
                 times = terms.slope(rest, name)
-                if times.head != "number" or times.value.denominator != 1:
+                if times.head != "number" or times.number.denominator != 1:
                     raise Rejected(f"{shown(name)} occurs in an exponential other than by an integer multiple")
                 rest = terms.substitute(rest, {name: terms.zero})
-                powers.append(terms.power(u, terms.number(-times.value)))
+                powers.append(terms.power(u, terms.number(-times.number)))
             # What is left has no state of this chart; others stay as they are.
             done[part] = terms.mul((terms.exp(rest), *powers))
         else:
@@ -200,35 +202,32 @@ def _compact(terms: Terms, node: Node, compact: Mapping[Any, Node]) -> Node:
 
 
 def halves(part: Sequence[Interval], side: int) -> tuple[list[Interval], list[Interval]]:
-    """Cut a part of a box at the midpoint of a side, rounded to the bits in force."""
+    """Cut a part of a box at the midpoint of a side, rounded to the bits in force; Rejected where that is an end."""
     low, high = part[side]
     middle = ((low + high) / 2).mid()
     if not low <= middle <= high:
         raise Rejected("a side is too short to be cut at these bits")
-    return (
-        [*part[:side], (low, middle), *part[side + 1 :]],
-        [*part[:side], (middle, high), *part[side + 1 :]],
-    )
+    return [*part[:side], (low, middle), *part[side + 1 :]], [*part[:side], (middle, high), *part[side + 1 :]]
 
 
-def read_box(given: Given, clause: Any, proof: Any, where: str, bits: int) -> Box:
-    """Return the box of a descent proof, its side conditions checked, at the bits in force."""
+def read_box(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str, bits: int) -> Box:
+    """Return the box of a descent proof, its side conditions checked, at the bits in force.
+
+    Raises Rejected where one does not hold.
+    """
     recursion = Recursion(given, clause["dynamics"], where)
     size = len(recursion.state)
-    metric = [
-        given.at_instance(given.expression(d, f"{where}.metric"))
-        for d in items(proof["metric"], f"{where}.metric", size)
-    ]
-    coordinates = []
+    metric = [given.read(d, f"{where}.metric") for d in items(proof["metric"], f"{where}.metric", size)]
+    coordinates: list[Coordinate] = []
     for i, data in enumerate(items(proof["coordinates"], f"{where}.coordinates", size)):
-        at = f"{where}.coordinates[{i}]"
-        entries(data, at, "lower upper chart")
-        low, high = (given.at_instance(given.expression(data[end], f"{at}.{end}")) for end in ("lower", "upper"))
-        coordinates.append((low, high, string(data["chart"], f"{at}.chart", ("identity", "exponential"))))
+        place = f"{where}.coordinates[{i}]"
+        entry = entries(data, place, "lower upper chart")
+        low, high = (given.read(entry[end], f"{place}.{end}") for end in ("lower", "upper"))
+        coordinates.append((low, high, string(entry["chart"], f"{place}.chart", ("identity", "exponential"))))
     return Box(given, recursion, metric, coordinates, bits)
 
 
-def descent(given: Given, clause: Any, proof: Any, where: str) -> None:
+def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`stays`, verified: reached ≤ level, and the observable never increases; `cuts` is the bisection in preorder."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     cuts = items(proof["cuts"], f"{where}.cuts")
@@ -244,8 +243,8 @@ def descent(given: Given, clause: Any, proof: Any, where: str) -> None:
             if not waiting:
                 raise Rejected(f"{where}.cuts: goes on after the box is covered")
             part = waiting.pop()
-            if whole(cut, f"{where}.cuts[{i}]", -1, len(box.whole) - 1) >= 0:
-                waiting.extend(reversed(halves(part, cut)))
+            if (side := whole(cut, f"{where}.cuts[{i}]", -1, len(box.whole) - 1)) >= 0:
+                waiting.extend(reversed(halves(part, side)))
             elif why := box.refusal(part):
                 raise Rejected(f"{where}.cuts[{i}]: on this part {why}")
         if waiting:

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from ..fields import evaluate
 from ..given import Given, with_units
-from ..nodes import Node, order
-from ..polynomials import Quotients, Sign, admit_positive, refuse
-from ..reading import Rejected, entries, items, string, whole
+from ..nodes import Name, Node, order
+from ..polynomials import Exponent, Quotients, Sign, admit_positive, refuse
+from ..reading import Data, Rejected, entries, items, string, whole
 from .positivity import over_bounds, with_slack
 
 
-def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
+def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
 
     Everything that is divided by is a product of atoms that are nowhere zero and of the listed
@@ -21,23 +20,23 @@ def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
     """
     everywhere = string(proof["scope"], f"{where}.scope", ("all", "instance")) == "all"
     nodes = [given.expression(clause[side], f"clause.{side}") for side in ("left", "right")]
-    factors = []
-    for i, entry in enumerate(items(proof["factors"], f"{where}.factors")):
-        at = f"{where}.factors[{i}]"
-        entries(entry, at, "factor shift")
-        node = given.expression(entry["factor"], f"{at}.factor")
+    factors: list[Node] = []
+    for i, data in enumerate(items(proof["factors"], f"{where}.factors")):
+        place = f"{where}.factors[{i}]"
+        entry = entries(data, place, "factor shift")
+        node = given.expression(entry["factor"], f"{place}.factor")
         node = node if everywhere else given.at_instance(node)
-        shift = None if entry["shift"] is None else whole(entry["shift"], f"{at}.shift", 0, len(given.domain) - 1)
+        shift = None if entry["shift"] is None else whole(entry["shift"], f"{place}.shift", 0, len(given.domain) - 1)
         if shift is not None and not everywhere:
-            raise Rejected(f"{at}.shift: an instance has no shifts")
-        _keeps_sign(given, node, shift, at)
+            raise Rejected(f"{place}.shift: an instance has no shifts")
+        _keeps_sign(given, node, shift, place)
         factors.append(node)
     if not everywhere:
         nodes = [given.at_instance(node) for node in nodes]
     nodes, cancelled = given.terms.cancelled(nodes)
     divisors = _unsigned_divisors(given, cancelled, range(len(given.domain) if everywhere else 0), where)
 
-    def vanishes(units: dict[Any, int]) -> bool:
+    def vanishes(units: dict[Exponent, int]) -> bool:
         field = Quotients(given.effort, given.sign_of, refuse, units)
         for i, node in enumerate(factors):
             (value,) = evaluate(given.terms, [node], field)
@@ -55,12 +54,12 @@ def identity(given: Given, clause: Any, proof: Any, where: str) -> None:
 
 def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
     """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
-    left = []
+    left: list[Node] = []
     for node in order(cancelled):
         if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
             continue
-        divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].value.denominator == 1
-        if divides and node.args[1].value > 0:
+        divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].number.denominator == 1
+        if divides and node.args[1].number > 0:
             continue
         shown = node.head in ("Pow", "log") and any(
             _shows_sign(given, node.args[0], shift, where, positive=not divides) for shift in (None, *shifts)
@@ -85,12 +84,12 @@ def _keeps_sign(given: Given, node: Node, shift: int | None, where: str, *, posi
     First the larger side of a relation of the domain, a symbol, is written as the smaller plus a
     slack; then every parameter as its minimum (or the bound that it is above) plus another.
     """
-    signs: dict[Any, Sign] = {}
+    signs: dict[Name, Sign] = {}
     if shift is not None:
         node = given.terms.substitute(node, with_slack(given, given.domain[shift], shift, signs, where))
     node = given.terms.substitute(node, over_bounds(given, given.values, signs))
 
-    def good(units: dict[Any, int]) -> bool:
+    def good(units: dict[Exponent, int]) -> bool:
         field = Quotients(given.effort, lambda name: signs.get(name) or given.sign_of(name), admit_positive, units)
         (value,) = evaluate(given.terms, [node], field)
         sign = field.one_sign(value.numerator) if value.numerator else 0

@@ -8,52 +8,55 @@ a margin that is positive for all slacks in every case is positive in scope. Who
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from ..fields import evaluate
 from ..given import Given, sides, with_units
-from ..nodes import Node
-from ..polynomials import Polynomial, Quotient, Quotients, Sign, admit_positive
-from ..reading import Rejected, entries, items, rational, shown, string, whole
+from ..nodes import Name, Node
+from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign, admit_positive
+from ..reading import Data, Rejected, entries, items, rational, shown, string, whole
+from ..terms import Names
 
 _MOST_POWER, _MOST_STEPS = 64, 24
-_SIGNED = ("positive", "nonnegative")
+_SIGNED: tuple[Sign, ...] = ("positive", "nonnegative")
 
 
-def with_slack(given: Given, relation: Node, i: int, signs: dict[Any, Sign], where: str) -> dict[Any, Node]:
-    """Return a symbol that is the larger side as low + s, one that is positive and the smaller as high/(1 + s)."""
+def with_slack(given: Given, relation: Node, i: int, signs: dict[Name, Sign], where: str) -> dict[Name, Node]:
+    """Return a symbol that is the larger side as low + s, one that is positive and the smaller as high/(1 + s).
+
+    The sign of the slack s is noted in `signs`. Raises Rejected where neither side is such a symbol.
+    """
     low, high = sides(relation)
     terms, slack = given.terms, ("slack", i)
     if relation.head != "Eq" and high.head == "symbol":
-        name, value = high.value, terms.add((low, terms.symbol(slack)))
-    elif relation.head != "Eq" and low.head == "symbol" and given.sign_of(low.value) == "positive":
-        name, value = low.value, _below(given, high, slack)
+        name, value = high.name, terms.add((low, terms.symbol(slack)))
+    elif relation.head != "Eq" and low.head == "symbol" and given.sign_of(low.name) == "positive":
+        name, value = low.name, _below(given, high, slack)
     else:
         raise Rejected(f"{where}: relation {i} does not bound a symbol from below, nor a positive one from above")
     signs[slack] = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
     return {name: value}
 
 
-def _below(given: Given, high: Node, name: Any) -> Node:
+def _below(given: Given, high: Node, name: Name) -> Node:
     """Return high/(1 + s): what is positive and at most `high`, for an s ≥ 0; s > 0 where it is less."""
     terms = given.terms
     return terms.mul((high, terms.power(terms.add((terms.one, terms.symbol(name))), -1)))
 
 
-def over_bounds(given: Given, names: Iterable[Any], signs: dict[Any, Sign]) -> dict[Any, Node]:
+def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> dict[Name, Node]:
     """Return parameters as their minimum, or the bound that they are above, plus a slack."""
-    put = {}
+    shifted: dict[Name, Node] = {}
     for name in names:
         parameter = given.parameters[name]
         bound = parameter.minimum if parameter.minimum is not None else parameter.above
         if bound is not None:
             over = ("over", name)
             signs[over] = "positive" if parameter.minimum is None else "nonnegative"
-            put[name] = given.terms.add((given.terms.number(bound), given.terms.symbol(over)))
-    return put
+            shifted[name] = given.terms.add((given.terms.number(bound), given.terms.symbol(over)))
+    return shifted
 
 
-def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
+def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
 
     The relations listed (places in the domain followed by the parametric hypotheses; each at most
@@ -67,7 +70,7 @@ def positive(given: Given, clause: Any, proof: Any, where: str) -> None:
     _check(given, _inequality(given, clause, where), proof, where, "positive")
 
 
-def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
+def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
 
     Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
@@ -76,7 +79,7 @@ def squares(given: Given, clause: Any, proof: Any, where: str) -> None:
     _check(given, _inequality(given, clause, where), proof, where, "squares")
 
 
-def cases(given: Given, clause: Any, proof: Any, where: str) -> None:
+def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`inequality`, verified for all parameters in scope: as `squares`, in each of some cases that leave nothing out.
 
     A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
@@ -90,7 +93,7 @@ def cases(given: Given, clause: Any, proof: Any, where: str) -> None:
     _check(given, _inequality(given, clause, where), proof, where, "cases")
 
 
-def logarithms(given: Given, clause: Any, proof: Any, where: str) -> None:
+def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
 
     Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
@@ -98,56 +101,56 @@ def logarithms(given: Given, clause: Any, proof: Any, where: str) -> None:
     """
     relation, terms = _inequality(given, clause, where), given.terms
     margin = terms.minus(*reversed(sides(relation)))
-    for i, entry in enumerate(items(proof["logarithms"], f"{where}.logarithms")):
-        at = f"{where}.logarithms[{i}]"
-        entries(entry, at, "of proof")
-        of, name = given.expression(entry["of"], f"{at}.of"), ("logarithm", i)
-        margin = terms.exchanged(margin, terms.log(of), terms.symbol(name))
+    for i, data in enumerate(items(proof["logarithms"], f"{where}.logarithms")):
+        place = f"{where}.logarithms[{i}]"
+        entry = entries(data, place, "of proof")
+        argument, name = given.expression(entry["of"], f"{place}.of"), ("logarithm", i)
+        margin = terms.exchanged(margin, terms.log(argument), terms.symbol(name))
         factor = terms.slope(margin, name)
-        if factor.head != "number" or not factor.value:
-            raise Rejected(f"{at}.of: its logarithm does not occur times a number, and so alone")
-        rises = factor.value > 0
-        _shown(given, terms.build(*("Ge", (of, terms.one)) if rises else ("Gt", (of, terms.zero))), entry["proof"], at)
-        margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(of, terms.one)})
+        if factor.head != "number" or not factor.number:
+            raise Rejected(f"{place}.of: its logarithm does not occur times a number, and so alone")
+        rises = factor.number > 0
+        bound = ("Ge", (argument, terms.one)) if rises else ("Gt", (argument, terms.zero))
+        _shown(given, terms.build(*bound), entry["proof"], place)
+        margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(argument, terms.one)})
     left = terms.build("Gt" if relation.head in ("Lt", "Gt") else "Ge", (margin, terms.zero))
     _shown(given, left, proof["left"], where)
 
 
-_KEYS = {"positive": "kind shifts relations"}
-_KEYS |= {kind: f"{_KEYS['positive']} {kind}" for kind in ("squares", "cases")}
+_COMMON = "kind shifts relations"
+_KEYS = {"positive": _COMMON, "squares": f"{_COMMON} squares", "cases": f"{_COMMON} cases"}
 
 
-def _shown(given: Given, relation: Node, proof: Any, where: str) -> None:
-    kind = string(proof["kind"] if type(proof) is dict and "kind" in proof else None, f"{where}.kind", list(_KEYS))
-    entries(proof, where, _KEYS[kind])
-    _check(given, relation, proof, where, kind)
+def _shown(given: Given, relation: Node, proof: Data, where: str) -> None:
+    kind = string(proof.get("kind") if type(proof) is dict else None, f"{where}.kind", list(_KEYS))
+    _check(given, relation, entries(proof, where, _KEYS[kind]), where, kind)
 
 
-def _inequality(given: Given, clause: Any, where: str) -> Node:
+def _inequality(given: Given, clause: dict[str, Data], where: str) -> Node:
     relation = given.relation(clause["relation"], "clause.relation")
     if relation.head == "Eq":
         raise Rejected(f"{where}: an equation is no inequality")
     return relation
 
 
-def _check(given: Given, relation: Node, proof: Any, where: str, kind: str) -> None:
-    known, signs, steps = [*given.domain, *given.parametric], dict[Any, Sign](), list[Mapping[Any, Node]]()
-    names = {name: name for name in (*given.values, *given.variables)}
+def _check(given: Given, relation: Node, proof: dict[str, Data], where: str, kind: str) -> None:
+    known, signs, steps = [*given.domain, *given.parametric], dict[Name, Sign](), list[Names]()
+    names: dict[str | int, Name] = {name: name for name in (*given.values, *given.variables)}
     for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
         used = _place(given, known, place, f"{where}.relations[{i}]")
         if used in names:
             raise Rejected(f"{where}.relations: a relation is listed twice")
         steps.append(with_slack(given, known[used], used, signs, f"{where}.relations"))
         names[used] = ("slack", used)
-    entries(proof["shifts"], f"{where}.shifts", "", given.values)
-    for name, data in proof["shifts"].items():
+    shifts = entries(proof["shifts"], f"{where}.shifts", "", given.values)
+    for name, data in shifts.items():
         parameter = given.parameters[name]
         bound = parameter.minimum if parameter.minimum is not None else parameter.above
         if bound is None or rational(data, f"{where}.shifts.{name}") != bound:
             raise Rejected(f"{where}.shifts.{name}: {shown(data)} is not the parameter's bound")
         names[name] = ("over", name)
-    steps.append(over_bounds(given, proof["shifts"], signs))
-    signs = {name: signs.get(name) or given.sign_of(name) for name in names.values()}
+    steps.append(over_bounds(given, shifts, signs))
+    signs: dict[Name, Sign] = {name: signs.get(name) or given.sign_of(name) for name in names.values()}
     slacks = _Slacks(given, relation, known, names, signs, tuple(steps))
     if kind == "cases":
         slacks.shows(proof["cases"], f"{where}.cases")
@@ -155,12 +158,12 @@ def _check(given: Given, relation: Node, proof: Any, where: str, kind: str) -> N
         slacks.shows({"multipliers": [], "squares": proof.get("squares", [])}, where)
 
 
-def _place(given: Given, known: Sequence[Node], place: Any, where: str) -> int:
+def _place(given: Given, known: Sequence[Node], place: Data, where: str) -> int:
     """Return the place of a relation that holds at all parameters in scope."""
-    found = whole(place, where, 0, len(known) - 1)
-    if found >= len(given.domain) and not given.in_scope:
+    number = whole(place, where, 0, len(known) - 1)
+    if number >= len(given.domain) and not given.in_scope:
         raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
-    return found
+    return number
 
 
 @dataclass(frozen=True)
@@ -170,55 +173,54 @@ class _Slacks:
     given: Given
     relation: Node
     known: Sequence[Node]
-    names: Mapping[Any, Any]
-    signs: Mapping[Any, Sign]
-    steps: tuple[Mapping[Any, Node], ...]
+    names: Mapping[str | int, Name]
+    signs: Mapping[Name, Sign]
+    steps: tuple[Names, ...]
 
-    def shows(self, tree: Any, where: str) -> None:
-        """See that the relation holds by a tree of cases."""
+    def shows(self, tree: Data, where: str) -> None:
+        """See that the relation holds by a tree of cases. Raises Rejected where it is not shown."""
         if len(self.steps) > _MOST_STEPS:
             raise Rejected(f"{where}: more than {_MOST_STEPS} substitutions follow one another")
-        keys = set(tree) if type(tree) is dict else set()
+        keys = tree if type(tree) is dict else {}
         if "at" in keys:
-            entries(tree, where, "slack at times below above")
-            self._told_apart(tree, where)
+            self._told_apart(entries(tree, where, "slack at times below above"), where)
         elif "relation" in keys:
-            entries(tree, where, "slack relation then")
-            self._bounded(tree, where).shows(tree["then"], f"{where}.then")
+            case = entries(tree, where, "slack relation then")
+            self._bounded(case, where).shows(case["then"], f"{where}.then")
         else:
-            entries(tree, where, "multipliers squares")
-            self._ends(tree, where)
+            self._ends(entries(tree, where, "multipliers squares"), where)
 
-    def _name(self, data: Any, where: str, *needs: Sign) -> Any:
+    def _name(self, data: Data, where: str, *needs: Sign) -> Name:
         """Return a slack that has one of some signs."""
-        name = self.names.get(data) if type(data) in (str, int) else None
-        if self.signs.get(name) not in needs:
+        name = self.names.get(data) if type(data) is str or type(data) is int else None
+        if name is None or self.signs.get(name) not in needs:
             raise Rejected(f"{where}: {shown(data)} is no slack that is {' or '.join(needs)} here")
         return name
 
-    def _with(self, name: Any, value: Node, *, signs: Mapping[Any, Sign]) -> "_Slacks":
-        changed = {**self.signs, **signs}
+    def _with(self, name: Name, value: Node, *, signs: dict[Name, Sign]) -> "_Slacks":
+        changed: dict[Name, Sign] = {**self.signs, **signs}
         return _Slacks(self.given, self.relation, self.known, self.names, changed, (*self.steps, {name: value}))
 
-    def _told_apart(self, tree: Any, where: str) -> None:
-        terms, at = self.given.terms, rational(tree["at"], f"{where}.at")
-        name = self._name(tree["slack"], f"{where}.slack", *(("positive",) if at else _SIGNED))
+    def _told_apart(self, tree: dict[str, Data], where: str) -> None:
+        terms, factor = self.given.terms, rational(tree["at"], f"{where}.at")
+        name = self._name(tree["slack"], f"{where}.slack", *(("positive",) if factor else _SIGNED))
         other = None if tree["times"] is None else self._name(tree["times"], f"{where}.times", *_SIGNED)
-        if at < 0 or (not at and other is not None) or other == name:
+        if factor < 0 or (not factor and other is not None) or other == name:
             raise Rejected(f"{where}: a slack is told apart from a number or a multiple of another, not negative")
-        if not at:
+        if not factor:
             below = self._with(name, terms.zero, signs={name: ""})
             above = self._with(name, terms.symbol(name), signs={name: "positive"})
         else:
-            top = terms.number(at) if other is None else terms.mul((terms.number(at), terms.symbol(other)))
+            top = terms.number(factor)
+            top = top if other is None else terms.mul((top, terms.symbol(other)))
             # Something is below a multiple of `other`, which is positive then.
-            grown = {} if other is None else {other: "positive"}
+            grown: dict[Name, Sign] = {} if other is None else {other: "positive"}
             below = self._with(name, _below(self.given, top, name), signs=grown)
             above = self._with(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
         below.shows(tree["below"], f"{where}.below")
         above.shows(tree["above"], f"{where}.above")
 
-    def _bounded(self, tree: Any, where: str) -> "_Slacks":
+    def _bounded(self, tree: dict[str, Data], where: str) -> "_Slacks":
         terms, name = self.given.terms, self._name(tree["slack"], f"{where}.slack", "positive")
         relation = self.known[_place(self.given, self.known, tree["relation"], f"{where}.relation")]
         margin = self._in_slacks(terms.minus(*reversed(sides(relation))))
@@ -240,8 +242,8 @@ class _Slacks:
     def _values(self, nodes: Sequence[Node]) -> tuple[Quotients, list[Quotient]]:
         """Return nodes in slacks as quotients whose divisors are positive."""
 
-        def valued(units: dict[Any, int]) -> tuple[Quotients, list[Quotient]]:
-            def sign_of(name: Any) -> Sign:
+        def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
+            def sign_of(name: Name) -> Sign:
                 return self.signs[name] if name in self.signs else self.given.sign_of(name)
 
             field = Quotients(self.given.effort, sign_of, admit_positive, units)
@@ -249,18 +251,18 @@ class _Slacks:
 
         return with_units(valued)
 
-    def _ends(self, leaf: Any, where: str) -> None:
+    def _ends(self, leaf: dict[str, Data], where: str) -> None:
         terms, (low, high) = self.given.terms, sides(self.relation)
-        nodes, factors = [low, high], []
-        for i, entry in enumerate(items(leaf["squares"], f"{where}.squares")):
-            entries(entry, f"{where}.squares[{i}]", "factor root")
+        nodes, factors = [low, high], list[Node]()
+        for i, data in enumerate(items(leaf["squares"], f"{where}.squares")):
+            entry = entries(data, f"{where}.squares[{i}]", "factor root")
             nodes += [self.given.expression(entry[key], f"{where}.squares[{i}].{key}") for key in ("factor", "root")]
         nodes = [self._in_slacks(node) for node in nodes]
-        for i, entry in enumerate(items(leaf["multipliers"], f"{where}.multipliers")):
-            at = f"{where}.multipliers[{i}]"
-            entries(entry, at, "over power")
-            over = [self._name(data, f"{at}.over", *_SIGNED) for data in items(entry["over"], f"{at}.over")]
-            power = whole(entry["power"], f"{at}.power", 1, _MOST_POWER)
+        for i, data in enumerate(items(leaf["multipliers"], f"{where}.multipliers")):
+            place = f"{where}.multipliers[{i}]"
+            entry = entries(data, place, "over power")
+            over = [self._name(slack, f"{place}.over", *_SIGNED) for slack in items(entry["over"], f"{place}.over")]
+            power = whole(entry["power"], f"{place}.power", 1, _MOST_POWER)
             factors.append(terms.power(terms.add((terms.one, *map(terms.symbol, over))), power))
         field, values = self._values([*nodes, *factors])
         left = field.plus(values[1], field.times(field.number(Fraction(-1)), values[0]))

@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
-from flint import ctx
+from flint import arb, ctx
 
 from ..fields import Balls, Exact, NotExact, ball, evaluate
 from ..given import Given, decides, sides
-from ..nodes import Node, encloses, order
+from ..nodes import Name, Node, encloses, order
 from ..primitives.attention import high, low
-from ..reading import Rejected, entries, rational, rationals, whole
+from ..reading import Data, Rejected, entries, rational, rationals, whole
 from .runs import BITS
 
 _BALL_BITS = 256
 """Bits of what is rational, and not computed as such."""
 
 
-def exact(given: Given, clause: Any, proof: Any, where: str) -> bool:
+def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
     """`inequality`: the stated margin, larger minus smaller side, is the exact one and decides."""
     relation = given.relation(clause["relation"], "clause.relation")
     stated = rational(proof["margin"], f"{where}.margin")
@@ -37,8 +36,8 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
     except NotExact:
         # What is rational in the end need not be so in all its parts: e^x e^{-x}.
         with ctx.workprec(_BALL_BITS):
-            small, large = evaluate(given.terms, nodes, Balls(given.effort, _BALL_BITS))
-            ends = low(large - small), high(large - small)
+            lower, upper = evaluate(given.terms, nodes, Balls(given.effort, _BALL_BITS))
+            ends = low(upper - lower), high(upper - lower)
         if not ends[0] <= stated <= ends[1]:
             raise Rejected(why) from None
         return ends
@@ -47,7 +46,7 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
     return stated, stated
 
 
-def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
+def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
     """`inequality`: the margin recomputed in balls lies in the stated interval, which decides.
 
     With a primitive whose value is known by an enclosure only, the two enclosures of the margin are made in different
@@ -56,7 +55,7 @@ def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
     relation = given.relation(clause["relation"], "clause.relation")
     bits, interval = whole(proof["bits"], f"{where}.bits", *BITS), _interval(proof["margin"], f"{where}.margin")
     with ctx.workprec(bits):
-        margin = given.margins(relation, bits)
+        margin = given.margin(relation, bits)
         if not any(map(encloses, order([relation]))):
             _enclosed(margin, interval, f"{where}.margin")
             return decides(relation, *interval, f"{where}.margin")
@@ -70,59 +69,60 @@ def in_ball(given: Given, clause: Any, proof: Any, where: str) -> bool:
 
 
 def enclose(given: Given, node: Node, interval: tuple[Fraction, Fraction], bits: int, where: str) -> None:
-    """See that the value of an expression is in an interval: exactly, where both ends are one."""
-    low_, high_ = interval
-    if low_ == high_:
+    """See that the value of an expression is in an interval: exactly, where both ends are one; Rejected where not."""
+    if interval[0] == interval[1]:
         try:
-            found = given.number(node, None)
+            value = given.number(node, None)
         except NotExact as error:
             raise Rejected(f"{where}: {error}") from None
-        if found != low_:
+        if value != interval[0]:
             raise Rejected(f"{where}: another value is computed here")
         return
     with ctx.workprec(bits):
-        found = given.number(node, bits)
-        if low(found) < low_ or high(found) > high_:
+        enclosure = given.number(node, bits)
+        if low(enclosure) < interval[0] or high(enclosure) > interval[1]:
             raise Rejected(f"{where}: the enclosure that is computed here is not inside")
 
 
-def _interval(data: Any, where: str) -> tuple[Fraction, Fraction]:
+def _interval(data: Data, where: str) -> tuple[Fraction, Fraction]:
     low, high = rationals(data, where, 2)
     if low > high:
         raise Rejected(f"{where}: its ends are in the wrong order")
     return low, high
 
 
-def _enclosed(value: Any, interval: tuple[Fraction, Fraction], where: str) -> None:
+def _enclosed(value: arb, interval: tuple[Fraction, Fraction], where: str) -> None:
     low, high = map(ball, interval)
     if not (value >= low and value <= high):
         raise Rejected(f"{where}: does not contain the ball that is computed at these bits")
 
 
-def point(given: Given, clause: Any, proof: Any, where: str) -> None:
+def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`identity` or `inequality`, refuted: at the instance and a point of the variables both sides have values.
 
     Those of an identity differ by what is stated; larger minus smaller side of an inequality is what is stated.
     """
     bits = None if proof["bits"] is None else whole(proof["bits"], f"{where}.bits", *BITS)
-    entries(proof["point"], f"{where}.point", "", given.variables)
-    values = {name: rational(value, f"{where}.point.{name}") for name, value in proof["point"].items()}
+    stated = entries(proof["point"], f"{where}.point", "", given.variables)
+    values = {name: rational(value, f"{where}.point.{name}") for name, value in stated.items()}
     for name, value in values.items():
         given.keeps_assumptions(name, value, f"{where}.point.{name}")
-    put = {name: given.terms.number(value) for name, value in values.items()}
+    numbers: dict[Name, Node] = {name: given.terms.number(value) for name, value in values.items()}
     relation = given.relation(clause["relation"], "clause.relation") if clause["kind"] == "inequality" else None
     if relation is None:
-        ends = [given.expression(clause[side], f"clause.{side}") for side in ("right", "left")]
+        small, large = (given.expression(clause[side], f"clause.{side}") for side in ("right", "left"))
     else:
-        ends = list(sides(relation))
-    nodes = [given.at_instance(end, put) for end in ends]
+        small, large = sides(relation)
+    nodes = [given.at_instance(side, numbers) for side in (small, large)]
     if bits is None:
-        stated = rational(proof["difference"], f"{where}.difference")
-        ends = _difference(given, nodes, stated, f"{where}.difference: is not the difference of the sides at the point")
+        difference = rational(proof["difference"], f"{where}.difference")
+        ends = _difference(
+            given, nodes, difference, f"{where}.difference: is not the difference of the sides at the point"
+        )
     else:
         ends = _interval(proof["difference"], f"{where}.difference")
         with ctx.workprec(bits):
-            small, large = evaluate(given.terms, nodes, Balls(given.effort, bits))
-            _enclosed(large - small, ends, f"{where}.difference")
+            least, most = evaluate(given.terms, nodes, Balls(given.effort, bits))
+            _enclosed(most - least, ends, f"{where}.difference")
     if ends[0] <= 0 <= ends[1] if relation is None else decides(relation, *ends, f"{where}.difference"):
         raise Rejected(f"{where}.difference: refutes nothing")

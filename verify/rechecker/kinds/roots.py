@@ -6,63 +6,81 @@ where also K(X) lies in X, and none where K(X) is apart from X. Symbols that are
 positive, not negative or not zero are so on the whole box.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 from flint import arb, arb_mat, ctx
 
 from ..fields import Balls, Exact, NotExact, ball, cost, evaluate
 from ..given import Given
-from ..reading import Rejected, items, rational, rationals, whole
+from ..reading import Data, Rejected, items, rational, rationals, whole
 from .runs import BITS, MOST_STATES, Program, column, inverse, listed
 
+Number = TypeVar("Number", Fraction, arb)
 _ASSUMED = {"real", "positive", "nonnegative", "nonzero"}
 
 
 class _Equations:
     """The equations of a clause and its box: their values and slopes, the box exactly where it is rational."""
 
-    def __init__(self, given: Given, clause: Any, bits: int, where: str) -> None:
+    def __init__(self, given: Given, clause: Mapping[str, Data], bits: int, where: str) -> None:
         terms = given.terms
         unknowns = [terms.expression(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
-        size, names = len(unknowns), [node.value for node in unknowns if node.head == "symbol"]
+        size, names = len(unknowns), [node.name for node in unknowns if node.head == "symbol"]
         if not 0 < len(set(names) - {*given.parameters, *given.definitions, *given.variables}) == size <= MOST_STATES:
             raise Rejected(f"clause.unknowns: is not a list of at most {MOST_STATES} new symbols")
         if not all(_ASSUMED.issuperset(terms.assumptions[x]) for x in names):
             raise Rejected(f"clause.unknowns: are real, and at most {', '.join(sorted(_ASSUMED - {'real'}))}")
-        read = lambda d, end, bound: given.at_instance(given.expression(d, f"clause.{end}", bound))  # noqa: E731
-        equations = [read(d, "equations", names) for d in items(clause["equations"], "clause.equations", size)]
-        box = [read(d, "centre", ()) for d in items(clause["centre"], "clause.centre", size)]
-        box.append(read(clause["radius"], "radius", ()))
+        equations = [
+            given.read(d, "clause.equations", names) for d in items(clause["equations"], "clause.equations", size)
+        ]
+        box = [given.read(d, "clause.centre") for d in items(clause["centre"], "clause.centre", size)]
+        box.append(given.read(clause["radius"], "clause.radius"))
         slopes = [terms.slope(equation, x) for equation in equations for x in names]
+        self.assumed = [terms.assumptions[x] for x in names]
+        # The centre of the box and, last, its radius.
+        self.exact: list[Fraction] | None = None
         try:
-            *self.centre, self.radius = evaluate(terms, box, Exact(given.effort))
+            self.exact = evaluate(terms, box, Exact(given.effort))
+            *self.centre, self.radius = map(ball, self.exact)
         except NotExact:
             *self.centre, self.radius = evaluate(terms, box, Balls(given.effort, bits))
         self.program, self.where = Program(given, [*equations, *slopes], unknowns, bits), where
-        self.assumed = [terms.assumptions[x] for x in names]
         given.effort.spend(4 * (self.program.cost + 20 * size**3 * cost(bits)))
         self.identity = arb_mat([[arb(i == j) for j in range(size)] for i in range(size)])
 
     def values_on(self, box: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
-        """Return the equations' values and their Jacobian on a box."""
+        """Return the equations' values, a column, and their Jacobian on a box; Rejected where one is unbounded."""
         values, size = self.program(*box), len(box)
         if not all(x.is_finite() for x in values):
             raise Rejected(f"{self.where}: the equations are unbounded on the box")
         return column(values[:size]), arb_mat(size, size, values[size:])
 
+    def contains(self, centre: Sequence[Fraction], radius: Fraction) -> bool:
+        """Whether the clause's box contains another: exactly, where it is rational."""
+        if self.exact is not None:
+            return all(abs(x - m) + radius <= self.exact[-1] for x, m in zip(centre, self.exact[:-1], strict=True))
+        reach = ball(radius)
+        return all(abs(ball(x) - m) + reach <= self.radius for x, m in zip(centre, self.centre, strict=True))
+
     def fits(self) -> bool:
         """Whether all points of the clause's box are what the unknowns are assumed to be."""
-        for x, assumed in zip(self.centre, self.assumed, strict=True):
-            low, high = x - self.radius, x + self.radius
-            right = {"positive": low > 0, "nonnegative": low >= 0, "nonzero": low > 0 or high < 0}
-            if not all(right.get(name, True) for name in assumed):
-                return False
-        return True
+        if self.exact is not None:
+            return _fits(self.exact, self.assumed)
+        return _fits([*self.centre, self.radius], self.assumed)
 
 
-def root(given: Given, clause: Any, proof: Any, where: str) -> None:
+def _fits(box: Sequence[Number], assumptions: Sequence[tuple[str, ...]]) -> bool:
+    for x, assumed in zip(box[:-1], assumptions, strict=True):
+        low, high = x - box[-1], x + box[-1]
+        right = {"positive": low > 0, "nonnegative": low >= 0, "nonzero": low > 0 or high < 0}
+        if not all(right.get(name, True) for name in assumed):
+            return False
+    return True
+
+
+def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`root`, verified: a common root in the stated box by Krawczyk's test, no other in the clause's box."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
@@ -70,10 +88,7 @@ def root(given: Given, clause: Any, proof: Any, where: str) -> None:
         size = len(equations.centre)
         centre = rationals(proof["centre"], f"{where}.centre", size)
         radius = rational(proof["radius"], f"{where}.radius")
-        exact = isinstance(equations.radius, Fraction)
-        here, reach = (centre, radius) if exact else ([ball(x) for x in centre], ball(radius))
-        distances = (abs(x - m) + reach for x, m in zip(here, equations.centre, strict=True))
-        if radius < 0 or not all(distance <= equations.radius for distance in distances):
+        if radius < 0 or not equations.contains(centre, radius):
             raise Rejected(f"{where}: the stated box is not inside the clause's box")
         if not equations.fits():
             raise Rejected("clause.unknowns: the box has points that a symbol's assumptions exclude")
@@ -89,7 +104,7 @@ def root(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}: a root in the stated box is not shown")
 
 
-def no_root(given: Given, clause: Any, proof: Any, where: str) -> None:
+def no_root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`root`, refuted: the image of the clause's box is apart from it."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
@@ -100,17 +115,12 @@ def no_root(given: Given, clause: Any, proof: Any, where: str) -> None:
         back = inverse(_middle(slopes), where)
         spread = (equations.identity - back * equations.values_on(box)[1]) * (column(box) - column(start))
         image = listed(column(start) - back * values + spread)
-        centre, reach = map(_ball, equations.centre), _ball(equations.radius)
-        if not any(abs(x - m) > reach for x, m in zip(image, centre, strict=True)):
+        if not any(abs(x - m) > equations.radius for x, m in zip(image, equations.centre, strict=True)):
             raise Rejected(f"{where}: the clause's box is not shown to hold no root")
 
 
-def _ball(value: Any) -> arb:
-    return ball(value) if isinstance(value, Fraction) else value
-
-
 def _box(equations: _Equations) -> list[arb]:
-    return [arb(_ball(x), _ball(equations.radius)) for x in equations.centre]
+    return [arb(x, equations.radius) for x in equations.centre]
 
 
 def _middle(matrix: arb_mat) -> arb_mat:

@@ -5,35 +5,43 @@ part differentiated once (forward differentiation, written out), and compiled li
 """
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb, arb_mat, ctx
 
 from ..fields import Balls, NotExact, ball, cost, evaluate
 from ..given import Given
 from ..nodes import Node
-from ..reading import Rejected, entries, items, rational, rationals, whole
+from ..reading import Data, Rejected, entries, items, rational, rationals, whole
 from ..terms import Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
 
 
-def _exp(x: arb, _: Any) -> arb:
+Operation: TypeAlias = Callable[[Any, Any], arb]
+"""Of two registers: balls, but for an integer exponent, and the 0 beside the argument of a function."""
+Operand: TypeAlias = Node | int
+
+
+def _exp(x: arb, _: int) -> arb:
     return x.exp()
 
 
-def _log(x: arb, _: Any) -> arb:
+def _log(x: arb, _: int) -> arb:
     return x.log()
 
 
-def _sqrt(x: arb, _: Any) -> arb:
+def _sqrt(x: arb, _: int) -> arb:
     return x.sqrt()
 
 
-_WEIGHTS: dict[Callable[..., Any], int] = {_exp: 30, _log: 30, _sqrt: 5, operator.truediv: 3, operator.pow: 4}
+# typeshed says nothing of what these two take.
+_DIVIDE: Operation = operator.truediv  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+_POWER: Operation = operator.pow  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+_WEIGHTS: dict[Operation, int] = {_exp: 30, _log: 30, _sqrt: 5, _DIVIDE: 3, _POWER: 4}
 
 
 class Program:
@@ -44,12 +52,11 @@ class Program:
         self.moving = 0
         for node in inputs:
             self.moving |= node.free
-        places: dict[Any, int] = {}
-        steps: list[tuple[Any, Any, Any, Any]] = []
-        waiting: list[tuple[Any, bool]] = [(node, False) for node in outputs]
-        parts: dict[Node, tuple[Any, Any, Any]] = {}
-        constants: dict[Any, int] = {}
-        done: set[Any] = set()
+        steps: list[tuple[Node, Operation, Operand, Operand]] = []
+        waiting: list[tuple[Operand, bool]] = [(node, False) for node in outputs]
+        parts: dict[Node, tuple[Operation, Operand, Operand]] = {}
+        constants: dict[Operand, int] = {}
+        done: set[Operand] = set()
         while waiting:
             node, ready = waiting.pop()
             if node in done:
@@ -67,23 +74,22 @@ class Program:
                 parts[node] = self._split(node)
                 waiting.append((node, True))
                 waiting.extend((a, False) for a in parts[node][1:] if a not in done)
-        places = constants | {node: len(constants) + i for i, node in enumerate(self.inputs)}
+        places: dict[Operand, int] = constants | {node: len(constants) + i for i, node in enumerate(self.inputs)}
         places |= {step[0]: len(constants) + len(self.inputs) + i for i, step in enumerate(steps)}
         self.code = [(operation, places[a], places[b]) for _, operation, a, b in steps]
         self.outputs = [places[node] for node in outputs]
         known = [node for node in constants if isinstance(node, Node)]
         values = dict(zip(known, evaluate(self.terms, known, Balls(given.effort, bits)), strict=True))
-        self.constants = [values[node] if isinstance(node, Node) else node for node in constants]
+        self.constants: list[Any] = [values[node] if isinstance(node, Node) else node for node in constants]
         self.cost = sum(cost(bits, _WEIGHTS.get(step[0], 1)) for step in self.code) + 1
 
-    def _split(self, node: Node) -> tuple[Any, Any, Any]:
+    def _split(self, node: Node) -> tuple[Operation, Operand, Operand]:
         """Return a node as an operation on two others."""
         terms, args = self.terms, node.args
         if node.head in ("Add", "Mul"):
-            gather = terms.add if node.head == "Add" else terms.mul
-            plain, inverse = operator.add, operator.sub
+            gather, plain, inverse = terms.add, operator.add, operator.sub
             if node.head == "Mul":
-                plain, inverse = operator.mul, operator.truediv
+                gather, plain, inverse = terms.mul, operator.mul, _DIVIDE
             fixed = [a for a in args if not a.free & self.moving]
             if fixed and len(fixed) < len(args):
                 return plain, gather(a for a in args if a.free & self.moving), gather(fixed)
@@ -99,17 +105,17 @@ class Program:
             return (_exp if node.head == "exp" else _log), args[0], 0
         raise Rejected(f"{node.head} has no value along a recursion")
 
-    def _split_power(self, base: Node, exponent: Node) -> tuple[Any, Any, Any]:
+    def _split_power(self, base: Node, exponent: Node) -> tuple[Operation, Operand, Operand]:
         terms = self.terms
         if exponent.head == "number":
-            power = exponent.value
+            power = exponent.number
             if power < 0:
-                return operator.truediv, terms.one, terms.power(base, terms.number(-power))
+                return _DIVIDE, terms.one, terms.power(base, terms.number(-power))
             if power.denominator == 1:
-                return (operator.mul, base, base) if power == 2 else (operator.pow, base, int(power))
+                return (operator.mul, base, base) if power == 2 else (_POWER, base, int(power))
             if power.denominator == 2:
                 root = terms.power(base, terms.number(Fraction(1, 2)))
-                return (_sqrt, base, 0) if power == Fraction(1, 2) else (operator.pow, root, power.numerator)
+                return (_sqrt, base, 0) if power == Fraction(1, 2) else (_POWER, root, power.numerator)
         return _exp, terms.mul((exponent, terms.log(base))), 0
 
     def __call__(self, *inputs: arb) -> list[arb]:
@@ -126,61 +132,64 @@ def _turned(node: Node, part: Node) -> bool:
     if part.head != ("Mul" if node.head == "Add" else "Pow"):
         return False
     number = part.args[0 if node.head == "Add" else 1]
-    return number.head == "number" and number.value < 0
+    return number.head == "number" and number.number < 0
 
 
 def _turn(terms: Terms, node: Node) -> Node:
     if node.head == "Pow":
-        return terms.power(node.args[0], terms.number(-node.args[1].value))
+        return terms.power(node.args[0], terms.number(-node.args[1].number))
     return terms.negative(node)
 
 
 class Recursion:
     """The recursion of a clause at the instance."""
 
-    def __init__(self, given: Given, data: Any, where: str) -> None:
-        entries(data, where, "state initial step observable")
+    def __init__(self, given: Given, data: Data, where: str) -> None:
+        data = entries(data, where, "state initial step observable")
         states = [given.terms.expression(d, f"{where}.state") for d in items(data["state"], f"{where}.state")]
-        self.names = [node.value for node in states if node.head == "symbol"]
+        self.names = [node.name for node in states if node.head == "symbol"]
         taken = {*given.parameters, *given.definitions, *given.variables}
         if not 0 < len(set(self.names) - taken) == len(states) <= MOST_STATES:
             raise Rejected(f"{where}.state: is not a list of at most {MOST_STATES} new symbols")
         self.given, self.state = given, states
-        read = lambda d, end, bound: given.at_instance(given.expression(d, f"{where}.{end}", bound))  # noqa: E731
-        self.initial = [read(d, "initial", ()) for d in items(data["initial"], f"{where}.initial", len(states))]
-        self.step = [read(d, "step", self.names) for d in items(data["step"], f"{where}.step", len(states))]
-        self.observable = read(data["observable"], "observable", self.names)
+        self.initial = [
+            given.read(d, f"{where}.initial") for d in items(data["initial"], f"{where}.initial", len(states))
+        ]
+        self.step = [
+            given.read(d, f"{where}.step", self.names) for d in items(data["step"], f"{where}.step", len(states))
+        ]
+        self.observable = given.read(data["observable"], f"{where}.observable", self.names)
 
 
 class Run:
     """A recursion followed in balls at the bits in force, from its start or from checkpoints that enclose it."""
 
-    def __init__(self, recursion: Recursion, checkpoints: Any, last: int, bits: int, where: str) -> None:
+    def __init__(self, recursion: Recursion, checkpoints: Data, last: int, bits: int, where: str) -> None:
         self.given, self.where = recursion.given, where
         self.program = Program(self.given, [recursion.observable, *recursion.step], recursion.state, bits)
         self.state: list[arb] = evaluate(self.given.terms, recursion.initial, Balls(self.given.effort, bits))
         self.step, before, size = 0, -1, len(self.state)
         self.checkpoints: list[tuple[int, list[list[Fraction]], str]] = []
         for i, entry in enumerate(items(checkpoints, f"{where}.checkpoints")):
-            at = f"{where}.checkpoints[{i}]"
-            step, balls = items(entry, at, 2)
-            before = whole(step, f"{at}[0]", before + 1, last)
-            read = [rationals(pair, f"{at}[1]", 2) for pair in items(balls, f"{at}[1]", size)]
+            place = f"{where}.checkpoints[{i}]"
+            step, balls = items(entry, place, 2)
+            before = whole(step, f"{place}[0]", before + 1, last)
+            read = [rationals(pair, f"{place}[1]", 2) for pair in items(balls, f"{place}[1]", size)]
             if any(radius < 0 or not (_dyadic(mid) and _dyadic(radius)) for mid, radius in read):
-                raise Rejected(f"{at}: a midpoint or a radius that is not dyadic, or negative")
-            self.checkpoints.append((before, read, at))
+                raise Rejected(f"{place}: a midpoint or a radius that is not dyadic, or negative")
+            self.checkpoints.append((before, read, place))
         self.checkpoints.reverse()
 
     def _restart(self) -> None:
         """Go on from the stated balls, once the state is seen to lie inside them."""
-        _, stated, at = self.checkpoints.pop()
+        _, stated, place = self.checkpoints.pop()
         for i, (mid, radius) in enumerate(stated):
             if not abs(self.state[i] - ball(mid)) <= ball(radius):
-                raise Rejected(f"{at}: the state at this step is not inside the stated balls")
+                raise Rejected(f"{place}: the state at this step is not inside the stated balls")
             self.state[i] = arb(ball(mid), ball(radius))
 
     def follow(self, until: int, above: arb | None = None) -> None:
-        """Go on to a step; `above`: the observable is above this at every step before it."""
+        """Go on to a step; `above`: the observable is above this at every step before it, which is Rejected else."""
         self.given.effort.spend(max(0, until - self.step) * self.program.cost)
         program, state = self.program, self.state
         while self.step < until:
@@ -198,7 +207,7 @@ class Run:
             self.state, self.step = state, pause
 
     def observed(self) -> arb:
-        """Return the observable at the step that was reached."""
+        """Return the observable at the step that was reached. Raises Rejected where it is unbounded."""
         if self.checkpoints and self.checkpoints[-1][0] == self.step:
             self._restart()
         observed = self.program(*self.state)[0]
@@ -211,13 +220,13 @@ def _dyadic(value: Fraction) -> bool:
     return value.denominator & (value.denominator - 1) == 0
 
 
-def level_of(given: Given, clause: Any, name: str, bits: int) -> arb:
+def level_of(given: Given, clause: dict[str, Data], name: str, bits: int) -> arb:
     """Return a level of a clause as a ball."""
     return given.number(given.expression(clause[name], f"clause.{name}"), bits)
 
 
-def allowed_steps(given: Given, clause: Any, where: str) -> int | None:
-    """Return the whole part of a clause's last step, None where it has none."""
+def allowed_steps(given: Given, clause: dict[str, Data], where: str) -> int | None:
+    """Return the whole part of a clause's last step, None where it has none. Raises Rejected where it is undecided."""
     if clause["within"] is None:
         return None
     node = given.expression(clause["within"], "clause.within")
@@ -227,13 +236,13 @@ def allowed_steps(given: Given, clause: Any, where: str) -> int | None:
         pass
     with ctx.workprec(_FLOOR_BITS):
         value = given.number(node, _FLOOR_BITS)
-        found = value.floor().unique_fmpz()
-    if found is None:
+        part = value.floor().unique_fmpz()
+    if part is None:
         raise Rejected(f"{where}: the whole part of the clause's last step is undecided")
-    return int(found)
+    return int(part)
 
 
-def passage(given: Given, clause: Any, proof: Any, where: str) -> None:
+def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`reaches`, verified: above the level at every step before `steps`, at or below it there."""
     bits, steps = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["steps"], f"{where}.steps", 0, MOST_STEPS)
     last = allowed_steps(given, clause, where)
@@ -247,7 +256,7 @@ def passage(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}.steps: the observable is not at or below the level at step {steps}")
 
 
-def above(given: Given, clause: Any, proof: Any, where: str) -> None:
+def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`reaches` within some steps, refuted: above the level at all of them, or there are none."""
     bits, last = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["last"], f"{where}.last", -1, MOST_STEPS)
     allowed = allowed_steps(given, clause, where)
@@ -261,7 +270,7 @@ def above(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}: the observable is not above the level at step {last}")
 
 
-def excess(given: Given, clause: Any, proof: Any, where: str) -> None:
+def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`stays`, refuted: first at or below `reached` at one step, and above `level` at that or a later one."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     first = whole(proof["reached_at"], f"{where}.reached_at", 0, MOST_STEPS)
@@ -277,7 +286,7 @@ def excess(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}.above_at: the observable is not above the level at step {later}")
 
 
-def cycle(given: Given, clause: Any, proof: Any, where: str) -> None:
+def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`reaches`, refuted, or `stays`, with nothing to keep: the run enters a set that it never leaves, above the level.
 
     The set is {c + B u : |u| ≤ r}. With c_j the images of c and M_j the product of the Jacobians over
@@ -338,7 +347,7 @@ def _norm_at_most(matrix: arb_mat, bound: arb) -> bool:
 
 
 def inverse(matrix: arb_mat, where: str) -> arb_mat:
-    """Return the inverse of a matrix of balls."""
+    """Return the inverse of a matrix of balls. Raises Rejected where it may have none."""
     try:
         return matrix.inv()
     except ZeroDivisionError:
@@ -350,6 +359,6 @@ def listed(vector: arb_mat) -> list[arb]:
     return [vector[i, 0] for i in range(vector.nrows())]
 
 
-def column(values: Any) -> arb_mat:
+def column(values: Iterable[arb]) -> arb_mat:
     """Return a column of balls."""
     return arb_mat([[x] for x in values])

@@ -7,55 +7,55 @@ do not count. Its first and second derivatives are evaluated term by term in bal
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly_ctx
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from ..fields import Exact, ball, cost, evaluate
+from ..fields import Exact, Field, ball, cost, evaluate
 from ..given import Given
-from ..nodes import Node
-from ..reading import Rejected, entries, items, rational, rationals, whole
+from ..nodes import Name, Node
+from ..reading import Data, Rejected, entries, items, rational, rationals, whole
 from .algebra import of_a_measure
 from .runs import BITS, MOST_STATES, column, inverse, listed
 
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
 
-Powers = tuple[int, ...]
+Powers: TypeAlias = tuple[int, ...]
 
 
-class _Ring:
+class _Ring(Field[fmpq_mpoly]):
     """A field, as far as polynomials over the rationals are one, of some symbols and the state's polynomials."""
 
-    def __init__(self, given: Given, put: Mapping[Any, Any], one: Any) -> None:
-        self.effort, self.put, self.one = given.effort, put, one
+    def __init__(self, given: Given, values: Mapping[Name, fmpq_mpoly], one: fmpq_mpoly) -> None:
+        self.effort, self.values, self.one = given.effort, values, one
 
-    def number(self, value: Fraction) -> Any:
+    def number(self, value: Fraction) -> fmpq_mpoly:
         return self.one * fmpq(value.numerator, value.denominator)
 
-    def symbol(self, node: Node) -> Any:
-        if node.value not in self.put:
+    def symbol(self, node: Node) -> fmpq_mpoly:
+        if node.name not in self.values:
             raise Rejected("a step uses what is no state, no unknown and not the variable")
-        return self.put[node.value]
+        return self.values[node.name]
 
-    def plus(self, left: Any, right: Any) -> Any:
+    def plus(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
         self.effort.spend(0.1 * (len(left) + len(right)))
         return left + right
 
-    def times(self, left: Any, right: Any) -> Any:
+    def times(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
         if len(left) * len(right) > _MOST_TERMS**2 / 100:
             raise Rejected("the recursion's polynomials have too many terms")
         self.effort.spend(len(left) * len(right) * (0.2 + 0.002 * max(_bits(left), _bits(right))))
         return left * right
 
-    def inverse(self, value: Any) -> Any:
+    def inverse(self, value: fmpq_mpoly) -> fmpq_mpoly:
         raise Rejected("a step that divides is no polynomial")
 
     exp = log = inverse
 
-    def real_power(self, base: Any, power: Any) -> Any:
+    def real_power(self, base: fmpq_mpoly, power: fmpq_mpoly | Fraction) -> fmpq_mpoly:
         raise Rejected("a step with a power that is no integer is no polynomial")
 
-    def whole_power(self, value: Any, power: int) -> Any:
+    def whole_power(self, value: fmpq_mpoly, power: int) -> fmpq_mpoly:
         if power > _MOST_POWER:
             raise Rejected(f"a step with a power above {_MOST_POWER}")
         result = self.one
@@ -64,7 +64,7 @@ class _Ring:
         return result
 
 
-def _bits(polynomial: Any) -> int:
+def _bits(polynomial: fmpq_mpoly) -> int:
     parts = (int(part).bit_length() for c in polynomial.coeffs() for part in (c.p, c.q))
     return max(parts, default=0)
 
@@ -72,31 +72,30 @@ def _bits(polynomial: Any) -> int:
 class _Square:
     """The loss of a clause at the instance: a polynomial in the unknowns that count, and its derivatives."""
 
-    def __init__(self, given: Given, clause: Any, where: str) -> None:
+    def __init__(self, given: Given, clause: Mapping[str, Data], where: str) -> None:
         data = entries(clause["dynamics"], "clause.dynamics", "state initial step observable")
-        new = lambda listed, end: [given.new_name(d, end) for d in items(listed, end)]  # noqa: E731
-        state, unknowns = new(data["state"], "clause.state"), new(clause["unknowns"], "clause.unknowns")
+        state = [given.new_name(d, "clause.state") for d in items(data["state"], "clause.state")]
+        unknowns = [given.new_name(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
         variable, index = (given.new_name(clause[end], f"clause.{end}") for end in ("variable", "index"))
         known = [*state, *unknowns, variable]
         if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_STATES:
             raise Rejected(f"clause: needs at most {MOST_STATES} names in all, each once")
-        read = lambda d, end, bound: given.at_instance(given.expression(d, f"clause.{end}", bound))  # noqa: E731
         layers = given.number(given.expression(clause["layers"], "clause.layers"), None)
         if layers.denominator != 1 or not 1 <= layers <= _MOST_LAYERS:
             raise Rejected(f"clause.layers: is not an integer from 1 to {_MOST_LAYERS}")
         self.given, self.layers, self.each = given, int(layers), len(unknowns)
-        initial = [read(d, "initial", ()) for d in items(data["initial"], "clause.initial", len(state))]
-        step = [read(d, "step", known) for d in items(data["step"], "clause.step", len(state))]
-        end = read(data["observable"], "observable", state)
+        initial = [given.read(d, "clause.initial") for d in items(data["initial"], "clause.initial", len(state))]
+        step = [given.read(d, "clause.step", known) for d in items(data["step"], "clause.step", len(state))]
+        end = given.read(data["observable"], "clause.observable", state)
         ring = fmpq_mpoly_ctx.get([f"t{i}" for i in range(self.each * self.layers)] + ["s"], "lex")
         *letters, s = ring.gens()
         one = ring.constant(1)
-        values: dict[Any, Any] = {}
+        values: dict[Name, fmpq_mpoly] = {}
         for name, value in zip(state, evaluate(given.terms, initial, Exact(given.effort)), strict=True):
             values[name] = one * fmpq(value.numerator, value.denominator)
         for layer in range(self.layers):
-            here = {name: letters[i * self.layers + layer] for i, name in enumerate(unknowns)}
-            field = _Ring(given, {**values, **here, variable: s}, one)
+            own: dict[Name, fmpq_mpoly] = {name: letters[i * self.layers + layer] for i, name in enumerate(unknowns)}
+            field = _Ring(given, {**values, **own, variable: s}, one)
             # The degree in s cannot be read off before: it is bounded after each layer, so that none grows far.
             values = dict(zip(state, evaluate(given.terms, step, field), strict=True))
             if max((len(value) for value in values.values()), default=0) > _MOST_TERMS:
@@ -108,10 +107,8 @@ class _Square:
         if degree > 2 * _MOST_DEGREE:
             raise Rejected(f"the end of the recursion has a degree above {_MOST_DEGREE} in its variable")
         moment = given.expression(clause["moment"], "clause.moment", [index])
-        moments = [
-            evaluate(given.terms, [given.at_instance(moment, {index: given.terms.number(k)})], Exact(given.effort))[0]
-            for k in range(degree + 1)
-        ]
+        terms = [given.at_instance(moment, {index: given.terms.number(k)}) for k in range(degree + 1)]
+        moments = evaluate(given.terms, terms, Exact(given.effort))
         of_a_measure(given, moments, where)
         loss: dict[Powers, Fraction] = {}
         for powers, c in square.items():
@@ -123,7 +120,10 @@ class _Square:
             raise Rejected(f"{where}: the loss depends on no unknown")
 
     def values_on(self, box: Sequence[arb], bits: int) -> tuple[arb_mat, arb_mat]:
-        """Return the gradient and the second derivatives on a box, at the bits in force."""
+        """Return the gradient, a column, and the second derivatives on a box, at the bits in force.
+
+        Raises Rejected where one is unbounded.
+        """
         size = len(box)
         self.given.effort.spend(len(self.loss) * size * size * 3 * cost(bits))
         highest = max(max(powers) for powers in self.loss)
@@ -145,19 +145,20 @@ class _Square:
             raise Rejected("the derivatives are unbounded on the box")
         return column(slopes), arb_mat(whole_)
 
-    def near(self, clause: Any) -> tuple[list[Fraction], Fraction] | None:
-        """Return centre and radius of the clause's box in the unknowns that count, None where it has none."""
+    def near(self, clause: Mapping[str, Data]) -> tuple[list[Fraction], Fraction] | None:
+        """Return centre and radius of the clause's box in the unknowns that count, None where it has none.
+
+        Raises Rejected where the radius is not positive.
+        """
         if "near" not in clause:
             return None
         count = self.each * self.layers
-        listed_ = [
-            self.given.number(self.given.expression(d, "clause.near"), None)
-            for d in items(clause["near"], "clause.near", count)
-        ]
+        near = items(clause["near"], "clause.near", count)
+        centre = [self.given.number(self.given.expression(d, "clause.near"), None) for d in near]
         radius = self.given.number(self.given.expression(clause["radius"], "clause.radius"), None)
         if not radius > 0:
             raise Rejected("clause.radius: is not positive")
-        return [listed_[i] for i in self.counts], radius
+        return [centre[i] for i in self.counts], radius
 
 
 def _lowered(powers: Powers, i: int) -> Powers:
@@ -172,14 +173,14 @@ def _product(table: Sequence[Sequence[arb]], powers: Powers) -> arb:
     return result
 
 
-def _form(clause: Any) -> bool:
+def _form(clause: Mapping[str, Data]) -> bool:
     """Return whether a minimum is claimed; Rejected for a clause that is not of the form."""
-    if type(clause["minimum"]) is not bool or ("near" in clause) != ("radius" in clause):
+    if type(minimum := clause["minimum"]) is not bool or ("near" in clause) != ("radius" in clause):
         raise Rejected("clause: minimum is true or false, and near and radius go together")
-    return clause["minimum"]
+    return minimum
 
 
-def stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
+def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`stationary`, verified: exactly one critical point in the stated box, which lies in the clause's, if any.
 
     With c the centre, H the second derivatives and Y about H(c)^{-1}: ‖I − Y H‖ < 1 on the box, and
@@ -210,7 +211,7 @@ def stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
             raise Rejected(f"{where}: the second derivatives are not shown to be positive definite")
 
 
-def not_stationary(given: Given, clause: Any, proof: Any, where: str) -> None:
+def not_stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`stationary`, refuted: on the clause's box a slope is nowhere 0, or, of a minimum, a pivot or minor < 0."""
     minimum = _form(clause)
     square = _Square(given, clause, where)

@@ -22,13 +22,13 @@ those in all cells before it. Outputs are enclosed by mean-value forms on the hu
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from flint import arb, ctx
 
 from ..fields import ball, cost
 from ..given import Given
-from ..reading import Effort, Rejected, items, rationals, whole, work
+from ..nodes import Node
+from ..reading import Data, Effort, Rejected, items, rationals, whole, work
 from .boxes import vanishes
 from .runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
 
@@ -65,7 +65,7 @@ class Part:
 class Tube:
     """The recursion of a clause, seen from its slow variable, at the bits in force."""
 
-    def __init__(self, given: Given, recursion: Recursion, slow: int, form: Any, where: str, bits: int) -> None:
+    def __init__(self, given: Given, recursion: Recursion, slow: int, form: Node, where: str, bits: int) -> None:
         terms, self.where = given.terms, where
         if not vanishes(given, terms.minus(form, recursion.observable)):
             raise Rejected(f"{where}.observable: is not shown to be the recursion's")
@@ -80,35 +80,38 @@ class Tube:
         points = 1 + 2 * self.others
         self.cost = points * self.values.cost + self.slopes.cost + 40 * (1 + self.others) ** 2 * cost(bits)
 
-    def enclosed(self, here: Sequence[arb], there: Sequence[arb], at: str) -> Part:
-        """Enclose what is asked of a cell between two nodes, each the slow variable and pairs of edges."""
+    def enclosed(self, start: Sequence[arb], end: Sequence[arb], where: str) -> Part:
+        """Enclose what is asked of a cell between two nodes, each the slow variable and pairs of edges.
+
+        Raises Rejected where something is unbounded there.
+        """
         n = self.others
-        length, middle = there[0] - here[0], (here[0] + there[0]) / 2
-        along = here[0].union(there[0]) - middle
+        length, middle = end[0] - start[0], (start[0] + end[0]) / 2
+        along = start[0].union(end[0]) - middle
         edges: list[tuple[Edge, Edge]] = []
-        hull, centre, tilt, room = [here[0].union(there[0])], [middle], list[arb](), list[arb]()
+        hull, centre, tilt, room = [start[0].union(end[0])], [middle], list[arb](), list[arb]()
         for k in range(1, 2 * n + 1, 2):
-            low, high = (Edge((here[i] + there[i]) / 2, (there[i] - here[i]) / length) for i in (k, k + 1))
+            low, high = (Edge((start[i] + end[i]) / 2, (end[i] - start[i]) / length) for i in (k, k + 1))
             edges.append((low, high))
-            hull.append(here[k].union(here[k + 1]).union(there[k]).union(there[k + 1]))
+            hull.append(start[k].union(start[k + 1]).union(end[k]).union(end[k + 1]))
             centre.append((low.middle + high.middle) / 2)
             tilt.append((low.slope + high.slope) / 2)
             # Half the way between the edges, at either end; in between it is less than at one of them.
-            halves = [((node[k + 1] - node[k]) / 2).upper() for node in (here, there)]
+            halves = [((node[k + 1] - node[k]) / 2).upper() for node in (start, end)]
             room.append(arb(0, max(*halves)))
         # The outputs too: what has slopes there has to have values there.
         grid = self.slopes(*hull)
         if not all(x.is_finite() for x in grid):
-            raise Rejected(f"{at}: the recursion is not enclosed from this node to the next")
+            raise Rejected(f"{where}: the recursion is not enclosed from this node to the next")
         rows = [grid[i * (n + 1) : (i + 1) * (n + 1)] for i in range(n + 2)]
 
-        def over(values: Sequence[arb], row: int, tilts: Sequence[arb], rooms: Sequence[Any]) -> arb:
+        def over(values: Sequence[arb], row: int, tilts: Sequence[arb], rooms: Sequence[arb | int]) -> arb:
             slope, beside = rows[row][0], arb(0)
             for partial, t, r in zip(rows[row][1:], tilts, rooms, strict=True):
                 slope, beside = slope + partial * t, beside + partial * r
             return values[row] + slope * along + beside
 
-        faces = []
+        faces: list[list[tuple[arb, arb]]] = []
         for k, pair in enumerate(edges):
             faces.append([])
             for edge in pair:
@@ -126,7 +129,8 @@ class Count:
 
     def __init__(self, start: int, past: arb) -> None:
         self.least = self.most = arb(start)
-        self.past, self.slowest = past, None
+        self.past = past
+        self.slowest: arb | None = None
 
     def leave(self, length: arb, shortest: arb, longest: arb, *, above: bool) -> None:
         """Add the steps in a cell; of what the run is behind its beginning, only what makes the bounds worse."""
@@ -143,7 +147,7 @@ class Count:
         return self.least, self.most + (0 if self.slowest is None else self.past / self.slowest)
 
 
-def _read(data: Any, where: str, others: int, effort: Effort) -> tuple[list[list[Fraction]], int]:
+def _read(data: Data, where: str, others: int, effort: Effort) -> tuple[list[list[Fraction]], int]:
     """Return the nodes, and the direction in which they lie."""
     listed = items(data, f"{where}.nodes")
     if not 2 <= len(listed) <= MOST_NODES:
@@ -159,7 +163,7 @@ def _read(data: Any, where: str, others: int, effort: Effort) -> tuple[list[list
     return nodes, direction
 
 
-def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
+def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
     """`reaches`, verified: first at or below the level at a step in `steps`; from `start` on the run is in a tube."""
     bits, start = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["start"], f"{where}.start", 0, MOST_STEPS)
     first, last = rationals(proof["steps"], f"{where}.steps", 2)
@@ -171,7 +175,7 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
     with ctx.workprec(bits):
         recursion = Recursion(given, clause["dynamics"], where)
         slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
-        form = given.at_instance(given.expression(proof["observable"], f"{where}.observable", recursion.names))
+        form = given.read(proof["observable"], f"{where}.observable", recursion.names)
         made = Tube(given, recursion, slow, form, where, bits)
         nodes, direction = _read(proof["nodes"], where, made.others, given.effort)
         above = whole(proof["above"], f"{where}.above", 0, len(nodes) - 2)
@@ -184,15 +188,15 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
         ends = [[ball(x) for x in node] for node in nodes]
         count, before = Count(start, direction * (state[0] - ends[0][0])), None
         for i in range(len(nodes) - 1):
-            at = f"{where}.nodes[{i}]"
-            part = made.enclosed(ends[i], ends[i + 1], at)
+            place = f"{where}.nodes[{i}]"
+            part = made.enclosed(ends[i], ends[i + 1], place)
             length = direction * (ends[i + 1][0] - ends[i][0])
             if before is None:
                 _enter(part, state, ends, direction, where)
             elif not before.keeps(part.edges):
-                raise Rejected(f"{at}: the tube is not kept where a step crosses this node")
+                raise Rejected(f"{place}: the tube is not kept where a step crosses this node")
             elif not count.past <= length:
-                raise Rejected(f"{at}: a step may be longer than the cell from this node on")
+                raise Rejected(f"{place}: a step may be longer than the cell from this node on")
             if i < above and not part.observed > level:
                 raise Rejected(f"{where}.above: the observable is not above the level from node {i} on")
             if i == len(nodes) - 2:
@@ -201,9 +205,9 @@ def tube(given: Given, clause: Any, proof: Any, where: str) -> None:
                 break
             shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
             if not shortest > 0:
-                raise Rejected(f"{at}: the slow variable is not shown to move on")
+                raise Rejected(f"{place}: the slow variable is not shown to move on")
             if not part.keeps(part.edges):
-                raise Rejected(f"{at}: the tube is not kept from this node on")
+                raise Rejected(f"{place}: the tube is not kept from this node on")
             count.leave(length, shortest, longest, above=i < above)
             before = part
         least, most = count.bounds()

@@ -117,16 +117,15 @@ def _rows(q: int, query: int, degree: int) -> tuple[tuple[int, int, int], ...]:
 @lru_cache(maxsize=256)
 def _columns(tokens: int, degree: int) -> arb_mat:
     """Return, by the monomials of B^degree, their numbers, and those times Σ λ_i(λ_i − 1)."""
-    found = spread(degree, tokens)
-    many = [ways(parts, tokens) for parts in found]
-    return arb_mat([[n, n * sum(p * (p - 1) for p in parts)] for n, parts in zip(many, found, strict=True)])
+    rows = [(ways(parts, tokens), sum(p * (p - 1) for p in parts)) for parts in spread(degree, tokens)]
+    return arb_mat([[n, n * pairs] for n, pairs in rows])
 
 
 @lru_cache(maxsize=256)
 def _signs(q: int, degree: int) -> tuple[arb_mat, ...]:
     """Return, by |s|, how many signs of q tokens have each Σ λ_i ε_i s/|s|: rows by λ, columns from −degree by twos."""
     sums = range(q % 2, q + 1, 2)
-    found: list[list[list[int]]] = [[] for _ in sums]
+    counts: list[list[list[int]]] = [[] for _ in sums]
     for parts in spread(degree, q):
         states = {(0, 0): 1}
         for part in parts:
@@ -137,22 +136,22 @@ def _signs(q: int, degree: int) -> tuple[arb_mat, ...]:
                     grown[key] = grown.get(key, 0) + count
             states = grown
         rest = q - len(parts)
-        for s, rows in zip(sums, found, strict=True):
+        for s, rows in zip(sums, counts, strict=True):
             row = [0] * (degree + 1)
             for (total, along), count in states.items():
                 if abs(s - total) <= rest:
                     # s and −s are alike.
                     row[(along + degree) // 2] += (2 if s else 1) * count * comb(rest, (rest + s - total) // 2)
             rows.append(row)
-    return tuple(map(arb_mat, found))
+    return tuple(map(arb_mat, counts))
 
 
 class Table:
     """The means of all monomials in e^{C v_i − t|u|²} and, with the query token, e^{(C − t)|u|²}, at one C and t."""
 
-    def __init__(self, at: "Attention", tilt: Fraction) -> None:
-        self.at = at
-        self.turn = [(number(-tilt / at.D) * s * s).exp() for s in at.sums]
+    def __init__(self, attention: "Attention", tilt: Fraction) -> None:
+        self.attention = attention
+        self.turn = [(number(-tilt / attention.D) * s * s).exp() for s in attention.sums]
         self._signs: list[list[list[arb]]] = []
         self._sums: dict[tuple[int, int], list[arb]] = {}
         self._degree = -1
@@ -162,7 +161,7 @@ class Table:
 
         All of it, times deg λ, Σ λ_i(λ_i − 1) and the power of Q, and times Σ λ_j(λ_j − 1) on the others.
         """
-        for others in range(degree + 1 if self.at.T > self.at.q else 1):
+        for others in range(degree + 1 if self.attention.T > self.attention.q else 1):
             first = max(0, self._degree + 1 - others)
             if first <= degree - others:
                 self._extend(first, degree - others, others)
@@ -172,38 +171,38 @@ class Table:
     def _row(self, degree: int) -> list[list[arb]]:
         """Return a coordinate's factors by the monomials of (A + Q)^degree, with the tilt in them, at each |s|."""
         while len(self._signs) <= degree:
-            at, d = self.at, len(self._signs)
-            turn, rows = [x**d for x in self.turn], []
-            for i in range(d + 1 if at.query else 1):
-                extra = [x * y**i for x, y in zip(turn, at.own, strict=True)] if i else turn
-                rows.extend([x * y for x, y in zip(row, extra, strict=True)] for row in at.selected_signs(d - i))
+            attention, d = self.attention, len(self._signs)
+            turn, rows = [x**d for x in self.turn], list[list[arb]]()
+            for i in range(d + 1 if attention.query else 1):
+                extra = [x * y**i for x, y in zip(turn, attention.own, strict=True)] if i else turn
+                rows.extend([x * y for x, y in zip(row, extra, strict=True)] for row in attention.selected_signs(d - i))
             self._signs.append(rows)
         return self._signs[degree]
 
     def _extend(self, first: int, last: int, others: int) -> None:
         """Find the means of B^others times (A + Q) to the powers from the first to the last."""
-        at, turn = self.at, [x**others for x in self.turn]
+        attention, turn = self.attention, [x**others for x in self.turn]
         rows = [row for degree in range(first, last + 1) for row in self._row(degree)]
-        columns = [[x * y for x, y in zip(row, turn, strict=True)] for row in at.others_signs(others)]
-        at.effort.spend(20 + len(rows) * (2 + len(columns) * at.each))
+        columns = [[x * y for x, y in zip(row, turn, strict=True)] for row in attention.others_signs(others)]
+        attention.effort.spend(20 + len(rows) * (2 + len(columns) * attention.each))
         each = arb_mat(rows) * arb_mat(columns).transpose()
-        powers = arb_mat(len(rows), len(columns), [x**at.D for x in each.entries()])
-        found = iter((powers * _columns(at.T - at.q, others)).tolist())
+        powers = arb_mat(len(rows), len(columns), [x**attention.D for x in each.entries()])
+        means = iter((powers * _columns(attention.T - attention.q, others)).tolist())
         for degree in range(first, last + 1):
             total, chosen, squares, own, twice = (arb(0) for _ in range(5))
-            for many, square, i in _rows(at.q, at.query, degree):
-                plain, doubled = next(found)
+            for many, square, i in _rows(attention.q, attention.query, degree):
+                plain, doubled = next(means)
                 plain *= many
                 total += plain
                 if square:
                     squares += square * plain
-                if at.query:
+                if attention.query:
                     # By itself, not as a difference: A may be tiny beside Q.
                     chosen += (degree - i) * plain
                     own += i * plain
                 if others > 1:
                     twice += many * doubled
-            self._sums[degree, others] = [total, chosen if at.query else degree * total, squares, own, twice]
+            self._sums[degree, others] = [total, chosen if attention.query else degree * total, squares, own, twice]
 
 
 class Attention:
@@ -238,20 +237,20 @@ class Attention:
         """Return Σ e^{C s Σ λ_i ε_i/D} over the signs of the selected by |s|, divided by 2^q, for each λ."""
         if degree not in self._selected:
             self._grow(degree)
-            found = []
+            sums: list[list[arb]] = []
             for signs, up, down in zip(_signs(self.q, degree), self._powers, self._inverses, strict=True):
                 each = [up[x] if x >= 0 else down[-x] for x in range(-degree, degree + 1, 2)]
-                found.append((signs * arb_mat(degree + 1, 1, each)).entries())
-            self.effort.spend(len(self.sums) * (4 + len(found[0]) * (1 + 0.1 * degree)))
-            self._selected[degree] = [[x / 2**self.q for x in row] for row in zip(*found, strict=True)]
+                sums.append((signs * arb_mat(degree + 1, 1, each)).entries())
+            self.effort.spend(len(self.sums) * (4 + len(sums[0]) * (1 + 0.1 * degree)))
+            self._selected[degree] = [[x / 2**self.q for x in row] for row in zip(*sums, strict=True)]
         return self._selected[degree]
 
     def others_signs(self, degree: int) -> list[list[arb]]:
         """Return ∏ cosh(C s b_j/D) by |s|, for each partition b over the other tokens."""
         self._grow(degree)
-        found = [self._cosines(parts) for parts in spread(degree, self.T - self.q)]
-        self.effort.spend(len(self.sums) * (4 + len(found)))
-        return found
+        cosines = [self._cosines(parts) for parts in spread(degree, self.T - self.q)]
+        self.effort.spend(len(self.sums) * (4 + len(cosines)))
+        return cosines
 
     def _cosines(self, parts: tuple[int, ...]) -> list[arb]:
         if parts not in self._others:
@@ -266,14 +265,14 @@ class Attention:
             self._tables[tilt] = Table(self, tilt)
         power = 2 if numerator[1:] else 1
         which = {"A": 1, "B": 0, "Q": 3, "A2": 2, "B2": 4}[numerator]
-        means, found = self._tables[tilt].means(orders + power), self._moments.setdefault((numerator, tilt), [])
-        for degree in range(len(found) + power, orders + power + 1):
+        means, moments = self._tables[tilt].means(orders + power), self._moments.setdefault((numerator, tilt), [])
+        for degree in range(len(moments) + power, orders + power + 1):
             total = arb(0)
             for others in range(degree + 1 if self.T > self.q else 1):
                 mean = means[degree - others, others][which]
                 total += comb(degree, others) * (others if numerator == "B" else 1) * mean
-            found.append(total / (degree if power == 1 else degree * (degree - 1)))
-        return found[: orders + 1]
+            moments.append(total / (degree if power == 1 else degree * (degree - 1)))
+        return moments[: orders + 1]
 
     @property
     def tilt(self) -> Fraction:
@@ -316,7 +315,8 @@ class Attention:
     def selected(self, orders: int) -> tuple[arb, arb]:
         """Return balls whose outer ends enclose P."""
         if self.C == 0:
-            return (arb(self.q) / (self.T + self.query),) * 2
+            exact = arb(self.q) / (self.T + self.query)
+            return exact, exact
         return self.below("A", 1, orders).max(arb(0)), self.selected_above(orders)
 
     def selected_above(self, orders: int) -> arb:
@@ -335,7 +335,7 @@ class Attention:
     def squares(self, orders: int) -> tuple[arb, arb]:
         """Return balls whose outer ends enclose R."""
         if self.C == 0:
-            return (self.squares_below(orders),) * 2
+            return self.squares_below(orders), self.squares_below(orders)
         above = self.above("A2", 2, orders) + (self.above("B2", 2, orders) if self.T > self.q else 0)
         return self.squares_below(orders), above.min(arb(1))
 
@@ -388,9 +388,9 @@ def _nodes(moments: list[arb], count: int) -> list[arb] | None:
         return None
     scale = (moments[1] / moments[0]).mid()
     if count <= 3 and (
-        found := _quickly([float(m / moments[0] / scale**k) for k, m in enumerate(moments[: 2 * count])])
+        nodes := _quickly([float(m / moments[0] / scale**k) for k, m in enumerate(moments[: 2 * count])])
     ):
-        return [arb(x) * scale for x in found]
+        return [arb(x) * scale for x in nodes]
     middle = [(m / moments[0] / scale**k).mid() for k, m in enumerate(moments[: 2 * count])]
     hankel, shifted = (
         arb_mat(count, count, [middle[i + j + shift] for i in range(count) for j in range(count)]) for shift in (0, 1)
@@ -420,7 +420,7 @@ def _quickly(m: list[float]) -> list[float] | None:
     if len(m) == 4:
         half = c[3] / (2 * c[2])
         root = sqrt(half * half + c[2])
-        found = [1 + half - root, 1 + half + root]
+        nodes = [1 + half - root, 1 + half + root]
     else:
         # y³ + a y² + b y + e against 1, y, y².
         det = c[2] * (c[4] - c[2] ** 2) - c[3] ** 2
@@ -434,5 +434,5 @@ def _quickly(m: list[float]) -> list[float] | None:
             return None
         size = sqrt(-p / 3)
         turn = acos(max(-1.0, min(1.0, -(2 * third**3 - third * b + e) / (2 * size**3)))) / 3
-        found = [1 + 2 * size * cos(turn - 2 * pi * k / 3) - third for k in range(3)]
-    return found if min(found) > _CLEAR[0] and max(found) < _MOST else None
+        nodes = [1 + 2 * size * cos(turn - 2 * pi * k / 3) - third for k in range(3)]
+    return nodes if min(nodes) > _CLEAR[0] and max(nodes) < _MOST else None

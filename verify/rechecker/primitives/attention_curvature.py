@@ -89,10 +89,10 @@ class Curvature:
         moments = [arb(0), arb(0), arb(0)]
         for s in range(q % 2, q + 1, 2):
             # Over the others that are not named, a cosh each; s and −s are alike.
-            here = (number(u) * s * s * unit).exp() * (1 if s == 0 else 2) / 2**q
+            weight = (number(u) * s * s * unit).exp() * (1 if s == 0 else 2) / 2**q
             if each:
-                here *= (drift * s * unit).cosh() ** (n - len(others))
-            states = [(here, 0, 0)]
+                weight *= (drift * s * unit).cosh() ** (n - len(others))
+            states = [(weight, 0, 0)]
             for k in chosen:
                 up = (unit * (s * exponent[k])).exp()
                 down = 1 / up

@@ -1,3 +1,5 @@
+# C and D are the paper's letters, and no constants.
+# pyright: reportConstantRedefinition=false
 r"""The most that attention by sign encodings can gain, sup G over C ≥ 0 with G = P²/(qR), and the dimension it needs.
 
 *T = q.* G(0) = 1, and G ≤ 1 always.
@@ -27,6 +29,7 @@ e^{−2C/D})/2)^D: P ≤ M − qω/2, R ≥ qω/(E N)².
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb, inf, log, sqrt
+from typing import TypeAlias
 
 from flint import arb, ctx
 
@@ -35,8 +38,8 @@ from .attention import BITS, ORDERS, Attention, Undecided, about_shares, high, l
 from .attention_curvature import Curvature
 from .attention_hint import about_best, about_dimension
 
-Sizes = tuple[int, int, int, int]
-Interval = tuple[Fraction, Fraction]
+Sizes: TypeAlias = tuple[int, int, int, int]
+Interval: TypeAlias = tuple[Fraction, Fraction]
 _SLACKS = tuple(Fraction(n, 1000) for n in (4, 10, 25, 80, 250, 600))
 """How far above the best that was found, relative to what is missing to 1, the bound is tried."""
 MOST, _SUMMED, _FURTHEST, _FINEST, _GRID = 10**6, 256, 400, Fraction(1, 1024), 256
@@ -82,7 +85,7 @@ class Search:
         self.most = alone[1] if alone else Fraction(1)
         self.T, self.q, self.D, self.query = sizes
         q, signs = self.q, [(abs(self.q - 2 * j), Fraction(comb(self.q, j), 2**self.q)) for j in range(self.q + 1)]
-        first = sum(s * w for s, w in signs)
+        first = sum((s * w for s, w in signs), Fraction(0))
         # E|u|⁴ from E s² = q, E s⁴ = 3q² − 2q; E λ² from E|s|, E s².
         self.K = q * q + Fraction(2 * q * (q - 1), self.D) if self.query else first**2 + (q - first**2) / self.D
 
@@ -137,8 +140,8 @@ class Search:
         """Return about G at C, and whether the bounds are close; no orders say that they are: the upper will do."""
         try:
             if orders is None and not self.query:
-                at = self.attention(C)
-                r, p = low(at.squares_below(ORDERS[1])), high(at.selected_above(ORDERS[1]))
+                means = self.attention(C)
+                r, p = low(means.squares_below(ORDERS[1])), high(means.selected_above(ORDERS[1]))
                 return float(self._level(p, r)), True
             below, above = map(float, self.gain(C, orders or ORDERS[1]))
         except Undecided:
@@ -168,43 +171,43 @@ class Search:
         level = self._level(*self._bounds(C, goal))
         if level > goal or (end := self._end(goal, C)) is None:
             return max(level, goal)
-        here, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
-        while here < end:
-            width = min(width, end - here)
-            found = self._bounds(here + width, goal)
+        start, width, ends = Fraction(0), Fraction(1, 4), self._bounds(Fraction(0), goal)
+        while start < end:
+            width = min(width, end - start)
+            beyond = self._bounds(start + width, goal)
             if not self.query:
                 # R does not decrease.
-                found = found[0], max(found[1], ends[1])
-            good, wide = self._cell(here, width, ends, found, goal)
+                beyond = beyond[0], max(beyond[1], ends[1])
+            good, wide = self._cell(start, width, ends, beyond, goal)
             if good:
-                here, ends = here + width, found
+                start, ends = start + width, beyond
             elif width < _FINEST:
-                return max(goal, self._level(*ends), self._level(*found))
+                return max(goal, self._level(*ends), self._level(*beyond))
             else:
                 wide = min(max(wide, 0.25 * float(width)), 0.8 * float(width))
             width = max(Fraction(round(wide * 4096), 4096), _FINEST / 2)
         return None
 
     def _cell(
-        self, here: Fraction, width: Fraction, ends: Interval, found: Interval, goal: Fraction
+        self, start: Fraction, width: Fraction, ends: Interval, beyond: Interval, goal: Fraction
     ) -> tuple[bool, float]:
         """Whether G ≤ goal on a cell, from bounds P ≤ p, R ≥ r at its ends; and about how wide the next should be."""
-        (p, r), (far, near) = ends, found
+        (p, r), (far, near) = ends, beyond
         if not (r > 0 and near > 0):
             return False, float(width) / 2
         eighth = width**2 / 8
         rate = Fraction(round((_log(r) - _log(near)) / float(2 * width) * 64), 64)
-        curvature = Curvature(self.effort, self.sizes, self._shares(here + width / 2, (p + far) / 2), here, rate)
-        bounds = [curvature.bounds(C) for C in (here, here + width)]
+        curvature = Curvature(self.effort, self.sizes, self._shares(start + width / 2, (p + far) / 2), start, rate)
+        bounds = [curvature.bounds(C) for C in (start, start + width)]
         K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
         turn = number(rate * width).exp()
         good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
             high(turn * number(far)) + K * eighth, low(turn**2 * number(near)) - less * eighth, goal
         )
-        good = good or all(self._within(x + self.K * eighth, y - 2 * self.K * eighth, goal) for x, y in (ends, found))
+        good = good or all(self._within(x + self.K * eighth, y - 2 * self.K * eighth, goal) for x, y in (ends, beyond))
         # Where the room to the goal at the next cell's ends is as now, or shrinks as it did, relative to R.
         bend = float(min(_HUGE, less / r + 2 * K / p))
-        now, then = (float(max(Fraction(0), 1 - x * x / (goal * self.q * y))) for x, y in (ends, found))
+        now, then = (float(max(Fraction(0), 1 - x * x / (goal * self.q * y))) for x, y in (ends, beyond))
         if not good:
             return False, 0.9 * sqrt(8 * min(now, then) / bend)
         slope, wide = (then - now) / float(width), 2 * float(width)
@@ -248,12 +251,12 @@ class Search:
             best, missed, C = inf, 0, start
             while C < _FURTHEST and missed < 3:
                 try:
-                    found = self._beyond(C, orders)
+                    bound = self._beyond(C, orders)
                 except Undecided:
-                    found = Fraction(1)
-                if found <= goal:
+                    bound = Fraction(1)
+                if bound <= goal:
                     return C
-                best, missed = (float(found), 0) if found < best or self.query else (best, missed + (best < 1))
+                best, missed = (float(bound), 0) if bound < best or self.query else (best, missed + (best < 1))
                 C = Fraction(round(C * 5 / 4 * _GRID) + 1, _GRID)
         return None
 
@@ -312,11 +315,11 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
                 return best, min(goal, search.most)
             level = max(level, failed)
             if not probed:
-                probed, found = True, [(*search.surely(C * factor), C * factor) for factor in _PROBED]
-                level = max(level, *(more for _, more, _ in found))
-                less, _, where = max(found)
+                probed, others = True, [(*search.surely(C * factor), C * factor) for factor in _PROBED]
+                level = max(level, *(more for _, more, _ in others))
+                less, _, best_C = max(others)
                 if less > best:
-                    best, C, slacks = less, where, list(_SLACKS)
+                    best, C, slacks = less, best_C, list(_SLACKS)
         return best, search.most
 
 

@@ -1,3 +1,5 @@
+# C is the paper's letter, and no constant.
+# pyright: reportConstantRedefinition=false
 r"""About how much attention by sign encodings can gain, and where: in double precision, and only to know where to look.
 
 With h_i = e^{C(v_i − σ|u|²)}, its sums over the selected, a, and over the others, b, have first and second moments in

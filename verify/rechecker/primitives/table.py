@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial, prod
-from typing import Any
+from typing import TypeAlias
 
 from flint import ctx
 
@@ -15,7 +15,8 @@ from .attention_gain import MOST, Sizes, gain, least_dimension
 _HIGHEST_MOMENT = 200
 
 
-Enclosure = tuple[Fraction, Fraction]
+Enclosure: TypeAlias = tuple[Fraction, Fraction]
+Value: TypeAlias = Fraction | Enclosure
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,14 @@ def marchenko_pastur_moment(effort: Effort, order: Fraction, ratio: Fraction) ->
     row = [Fraction(1)]
     for _ in range(int(order)):
         effort.spend(sum(5 + 3 * work(x, ratio) for x in row))
-        diagonal = [x * (1 + ratio if j else 1) for j, x in enumerate(row)]
+        diagonal = [x * (1 + ratio) if j else x for j, x in enumerate(row)]
         row = [
-            (diagonal[j] if j < len(row) else 0)
+            (diagonal[j] if j < len(row) else Fraction(0))
             + (row[j - 1] if j else 0)
             + (ratio * row[j + 1] if j + 1 < len(row) else 0)
             for j in range(len(row) + 1)
         ]
-    return Fraction(row[0])
+    return row[0]
 
 
 def three_layer_loss(effort: Effort, samples: Fraction, size: Fraction, *weights: Fraction) -> Fraction:
@@ -96,7 +97,7 @@ def three_layer_loss(effort: Effort, samples: Fraction, size: Fraction, *weights
     """
     *steps, first, second = weights
     points = [Fraction(k) for k in range(14)]
-    table = []
+    table: list[Fraction] = []
     for s in points:
         g = r = Fraction(1)
         for step, rate in zip(steps, (first, second, Fraction(0)), strict=True):
@@ -108,15 +109,17 @@ def three_layer_loss(effort: Effort, samples: Fraction, size: Fraction, *weights
         for j in range(13, k - 1, -1):
             effort.spend(2 + work(table[j], table[j - 1]))
             table[j] = (table[j] - table[j - 1]) / k
-    found: list[Fraction] = []
+    polynomial: list[Fraction] = []
     for difference, point in zip(reversed(table), reversed(points), strict=True):
         # Horner's rule in Newton's form: times s − point, plus the difference.
-        effort.spend(5 * len(found) + sum(work(c, point) for c in found))
-        found = [x - point * y for x, y in zip([Fraction(0), *found], [*found, Fraction(0)], strict=True)]
-        found[0] += difference
+        effort.spend(5 * len(polynomial) + sum(work(c, point) for c in polynomial))
+        shifted = zip([Fraction(0), *polynomial], [*polynomial, Fraction(0)], strict=True)
+        polynomial = [x - point * y for x, y in shifted]
+        polynomial[0] += difference
     moments = [wishart_trace_moment(effort, Fraction(k), samples, size) for k in range(27)]
-    effort.spend(196 * (5 + 3 * max(work(c, m) for c in found for m in moments)))
-    return sum((x * y * moments[i + j] for i, x in enumerate(found) for j, y in enumerate(found)), Fraction(0))
+    effort.spend(196 * (5 + 3 * max(work(c, m) for c in polynomial for m in moments)))
+    square = (x * y * moments[i + j] for i, x in enumerate(polynomial) for j, y in enumerate(polynomial))
+    return sum(square, Fraction(0))
 
 
 _MOST_SELECTED, _LARGEST_C, _NARROW = 64, 10**4, Fraction(1, 2**40)
@@ -142,10 +145,10 @@ def _attention(effort: Effort, sizes: Sizes, C: Fraction, power: int) -> Enclosu
         return Fraction(1), Fraction(1)
     lower, upper = Fraction(0), Fraction(1)
     with ctx.workprec(BITS):
-        at = Attention(effort, sizes, C)
+        means = Attention(effort, sizes, C)
         for orders in (ORDERS[1], ORDERS[-1]):
             try:
-                below, above = at.selected(orders) if power == 1 else at.squares(orders)
+                below, above = means.selected(orders) if power == 1 else means.squares(orders)
             except Undecided:
                 continue
             lower, upper = max(lower, low(below)), min(upper, high(above))
@@ -194,31 +197,35 @@ PRIMITIVES = {
 """By name and version."""
 
 _MOST_KEPT = 1000
-_kept: dict[tuple[str, tuple[Fraction, ...]], tuple[Any, float]] = {}
+_kept: dict[tuple[str, tuple[Fraction, ...]], tuple[Value, float]] = {}
 
 
 def enclosure(effort: Effort, name: str, arguments: tuple[Fraction, ...]) -> Enclosure:
-    """Return an enclosing primitive's bounds; what is kept from before costs what it cost then."""
-    encloses = PRIMITIVES[name].encloses
-    assert encloses is not None
-    return _found(effort, name, encloses, arguments)
+    """Return an enclosing primitive's bounds; what is kept from before costs what it cost then.
+
+    Raises Rejected where the primitive has no value.
+    """
+    bounds = _value(effort, name, PRIMITIVES[name].encloses, arguments)
+    assert not isinstance(bounds, Fraction)
+    return bounds
 
 
 def exact_value(effort: Effort, name: str, arguments: tuple[Fraction, ...]) -> Fraction:
     """Return a primitive's rational value, likewise."""
-    value = PRIMITIVES[name].value
-    assert value is not None
-    return _found(effort, name, value, arguments)
+    value = _value(effort, name, PRIMITIVES[name].value, arguments)
+    assert isinstance(value, Fraction)
+    return value
 
 
-def _found(effort: Effort, name: str, function: Callable[..., Any], arguments: tuple[Fraction, ...]) -> Any:
-    if (name, arguments) not in _kept:
-        before = effort.left
-        found = function(effort, *arguments)
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[name, arguments] = found, before - effort.left
-        return found
-    found, cost = _kept[name, arguments]
-    effort.spend(cost)
-    return found
+def _value(effort: Effort, name: str, function: Callable[..., Value] | None, arguments: tuple[Fraction, ...]) -> Value:
+    if (name, arguments) in _kept:
+        value, cost = _kept[name, arguments]
+        effort.spend(cost)
+        return value
+    assert function is not None
+    before = effort.left
+    value = function(effort, *arguments)
+    if len(_kept) >= _MOST_KEPT:
+        _kept.clear()
+    _kept[name, arguments] = value, before - effort.left
+    return value

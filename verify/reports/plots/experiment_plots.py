@@ -5,12 +5,13 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from verify.runs.experiments import ExperimentResult
+from verify.runs.measurements import Curve, HeatMap, Predicted
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.runs.experiments import ExperimentResult
-    from verify.runs.measurements import Curve, HeatMap, Predicted
 
 # Wong, Points of view: Color blindness, Nature Methods 8 (2011): told apart with every kind of colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -21,10 +22,15 @@ _THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 # From brown over white to blue-green: no red beside green, and dark at both ends.
 _DIVERGING = "BrBG"
 _COLUMNS = 3
+"""Panels beside each other, at most: they are 13.8 inches wide."""
 _LETTERS = 60
 """Of the settings, on a line above each column."""
 _LETTERS_OF_AXIS = 38
-_WIDTH, _HEIGHT = 4.6, 3.6
+"""Of a line of the label of a vertical axis, which is broken beyond that."""
+_WIDTH = 4.6
+"""Of a panel, in inches."""
+_HEIGHT = 3.6
+"""Of a panel, in inches."""
 _FEW = 6
 """Whole numbers that each get a tick."""
 _MARKED = 12
@@ -33,22 +39,24 @@ _MARKED = 12
 Axis = tuple[str, str]
 
 
-def panels(result: "ExperimentResult") -> "dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]]":
+def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]]:
     """Return the curves, and what theory says of them, by what is on their axes."""
-    found: dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]] = {}
+    groups: dict[Axis, tuple[dict[str, Curve], dict[str, Predicted]]] = {}
     for name, curve in result.curves.items():
-        found.setdefault((curve.over, curve.quantity), ({}, {}))[0][name] = curve
+        groups.setdefault((curve.over, curve.quantity), ({}, {}))[0][name] = curve
     for name, said in result.theory.items():
-        if (said.over, said.quantity) in found:
-            found[said.over, said.quantity][1][name] = said
-    return found
+        if (said.over, said.quantity) in groups:
+            groups[said.over, said.quantity][1][name] = said
+    return groups
 
 
-def draw(result: "ExperimentResult") -> "Figure":
+def draw(result: ExperimentResult) -> "Figure":
     """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps."""
+    # Matplotlib is heavy: it is loaded where something is drawn.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    # It loads SymPy, which a simulation does without.
     from verify.reports.text import assignments_text
 
     groups = panels(result)
@@ -62,41 +70,36 @@ def draw(result: "ExperimentResult") -> "Figure":
     for place, ((over, quantity), (curves, theory)) in enumerate(groups.items(), start=1):
         label = textwrap.fill(quantity, _LETTERS_OF_AXIS) if "\n" not in quantity else quantity
         _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=label), curves, theory)
-    for place, (name, found) in enumerate(result.heat_maps.items(), start=len(groups) + 1):
-        _heat(figure.add_subplot(rows, columns, place), name, found)
+    for place, (name, heat_map) in enumerate(result.heat_maps.items(), start=len(groups) + 1):
+        _heat(figure.add_subplot(rows, columns, place), name, heat_map)
     figure.suptitle("\n".join(heading), fontsize="small")
     return figure
 
 
-def _title(result: "ExperimentResult") -> str:
+def _title(result: ExperimentResult) -> str:
     said = ["means and 95 % confidence bands"] if result.curves else []
     said += ["theory in black"] if any(theory for _, theory in panels(result).values()) else []
     said += ["heat maps"] if result.heat_maps else []
     return f"{result.experiment}: {', '.join(said)}"
 
 
-def _lines(axes: "Axes", curves: "dict[str, Curve]", theory: "dict[str, Predicted]") -> None:
+def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted]) -> None:
     if any(curve.logarithmic for curve in curves.values()):
         _logarithmic(axes)
     for i, (name, curve) in enumerate(curves.items()):
         body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]
-        axes.plot(
-            body["at"],
-            body["value"],
-            color=colour,
-            linestyle=_LINES[i % len(_LINES)],
-            marker=_MARKS[i % len(_MARKS)],
-            markersize=4,
-            markevery=max(1, len(body["at"]) // _MARKED),
-            label=name.replace("_", " "),
-        )
+        marks = {"marker": _MARKS[i % len(_MARKS)], "markersize": 4, "markevery": max(1, len(body["at"]) // _MARKED)}
+        style = {"color": colour, "linestyle": _LINES[i % len(_LINES)], "label": name.replace("_", " ")}
+        axes.plot(body["at"], body["value"], **marks, **style)
         axes.fill_between(body["at"], body["lower"], body["upper"], color=colour, alpha=0.25, linewidth=0)
     for i, (name, said) in enumerate(theory.items()):
         middle = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)]
         line = _THEORY_LINES[i % len(_THEORY_LINES)]
-        axes.plot(said.at, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " "))
-        axes.fill_between(said.at, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
-    points = {point for curve in curves.values() for point in curve.at}
+        axes.plot(
+            said.points, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " ")
+        )
+        axes.fill_between(said.points, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
+    points = {point for curve in curves.values() for point in curve.points}
     if len(points) <= _FEW and all(point == int(point) for point in points):
         # A few whole numbers, such as sizes: nothing is between them.
         axes.set_xticks(sorted(points))
@@ -116,24 +119,24 @@ def _logarithmic(axes: "Axes") -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _heat(axes: "Axes", name: str, found: "HeatMap") -> None:
+def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    most = max(abs(number) for row in found.values for number in row) or 1.0
-    shape = len(found.values), len(found.values[0])
+    most = max(abs(number) for row in heat_map.values for number in row) or 1.0
+    shape = len(heat_map.values), len(heat_map.values[0])
     # A matrix that is far from square would be a thread.
     aspect = "equal" if max(shape) <= 2 * min(shape) else "auto"
-    image = axes.imshow(found.values, cmap=_DIVERGING, vmin=-most, vmax=most, aspect=aspect, interpolation="nearest")
+    image = axes.imshow(heat_map.values, cmap=_DIVERGING, vmin=-most, vmax=most, aspect=aspect, interpolation="nearest")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.set_title(name.replace("_", " "), fontsize="medium")
-    axes.set_xlabel(found.columns)
-    axes.set_ylabel(found.rows)
+    axes.set_xlabel(heat_map.columns)
+    axes.set_ylabel(heat_map.rows)
     assert axes.figure is not None
-    axes.figure.colorbar(image, ax=axes, label=found.quantity)
+    axes.figure.colorbar(image, ax=axes, label=heat_map.quantity)
 
 
-def plotted(result: "ExperimentResult") -> bytes:
+def plotted(result: ExperimentResult) -> bytes:
     """Return the figure as a PNG."""
     target = io.BytesIO()
     draw(result).savefig(target, format="png", dpi=120)

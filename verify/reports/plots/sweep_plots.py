@@ -12,13 +12,13 @@ from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
 from verify.language.expressions import enclosed_applications
 from verify.reports.text import assignments_text
+from verify.runs.sweeps.grids import Axis
+from verify.runs.sweeps.sweep import SweepResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.runs.sweeps.grids import Axis
-    from verify.runs.sweeps.sweep import SweepResult
 
 # Wong's colours, as in `verify.reports.plots.experiment_plots`; the marks tell the outcomes apart without them.
 STYLES = {
@@ -30,7 +30,10 @@ STYLES = {
 _LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 _FINE = 241
 """Points of an axis on which the sign of a slack is looked at."""
-_SIZE, _SMALLEST = 3600.0, 2.0
+_SIZE = 3600.0
+"""Points squared: nine times this over the square of the longer axis's values is the area of a phase diagram's mark."""
+_SMALLEST = 2.0
+"""Least area of a mark, in points squared."""
 _EDGE = 0.04
 """How far an axis goes beyond its values, as a part of its width."""
 _DRAWN = Fraction(10) ** 150
@@ -39,7 +42,7 @@ _ROOM = 1.6
 """Spread of margins, in powers of ten, beyond which their axis is logarithmic on both sides of 0."""
 
 
-def why_no_plot(result: "SweepResult") -> str:
+def why_no_plot(result: SweepResult) -> str:
     """Return why there is no plot of a sweep: "" where there is one, over one or two parameters."""
     if len(result.grid.axes) > 2:
         return "no plot is drawn: that is for one or two parameters"
@@ -50,12 +53,13 @@ def why_no_plot(result: "SweepResult") -> str:
     return ""
 
 
-def draw(result: "SweepResult") -> "Figure":
+def draw(result: SweepResult) -> "Figure":
     """Return the figure of a sweep over one or two parameters.
 
     The claim's outcome at each instance, in scope (filled) or not (open); dashed, where a hypothesis begins to fail;
     solid, what theory says beyond them.
     """
+    # Matplotlib is heavy: it is loaded where something is drawn.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -67,23 +71,16 @@ def draw(result: "SweepResult") -> "Figure":
     return figure
 
 
-def _phases(result: "SweepResult", figure: "Figure") -> None:
+def _phases(result: SweepResult, figure: "Figure") -> None:
     across, up = result.grid.axes
     axes = figure.add_subplot(xlabel=_named(across), ylabel=_named(up))
     places = {axis.name: _places(axis) for axis in (across, up)}
-    found: dict[tuple[str, bool], list[tuple[float, float]]] = {}
+    points_of: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     for point, row in result.rows():
-        where = (places[across.name][point[across.name]], places[up.name][point[up.name]])
-        found.setdefault((row["claim"] or "no_instance", bool(row["in_scope"])), []).append(where)
+        place = (places[across.name][point[across.name]], places[up.name][point[up.name]])
+        points_of.setdefault((row["claim"] or "no_instance", bool(row["in_scope"])), []).append(place)
     size = min(60.0, max(_SMALLEST, _SIZE / max(1, *(len(axis.values) for axis in (across, up))) ** 2 * 9))
-    for outcome, (colour, mark) in STYLES.items():
-        for in_scope in (True, False):
-            if points := found.get((outcome, in_scope)):
-                xs, ys = np.array(points).T
-                said = _said(outcome, in_scope=in_scope)
-                face = colour if in_scope else "none"
-                edge = {"facecolors": face, "edgecolors": colour} if mark != "." else {"color": colour}
-                axes.scatter(xs, ys, s=size, marker=mark, linewidths=1.0, label=said, rasterized=True, **edge)
+    _mark(axes, points_of, s=size, linewidths=1.0, rasterized=True)
     for i, (label, slack, own) in enumerate(_slacks(result)):
         mesh = [_fine(axis) for axis in (across, up)]
         level = np.array([[slack({across.name: x, up.name: y}) for x in mesh[0]] for y in mesh[1]])
@@ -96,30 +93,27 @@ def _phases(result: "SweepResult", figure: "Figure") -> None:
     _legend(figure, axes)
 
 
-def _margins(result: "SweepResult", figure: "Figure") -> None:
+def _margins(result: SweepResult, figure: "Figure") -> None:
     (axis,) = result.grid.axes
-    at, places = {}, _places(axis)
+    margins, places = {}, _places(axis)
     for point, row in result.rows():
         for clause in row["clauses"]:
             margin = clause.get("margin_float")
             state = {True: "verified", False: "refuted", None: "inconclusive"}[clause["holds"]]
             filled = bool(row["in_scope"])
             if margin is not None and math.isfinite(margin):
-                at.setdefault(clause["label"], []).append((places[point[axis.name]], margin, state, filled))
+                margins.setdefault(clause["label"], []).append((places[point[axis.name]], margin, state, filled))
     axes = figure.add_subplot(xlabel=_named(axis), ylabel="margin (positive where a clause holds with room)")
-    for i, (label, points) in enumerate(at.items()):
+    for i, (label, points) in enumerate(margins.items()):
         style = {"color": "#555555", "linestyle": ("-", "--", "-.", ":")[i % 4], "linewidth": 1.0}
         axes.plot([p[0] for p in points], [p[1] for p in points], label=label, zorder=1, **style)
-    marks = [point for points in at.values() for point in points]
-    for outcome, (colour, mark) in STYLES.items():
-        for in_scope in (True, False):
-            if some := [(x, margin) for x, margin, *kind in marks if kind == [outcome, in_scope]]:
-                face = {"facecolors": colour if in_scope else "none", "edgecolors": colour}
-                axes.scatter(
-                    *zip(*some, strict=True), s=22, marker=mark, label=_said(outcome, in_scope=in_scope), **face
-                )
+    points_of: dict[tuple[str, bool], list[tuple[float, float]]] = {}
+    for points in margins.values():
+        for x, margin, *kind in points:
+            points_of.setdefault(tuple(kind), []).append((x, margin))
+    _mark(axes, points_of, s=22)
     _scale(axis, axes.set_xscale, axes.set_xlim, axes.set_xticks)
-    sizes = [abs(margin) for points in at.values() for _, margin, *_ in points if margin]
+    sizes = [abs(margin) for points in margins.values() for _, margin, *_ in points if margin]
     if sizes and math.log10(max(sizes)) - math.log10(min(sizes)) > _ROOM:
         axes.set_yscale("symlog", linthresh=min(sizes))
     axes.axhline(0.0, color="#000000", linewidth=0.8)
@@ -134,7 +128,18 @@ def _margins(result: "SweepResult", figure: "Figure") -> None:
     _legend(figure, axes)
 
 
-def _slacks(result: "SweepResult") -> Iterator[tuple[str, Callable[[Mapping[str, float]], float], bool]]:
+def _mark(axes: "Axes", points_of: Mapping[tuple[str, bool], list[tuple[float, float]]], **style: Any) -> None:
+    """Mark points by the outcome there, filled where they are in scope."""
+    for outcome, (colour, mark) in STYLES.items():
+        for in_scope in (True, False):
+            if points := points_of.get((outcome, in_scope)):
+                label = outcome.replace("_", " ") + ("" if in_scope or outcome == "no_instance" else ", out of scope")
+                colours = {"facecolors": colour if in_scope else "none", "edgecolors": colour}
+                colours = {"color": colour} if mark == "." else colours
+                axes.scatter(*zip(*points, strict=True), marker=mark, label=label, **colours, **style)
+
+
+def _slacks(result: SweepResult) -> Iterator[tuple[str, Callable[[Mapping[str, float]], float], bool]]:
     """Yield a label, the slack at floats of the swept parameters, and whether it is the theorem's own hypothesis."""
     if not all(axis.is_number for axis in result.grid.axes):
         return
@@ -144,14 +149,14 @@ def _slacks(result: "SweepResult") -> Iterator[tuple[str, Callable[[Mapping[str,
     others = [(f"{h.label}: {h.statement} ({name})", h, False) for name, h in result.theorem.boundaries.items()]
     for label, hypothesis, mine in (*own, *others):
         slack = statement.expand(hypothesis.slack)
-        if {symbol.name for symbol in slack.free_symbols} <= known and not enclosed_applications(slack):
+        if {symbol.name for symbol in slack.free_symbols} <= known and not enclosed_applications(slack):  # pyright: ignore[reportAttributeAccessIssue]
 
-            def value(at: Mapping[str, float], slack: Any = slack) -> float:
+            def value(point: Mapping[str, float], slack: Any = slack) -> float:
                 try:
-                    (found,) = scan_values((slack,), {**result.given, **at})
+                    (number,) = scan_values((slack,), {**result.given, **point})
                 except (UndefinedError, UndecidedError, ArithmeticError, ValueError):
                     return math.nan
-                return math.nan if isinstance(found, complex) else found
+                return math.nan if isinstance(number, complex) else number
 
             yield label, value, mine
 
@@ -161,16 +166,12 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
         figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
 
 
-def _said(outcome: str, *, in_scope: bool) -> str:
-    return outcome.replace("_", " ") + ("" if in_scope or outcome == "no_instance" else ", out of scope")
-
-
-def _places(axis: "Axis") -> dict[Any, float]:
+def _places(axis: Axis) -> dict[Any, float]:
     """Return where each value of an axis is drawn: a number where it is, a word at its number."""
     return {value: float(value) if axis.is_number else float(i) for i, value in enumerate(axis.values)}  # type: ignore[arg-type]
 
 
-def _fine(axis: "Axis") -> np.ndarray:
+def _fine(axis: Axis) -> np.ndarray:
     """Return points over the whole width of an axis, a little beyond its values."""
     ends = [float(min(axis.values)), float(max(axis.values))]  # type: ignore[arg-type,type-var]
     if axis.spacing == "log":
@@ -180,11 +181,11 @@ def _fine(axis: "Axis") -> np.ndarray:
     return np.linspace(ends[0] - room, ends[1] + room, _FINE)
 
 
-def _named(axis: "Axis") -> str:
+def _named(axis: Axis) -> str:
     return f"{axis.name}: {axis.parameter.meaning}"
 
 
-def _scale(axis: "Axis", scale: Callable[[str], Any], limits: Callable[..., Any], ticks: Callable[..., Any]) -> None:
+def _scale(axis: Axis, scale: Callable[[str], Any], limits: Callable[..., Any], ticks: Callable[..., Any]) -> None:
     if axis.spacing == "log":
         scale("log")
     if not axis.is_number:
@@ -194,7 +195,7 @@ def _scale(axis: "Axis", scale: Callable[[str], Any], limits: Callable[..., Any]
         limits(fine[0], fine[-1])
 
 
-def plotted(result: "SweepResult") -> bytes:
+def plotted(result: SweepResult) -> bytes:
     """Return the figure as a PNG."""
     target = io.BytesIO()
     draw(result).savefig(target, format="png", dpi=120)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -17,6 +17,7 @@ from sympy.core.relational import Relational
 
 from verify.checking.check import check
 from verify.checking.reported_values import ValueLargest, ValueWhere
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.instances import parse
@@ -24,13 +25,9 @@ from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.running_errors import SAFETY, Estimate, Estimates
 from verify.evaluation.values import holds, symbols_by_name
 from verify.language.expressions import enclosed_applications
-from verify.language.statement import Hypothesis
+from verify.language.statement import ClauseData, Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, json_numbers
 from verify.runs.sweeps.rows import Effort, Point, Row
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-    from verify.language.statement import ClauseData, Statement
 
 _NEAR = 1e-9
 """Relative error up to which the float of a reported value is shown; what is less known is left to the exact check."""
@@ -43,11 +40,11 @@ class Scan:
     `checked` has, by whether it is in scope, one instance's exact check: what is proved there is proved for all.
     """
 
-    theorem: "Theorem"
-    statement: "Statement"
+    theorem: Theorem
+    statement: Statement
     names: tuple[str, ...]
     relations: Callable[..., Any]
-    clauses: tuple["ClauseData", ...]
+    clauses: tuple[ClauseData, ...]
     values: Mapping[str, Any]
     sides: Callable[..., Any]
     checked: dict[bool, CheckResult] = field(default_factory=dict)
@@ -56,15 +53,15 @@ class Scan:
         """Return a row for each instance that is decided here, None for the others."""
         started = time.monotonic()
         scopes = [self._scope(point) for point in points]
-        found: list[Row | None] = [None] * len(points)
+        rows: list[Row | None] = [None] * len(points)
         for in_scope in (True, False):
             places = [i for i, scope in enumerate(scopes) if scope is in_scope]
             if places:
                 chosen = [points[i] for i in places]
                 for i, row in zip(places, self._rows_in_scope(chosen, effort, in_scope=in_scope), strict=True):
-                    found[i] = row
-        share = (time.monotonic() - started) / max(1, sum(row is not None for row in found))
-        return [row and {**row, "seconds": round(share, 6)} for row in found]
+                    rows[i] = row
+        share = (time.monotonic() - started) / max(1, sum(row is not None for row in rows))
+        return [row and {**row, "seconds": round(share, 6)} for row in rows]
 
     def _scope(self, point: Point) -> bool | None:
         """Return whether an instance is in scope, exactly; None for what is none, and for what is not rational."""
@@ -83,52 +80,50 @@ class Scan:
     def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> Iterator[Row | None]:
         if in_scope not in self.checked:
             self.checked[in_scope] = check(self.theorem, points[0], seconds=effort.seconds, seed=effort.seed)
-        one = self.checked[in_scope]
-        if one.interrupted:
+        checked = self.checked[in_scope]
+        if checked.interrupted:
             del self.checked[in_scope]
             raise KeyboardInterrupt
-        proved = {clause.label: clause for clause in one.clauses if clause.evidence is Evidence.PROVED}
-        scanned = {clause.label for clause in self.clauses}
-        if None in one.rests_on.values() or any(c.label not in proved and c.label not in scanned for c in one.clauses):
+        proved = {clause.label: clause for clause in checked.clauses if clause.evidence is Evidence.PROVED}
+        decidable = proved.keys() | {clause.label for clause in self.clauses}
+        if None in checked.rests_on.values() or any(clause.label not in decidable for clause in checked.clauses):
             yield from (None for _ in points)
             return
         arithmetic = Estimates()
         with np.errstate(all="ignore"):
             try:
                 inputs = [arithmetic.numbers([point[name] for point in points]) for name in self.names]
-                found = [_spread(part, len(points)) for part in self.sides(*inputs)]
+                estimates = [_spread(part, len(points)) for part in self.sides(*inputs)]
             except (UndefinedError, OverflowError, ZeroDivisionError):
                 yield from (None for _ in points)
                 return
-            margins = {}
-            for clause, low, high in zip(self.clauses, found[::2], found[1::2], strict=False):
-                margins[clause.label] = high - low
+            sides = zip(self.clauses, estimates[::2], estimates[1::2], strict=False)
+            margins = {clause.label: high - low for clause, low, high in sides}
             good = np.ones(len(points), dtype=bool)
             for label, margin in margins.items():
                 # Of a proved clause too: JSON has no infinity.
                 good &= np.isfinite(margin.value) & np.isfinite(SAFETY * margin.error)
                 good &= True if label in proved else margin.sign()[0]
-            values, known = self._values(found[2 * len(self.clauses) :], len(points))
+            values, known = self._values(estimates[2 * len(self.clauses) :], len(points))
         good = good & known
-        evidence = Evidence.weakest([*(e for e in one.rests_on.values() if e), *(
-            Evidence.PROVED if clause.label in proved else Evidence.COMPUTED for clause in one.clauses
-        )])  # fmt: skip
+        own = [Evidence.PROVED if clause.label in proved else Evidence.COMPUTED for clause in checked.clauses]
+        evidence = Evidence.weakest([*filter(None, checked.rests_on.values()), *own])
         outcome = Outcome.VERIFIED if in_scope else Outcome.OUT_OF_SCOPE
         shared = {"in_scope": in_scope, "outcome": outcome, "claim": Outcome.VERIFIED, "evidence": evidence}
         for i, point in enumerate(points):
             if not good[i]:
                 yield None
                 continue
-            clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in one.clauses]
+            clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in checked.clauses]
             shown = {name: value for named in values for name, value in named(i).items()}
             instance = {"instance": json_numbers({p.name: point[p.name] for p in self.statement.parameters})}
             yield {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
 
     def _values(
-        self, found: Sequence[Estimate], count: int
+        self, estimates: Sequence[Estimate], count: int
     ) -> tuple[list[Callable[[int], dict[str, Any]]], np.ndarray]:
         """Return what reads each value's float at a place, and where all of them are known."""
-        parts, good = iter(found), np.ones(count, dtype=bool)
+        parts, good = iter(estimates), np.ones(count, dtype=bool)
         readers = []
         for name, value in self.values.items():
             if isinstance(value, Relational):
@@ -136,9 +131,9 @@ class Scan:
                 readers.append(lambda i, name=name, held=held: {name: bool(held[i])})
             elif isinstance(value, ValueLargest):
                 many = [next(parts) for _ in value.expressions]
-                numbers = np.max([one.value for one in many], axis=0)
+                numbers = np.max([one.value for one in many], axis=0)  # pyright: ignore[reportCallIssue]
                 # The largest is known where none of them could be it and is known less well.
-                known = Estimate(numbers, np.max([one.error for one in many], axis=0)).known(_NEAR)
+                known = Estimate(numbers, np.max([one.error for one in many], axis=0)).known(_NEAR)  # pyright: ignore[reportCallIssue]
                 readers.append(lambda i, name=name, x=numbers: {name: None, f"{name}_float": float(x[i])})
             else:
                 numbers, known = np.full(count, np.nan), np.ones(count, dtype=bool)
@@ -168,7 +163,7 @@ def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dic
     if margin is None:
         body |= {"margin": 0, "margin_float": 0.0, "error": 0, "error_float": 0.0}
     else:
-        body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}
+        body |= {"margin_float": float(margin.value[i]), "error_float": SAFETY * float(margin.error[i])}  # pyright: ignore[reportIndexIssue]
     unchecked = "" if proved else "decided in float64"
     return {**body, "rechecked": proved, "unchecked": unchecked, "detail": "", "witness": {}}
 
@@ -201,7 +196,7 @@ def _value_parts(value: Any) -> list[sp.Basic]:
     raise TheoremError(f"{type(value).__name__}: not a value that is scanned")
 
 
-def scan_of(theorem: "Theorem", point: Point) -> Scan | None:
+def scan_of(theorem: Theorem, point: Point) -> Scan | None:
     """Return the scan of a theorem at the words of an instance, None where it cannot be scanned."""
     try:
         instance = parse(theorem.statement, point)
@@ -236,14 +231,14 @@ def _compiled(expressions: Sequence[sp.Basic], names: Mapping[str, sp.Symbol]) -
     return compile_program(expressions, tuple(names.values()))
 
 
-def _scannable(clause: "ClauseData", statement: "Statement", numbers: set[str]) -> bool:
+def _scannable(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:
     if isinstance(clause.relation, sp.Eq | None):
         return False
     sides = sp.Tuple(*(statement.expand(side) for side in clause.relation.args))
     return set(symbols_by_name(sides)) <= numbers
 
 
-def _upward(clause: "ClauseData") -> tuple[sp.Basic, sp.Basic]:
+def _upward(clause: ClauseData) -> tuple[sp.Basic, sp.Basic]:
     """Return a clause's sides, the one that is to be the smaller first."""
     assert clause.relation is not None
     left, right = clause.relation.args

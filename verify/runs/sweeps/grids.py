@@ -64,15 +64,15 @@ class Grid:
 
 def read_over(words: Sequence[str]) -> dict[str, str]:
     """Split `NAME=GRID` words; a word without `=` and a repeated name raise InputError."""
-    found: dict[str, str] = {}
+    grids: dict[str, str] = {}
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
         if not equals or not name:
             raise InputError("--over", word, "must have the form NAME=START:STOP:COUNT, NAME=…:log or NAME=v1,v2,…")
-        if name in found:
-            raise InputError("--over", word, f"{name} is given twice (first as {found[name]})")
-        found[name] = text
-    return found
+        if name in grids:
+            raise InputError("--over", word, f"{name} is given twice (first as {grids[name]})")
+        grids[name] = text
+    return grids
 
 
 def grid(parameters: Sequence[Parameter], over: Mapping[str, Any], given: Mapping[str, Any]) -> Grid:
@@ -160,9 +160,8 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
 
 
 def _count(parameter: Parameter, text: str, part: str) -> int:
-    if not (part.isascii() and part.isdigit()) or len(part) > len(str(LARGEST_INTEGER)):
-        raise InputError(parameter.name, text, f"COUNT must be an integer from 1 to {MOST_POINTS}")
-    if not 1 <= int(part) <= MOST_POINTS:
+    digits = part.isascii() and part.isdigit() and len(part) <= len(str(LARGEST_INTEGER))
+    if not (digits and 1 <= int(part) <= MOST_POINTS):
         raise InputError(parameter.name, text, f"COUNT must be an integer from 1 to {MOST_POINTS}")
     return int(part)
 

@@ -3,21 +3,15 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from verify.checking.theorem import Theorem
 from verify.outcomes import Evidence, Outcome, json_numbers
 from verify.runs.sweeps.rows import Point, Row
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-
-_FIELDS = {
-    *("instance", "in_scope", "outcome", "claim", "evidence", "clauses", "values", "detail", "error", "seconds"),
-}
-_OF_CLAUSE, _FLOATS_OF_CLAUSE = (
-    {"label", "holds", "evidence", "rechecked", "margin", "error", "unchecked", "detail", "witness"},
-    {"margin_float", "error_float"},
-)
+_FIELDS = {*("instance", "in_scope", "outcome", "claim", "evidence", "clauses", "values", "detail", "error", "seconds")}
+_OF_CLAUSE = {"label", "holds", "evidence", "rechecked", "margin", "error", "unchecked", "detail", "witness"}
+_FLOATS_OF_CLAUSE = {"margin_float", "error_float"}
 _EVIDENCE = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED]
 _CLAIMS = {Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE}
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+|(\.[0-9]+)?(e-?[0-9]+)?)")
@@ -26,7 +20,7 @@ _FLOATS_DIFFER = 2e-9
 COMPARED = ("in_scope", "outcome", "claim", "evidence", "holds", "values")
 
 
-def misfit(theorem: "Theorem", point: Point, row: Mapping[str, Any]) -> str:
+def misfit(theorem: Theorem, point: Point, row: Mapping[str, Any]) -> str:
     """Return why what is kept of an instance cannot be a row of it; "" where it may be one."""
     if missing := sorted(_FIELDS ^ set(row)):
         return f"{missing[0]}: a field too many or too few"
@@ -66,7 +60,7 @@ def _of_words(row: Mapping[str, Any]) -> str:
     return "" if row["in_scope"] is None or isinstance(row["in_scope"], bool) else "in_scope: must be true, false, null"
 
 
-def _of_clauses(theorem: "Theorem", clauses: list[dict[str, Any]]) -> str:
+def _of_clauses(theorem: Theorem, clauses: list[dict[str, Any]]) -> str:
     for clause in clauses:
         if not _OF_CLAUSE <= set(clause) <= _OF_CLAUSE | _FLOATS_OF_CLAUSE:
             return "clauses: a field too many or too few"
@@ -99,16 +93,16 @@ def _number(value: Any) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def _of_values(theorem: "Theorem", row: Mapping[str, Any]) -> str:
-    names = set(theorem.values)
-    found = set(row["values"])
-    if not names <= found <= names | {f"{name}_float" for name in names}:
+def _of_values(theorem: Theorem, row: Mapping[str, Any]) -> str:
+    if not _named(row["values"], set(theorem.values)):
         return "values: are not those of the theorem"
     parameters = {parameter.name for parameter in theorem.statement.parameters}
-    found = set(row["instance"])
-    if not parameters <= found <= parameters | {f"{name}_float" for name in parameters}:
-        return "instance: its names are not the parameters"
-    return ""
+    return "" if _named(row["instance"], parameters) else "instance: its names are not the parameters"
+
+
+def _named(values: Mapping[str, Any], names: set[str]) -> bool:
+    """Whether values have these names, their floats beside them or not."""
+    return names <= set(values) <= names | {f"{name}_float" for name in names}
 
 
 def _consistent(row: Mapping[str, Any]) -> str:
@@ -132,14 +126,14 @@ def _consistent(row: Mapping[str, Any]) -> str:
     return ""
 
 
-def differences(kept: Row, found: Row) -> Iterator[tuple[str, Any, Any]]:
+def differences(kept: Row, computed: Row) -> Iterator[tuple[str, Any, Any]]:
     """Yield what differs between a kept row and a new one of the same instance: by name, as kept and as found.
 
     In_scope, outcome, claim, evidence, what each clause says, and the values; floats that stand for themselves may
     differ by as much as is not known of them.
     """
     for name in COMPARED:
-        before, after = (_part(row, name) for row in (kept, found))
+        before, after = (_part(row, name) for row in (kept, computed))
         if not _same(before, after):
             yield name, before, after
 

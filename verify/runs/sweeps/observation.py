@@ -9,7 +9,7 @@ import numpy as np
 from verify.claims.context import expanded
 from verify.errors import InputError
 from verify.evaluation import many_runs
-from verify.evaluation.instances import check_domain
+from verify.evaluation.instances import check_domain, completed
 from verify.language.parameters import Value, parse_instance
 from verify.language.recursion import Dynamics
 from verify.outcomes import json_numbers, number_text
@@ -17,6 +17,7 @@ from verify.runs.sweeps.grids import grid
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
+    from verify.language.statement import Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,8 @@ def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], g
     over
         By a parameter's name its values, as in `verify.runs.sweeps.grids.grid`; nothing for one instance.
     given
-        The other parameters that the recursion uses; a word is the paper's where it is absent.
+        The other parameters that the recursion uses, but for those with a default; a word is the paper's where it is
+        absent.
 
     Raises
     ------
@@ -76,17 +78,18 @@ def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], g
     TheoremError
         For a recursion with primitives.
     """
-    words = {p.name: given.get(p.name, p.words[0]) for p in theorem.statement.parameters if p.words}
+    statement = theorem.statement
+    if swept := [p.name for p in statement.parameters if p.words and p.name in over]:
+        raise InputError("--over", swept[0], "is a word, which chooses the recursion: it may be given, and not swept")
+    words = {p.name: p.parse(given.get(p.name, p.words[0])) for p in statement.parameters if p.words}
     clause, recursion = _recursion(theorem, words)
     used = {symbol.name for symbol in many_runs.fixed_symbols(recursion)}
-    asked = used | given.keys() | over.keys()
-    known = {p.name for p in theorem.statement.parameters}
-    parameters = [p for p in theorem.statement.parameters if p.name in asked or asked - known]
-    points = grid(parameters, over, given).points() if over else [{}]
-    instances = tuple(parse_instance(parameters, {**given, **point}, partial=False) for point in points)
-    for instance in instances:
-        check_domain(theorem.statement, instance)
-    columns = {name: [float(instance[name]) for instance in instances] for name in sorted(used)}
+    points = grid(statement.parameters, over, given).points() if over else [{}]
+    instances = tuple(_instance(statement, words, {**given, **point}, used) for point in points)
+    try:
+        columns = {name: [float(instance[name]) for instance in instances] for name in sorted(used)}
+    except OverflowError:
+        raise InputError("observe", theorem.id, "has a value that is too large for float64") from None
     values = many_runs.observe(recursion, columns, steps).T
     return Observation(
         theorem=theorem.id,
@@ -96,6 +99,18 @@ def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], g
         instances=instances,
         values=np.broadcast_to(values, (len(instances), len(steps))),
     )
+
+
+def _instance(
+    statement: "Statement", words: dict[str, Value], given: Mapping[str, Any], used: set[str]
+) -> dict[str, Value]:
+    """Return what is given, and the defaults of what the recursion uses beside. Raises InputError for what lacks."""
+    named = parse_instance(statement.parameters, given, partial=True)
+    check_domain(statement, named)
+    whole = completed(statement, words | named)
+    if lacking := [p.name for p in statement.parameters if p.name in used and p.name not in whole]:
+        raise InputError(", ".join(lacking), "", "missing: the recursion needs a value")
+    return {name: value for name, value in whole.items() if name in used or name in given}
 
 
 def _recursion(theorem: "Theorem", words: Mapping[str, Any]) -> tuple[str, Dynamics]:

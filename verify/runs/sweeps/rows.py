@@ -7,17 +7,19 @@ statement, `outcome` and `claim` are null and `error` says why.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from verify.checking.check import check
+from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.language.parameters import Value
 from verify.outcomes import CheckResult, json_numbers
 from verify.runs.store import Key, settings_digest
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-
 DEVICE = "cpu"
+NO_INSTANCE = "no_instance"
+"""What a point counts as that breaks the statement's domain."""
+OUTCOMES = ("verified", "refuted", "inconclusive", NO_INSTANCE)
 Row = dict[str, Any]
 Point = Mapping[str, Value]
 
@@ -31,7 +33,7 @@ class Effort:
     certify: bool = False
 
 
-def key_of(theorem: "Theorem", instance: Point, effort: Effort, code: str) -> Key:
+def key_of(theorem: Theorem, instance: Point, effort: Effort, code: str) -> Key:
     """Return what a store knows a row by: statement, instance, effort, code, seed."""
     asked = {
         "statement": theorem.statement.digest,
@@ -42,10 +44,8 @@ def key_of(theorem: "Theorem", instance: Point, effort: Effort, code: str) -> Ke
     return Key(settings_digest(f"sweep {theorem.id}", settings), code, effort.seed, DEVICE)
 
 
-def checked_row(theorem: "Theorem", instance: Point, effort: Effort) -> Row:
+def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
     """Return the row of an instance by the exact check. Raises KeyboardInterrupt where Ctrl-C ended that."""
-    from verify.checking.check import check
-
     try:
         result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
     except InputError as error:

@@ -8,13 +8,14 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.checking.loading import reference_of
+from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.executor import LostError, cluster, needs
 from verify.language.parameters import Value, parse_instance
@@ -22,29 +23,17 @@ from verify.outcomes import json_numbers
 from verify.runs.store import Key, Store
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, misfit
-from verify.runs.sweeps.rows import Effort, Point, Row, key_of
-from verify.runs.sweeps.workers import (
-    Chunks,
-    Computed,
-    Failure,
-    Task,
-    code_of,
-    in_other_processes,
-    in_this_process,
-)
-
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
+from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
+from verify.runs.sweeps.workers import Chunks, Failure, Task, code_of, in_other_processes, in_this_process
 
 SECONDS = 10.0
 """Time budget of one instance."""
 _BLOCK = 500
+"""Instances whose rows are read at once: what is held is no more, however many there are."""
 _SHOWN = 3
 """Errors of ours, and differences, that are shown; all are counted."""
 _DEATHS = 3
 """How often processes of ours may die, with nothing done in between, before a sweep gives up."""
-NO_INSTANCE = "no_instance"
-OUTCOMES = ("verified", "refuted", "inconclusive", NO_INSTANCE)
 
 
 @dataclass(frozen=True)
@@ -73,7 +62,7 @@ class SweepResult:
     point that is no instance counts as `no_instance`. `rows` yields the rows in the grid's order from the store.
     """
 
-    theorem: "Theorem"
+    theorem: Theorem
     grid: Grid
     given: Mapping[str, Value]
     effort: Effort
@@ -104,7 +93,7 @@ class SweepResult:
     def rows(self) -> Iterator[tuple[Point, Row]]:
         """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
         for block in _blocks(self.grid.points(), _BLOCK):
-            keys = [_key(self.theorem, self.given, point, self.effort, self.code) for point in block]
+            keys = [key_of(self.theorem, {**self.given, **point}, self.effort, self.code) for point in block]
             kept = self.store.read_many(keys, damaged=True)
             for point, key in zip(block, keys, strict=True):
                 if key in kept and not misfit(self.theorem, {**self.given, **point}, kept[key]):
@@ -141,7 +130,7 @@ class SweepResult:
 
 
 def sweep(
-    theorem: "Theorem",
+    theorem: Theorem,
     over: Mapping[str, Any],
     given: Mapping[str, Any],
     *,
@@ -192,16 +181,17 @@ def sweep(
     points, fixed = _asked(theorem, over, given)
     if distributed:
         needs("joblib", "--scheduler" if scheduler else "--jobs", scheduler or jobs)
-    found = reference_of(theorem)
-    code = code_of(theorem, *found) if found else ""
-    if found is None and (store is not None or distributed):
+    reference = reference_of(theorem)
+    code = code_of(theorem, *reference) if reference else ""
+    if reference is None and (store is not None or distributed):
         raise InputError(theorem.id, "", "is in no module: other processes cannot load it, and no store can keep it")
     folder = None if store is not None and code else Path(tempfile.mkdtemp(prefix="sweep-"))
     try:
-        kept = _opened(store if folder is None else folder / "rows")
+        place = store if folder is None else folder / "rows"
+        kept = place if isinstance(place, Store) else Store(Path(place))
         run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell, recheck or 0.0)
         with cluster(scheduler) as client:
-            task = Task(*found, theorem.statement.digest, code, run.effort) if found else None
+            task = Task(*reference, theorem.statement.digest, code, run.effort) if reference else None
             run.run(task if distributed else None, jobs, client)
         result = _counted(run, time.monotonic() - started, temporary=folder is not None)
     except BaseException:
@@ -222,16 +212,12 @@ def _refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: fl
         raise InputError("recheck", recheck, "must be a share of the rows, a number > 0 and <= 1")
 
 
-def _opened(store: Store | Path | str) -> Store:
-    return store if isinstance(store, Store) else Store(Path(store))
-
-
 def _remove(folder: Path | None) -> None:
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _asked(theorem: "Theorem", over: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Grid, dict[str, Value]]:
+def _asked(theorem: Theorem, over: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Grid, dict[str, Value]]:
     """Return the grid and the fixed values, a word being the paper's where it is absent. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
@@ -249,15 +235,11 @@ def _blocks(points: Iterator[Point], size: int) -> Iterator[list[Point]]:
         yield block
 
 
-def _key(theorem: "Theorem", fixed: Point, point: Point, effort: Effort, code: str) -> Key:
-    return key_of(theorem, {**fixed, **point}, effort, code)
-
-
 @dataclass
 class _Run:
     """A sweep while it runs: only this writes to the store."""
 
-    theorem: "Theorem"
+    theorem: Theorem
     grid: Grid
     given: Mapping[str, Value]
     effort: Effort
@@ -286,7 +268,11 @@ class _Run:
             before, asked, self.answered = self.done, Counter[str](), 0
             points = self._missing(asked)
             try:
-                with contextlib.closing(self._parts(points, chunks, task, jobs, client)) as parts:
+                if task is None:
+                    parts = in_this_process(self.theorem, self.effort, points, chunks)
+                else:
+                    parts = in_other_processes(task, points, chunks, jobs=jobs, client=client)
+                with contextlib.closing(parts):
                     for part in parts:
                         chunks.took(part)
                         self._keep(part)
@@ -300,13 +286,6 @@ class _Run:
                 if asked["points"] == self.answered:
                     return
 
-    def _parts(
-        self, points: Iterator[Point], chunks: Chunks, task: Task | None, jobs: int, client: Any
-    ) -> Generator[Computed, None, None]:
-        if task is None:
-            return in_this_process(self.theorem, self.effort, points, chunks)
-        return in_other_processes(task, points, chunks, jobs=jobs, client=client)
-
     def _missing(self, asked: Counter[str]) -> Iterator[Point]:
         """Yield the instances that the store lacks, or has no fitting row of, but those that failed; block by block.
 
@@ -317,9 +296,8 @@ class _Run:
             points = [{**self.given, **point} for point in block]
             keys = [key_of(self.theorem, point, self.effort, self.code) for point in points]
             kept = self.store.read_many(keys, damaged=True)
-            fitting = {
-                k for p, k in zip(points, keys, strict=True) if k in kept and not misfit(self.theorem, p, kept[k])
-            }
+            asked_for = zip(points, keys, strict=True)
+            fitting = {k for point, k in asked_for if k in kept and not misfit(self.theorem, point, kept[k])}
             self.misfits |= {key.digest for key in kept.keys() - fitting}
             if i == self.looked:
                 self.looked += 1
@@ -368,9 +346,9 @@ class _Run:
         self.answered += len(part)
         self._tell(more)
 
-    def _differs(self, point: Point, kept: Row, found: Row) -> bool:
+    def _differs(self, point: Point, kept: Row, computed: Row) -> bool:
         """Whether a row comes out otherwise than it was kept; it is counted, and the first are noted."""
-        told = [{"what": name, "kept": before, "found": after} for name, before, after in differences(kept, found)]
+        told = [{"what": name, "kept": before, "found": after} for name, before, after in differences(kept, computed)]
         if told:
             self.differing += 1
             if len(self.differences) < _SHOWN:
@@ -398,20 +376,13 @@ def _shown(point: Mapping[str, Any]) -> str:
 def _counted(run: _Run, seconds: float, *, temporary: bool) -> SweepResult:
     """Return the result, its rows read once from the store and counted."""
     rechecked = Rechecked(run.share, len(run.compared), run.differing, tuple(run.differences))
+    same = ("theorem", "grid", "given", "effort", "store", "code", "served", "stopped", "replaced")
     result = SweepResult(
-        theorem=run.theorem,
-        grid=run.grid,
-        given=run.given,
-        effort=run.effort,
-        store=run.store,
-        code=run.code,
-        served=run.served,
+        **{name: getattr(run, name) for name in same},
         failures=tuple(run.failed.values())[:_SHOWN],
         failed=len(run.failed),
-        stopped=run.stopped,
         seconds=seconds,
         temporary=temporary,
-        replaced=run.replaced,
         rechecked=rechecked if run.share else None,
     )
     counts, claims, evidence = Counter[str](), Counter[tuple[bool | None, str]](), Counter[str]()

@@ -16,20 +16,22 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.checking.loading import load_theorem
+from verify.checking.theorem import Theorem
 from verify.errors import InputError, TheoremError
 from verify.executor import unordered
 from verify.runs.store import code_version
 from verify.runs.sweeps.float_rows import Scan, scan_of
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
 
-if TYPE_CHECKING:
-    from verify.checking.theorem import Theorem
-
 SECONDS_OF_CHUNK = 2.0
-_LARGEST, _GROWTH = 4096, 8
+"""Of work in a chunk: longer ones are sent less often, and more is lost with a process."""
+_LARGEST = 4096
+"""Instances of a chunk, at most: what one lost process costs."""
+_GROWTH = 8
+"""Times which a chunk may be larger than the one before: the first instances may be quick ones."""
 # FLINT's precision belongs to the process; a Dask worker may have several threads.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -58,7 +60,7 @@ Computed = list[tuple[Point, Row | Failure]]
 class Rows:
     """A theorem's rows, in this process; what is compiled, and proved for all, is kept from chunk to chunk."""
 
-    def __init__(self, theorem: "Theorem", effort: Effort) -> None:
+    def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort
         self.finished: Computed = []
         self._scans: dict[tuple[Any, ...], Scan | None] = {}
@@ -69,21 +71,21 @@ class Rows:
         These are in `finished` too, also where Ctrl-C ends it.
         """
         until = time.monotonic() + SECONDS_OF_CHUNK
-        found = self.finished = []
+        rows = self.finished = []
         for point, row in self._scanned(points):
             if row is not None:
-                found.append((point, row))
+                rows.append((point, row))
                 continue
-            if found and time.monotonic() > until:
+            if rows and time.monotonic() > until:
                 continue
             try:
-                found.append((point, checked_row(self.theorem, point, self.effort)))
+                rows.append((point, checked_row(self.theorem, point, self.effort)))
             except TheoremError:
                 # The author's fault, not ours: it is told as one, and not once an instance.
                 raise
             except Exception as error:
-                found.append((point, Failure(f"{type(error).__name__}: {error}")))
-        return found
+                rows.append((point, Failure(f"{type(error).__name__}: {error}")))
+        return rows
 
     def _scanned(self, points: Sequence[Point]) -> Iterator[tuple[Point, Row | None]]:
         """Yield each instance with its row where float64 decides it: these first."""
@@ -112,7 +114,7 @@ class Rows:
         return self._scans[words]
 
 
-def code_of(theorem: "Theorem", reference: str, module: str) -> str:
+def code_of(theorem: Theorem, reference: str, module: str) -> str:
     """Return the version of all by which a theorem's rows are computed, what is outside of its statement too.
 
     A lone file is read anew, as it may be edited and loaded again; ours, and what it imports from beside it, are as
@@ -205,7 +207,7 @@ class Chunks:
 
 
 def in_this_process(
-    theorem: "Theorem", effort: Effort, points: Iterable[Point], chunks: Chunks
+    theorem: Theorem, effort: Effort, points: Iterable[Point], chunks: Chunks
 ) -> Generator[Computed, None, None]:
     """Yield the rows of instances that are computed in this process."""
     rows = Rows(theorem, effort)

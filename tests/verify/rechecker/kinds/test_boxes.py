@@ -6,7 +6,7 @@ from fractions import Fraction
 import sympy as sp
 from flint import arb, ctx
 
-from tests.verify.rechecker.cases import given_at, one_clause
+from tests.verify.rechecker.certificates import given_at, one_clause
 from tests.verify.rechecker.expressions import FREE, A, B, random_expression
 from verify import Inequality
 from verify.language.expressions import to_data

@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import certificate, changed, recheck
+from tests.verify.rechecker.certificates import certificate, changed, recheck
 from verify import Hypothesis, Inequality, Parameter, Statement
 from verify.language.expressions import to_data
 from verify.rechecker import Rejected

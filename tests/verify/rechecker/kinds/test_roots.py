@@ -3,7 +3,8 @@
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import certificate, integer, recheck, root
+from tests.verify.rechecker.cases import root
+from tests.verify.rechecker.certificates import certificate, integer, recheck
 from verify.language.expressions import to_data
 from verify.rechecker import Rejected
 

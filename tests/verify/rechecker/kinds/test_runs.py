@@ -3,7 +3,8 @@
 import time
 from fractions import Fraction
 
-from tests.verify.rechecker.cases import EXAMPLE, STEPS, certificate, integer, recheck, theorem1
+from tests.verify.rechecker.cases_of_runs import EXAMPLE, STEPS, theorem1
+from tests.verify.rechecker.certificates import certificate, integer, recheck
 from verify.evaluation.iteration import first_passage
 
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import changed, integer, recheck, tube
+from tests.verify.rechecker.cases_of_runs import tube
+from tests.verify.rechecker.certificates import changed, integer, recheck
 from verify.language.expressions import to_data
 from verify.rechecker import Rejected
 

@@ -40,7 +40,7 @@ def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
     for vertices, name in zip(bands, ("first_loss", "second_loss", "angle"), strict=True):
         ends = {*zip(body[name]["at"], body[name]["lower"], strict=True)}
         ends |= {*zip(body[name]["at"], body[name]["upper"], strict=True)}
-        assert {(float(x), float(y)) for x, y in vertices} == ends
+        assert {(float(x), float(y)) for x, y in vertices} == ends  # pyright: ignore[reportGeneralTypeIssues]
     assert [text.get_text() for text in losses.get_legend().get_texts()] == ["first loss", "second loss"]
     assert angle.get_legend() is None
     assert "k=1 seed=0" in draw(result).get_suptitle()
@@ -48,7 +48,7 @@ def test_a_curve_is_drawn_as_the_file_has_it(tmp_path):
 
 def test_curves_in_a_panel_differ_in_colour_and_mark():
     lines = draw(run()).axes[0].get_lines()
-    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == 2  # pyright: ignore[reportUnhashable]
 
 
 def test_the_band_is_students():

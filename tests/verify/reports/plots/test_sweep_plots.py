@@ -76,7 +76,7 @@ def test_margins_over_one_parameter(theorem):
     figure = draw(verify.sweep(theorem, {"x": "1:4:7"}, y=2))
     (axes,) = figure.axes
     (curve,) = [line for line in axes.get_lines() if line.get_label() == "c"]
-    assert [*curve.get_xdata()] == [1 + k / 2 for k in range(7)]
+    assert [*curve.get_xdata()] == [1 + k / 2 for k in range(7)]  # pyright: ignore[reportGeneralTypeIssues]
     assert np.allclose(curve.get_ydata(), [5 - 2 * (1 + k / 2) for k in range(7)])
     assert scattered(axes)["refuted, out of scope"] == {(2.5, 0.0), (3.0, -1.0), (3.5, -2.0), (4.0, -3.0)}
     upright = {line.get_label(): line.get_xdata()[0] for line in axes.get_lines() if len(set(line.get_xdata())) == 1}

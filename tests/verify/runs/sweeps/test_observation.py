@@ -39,6 +39,13 @@ def test_a_word_chooses_and_a_run_may_diverge(geometric):
     assert [row["values"] for row in found.to_json()["rows"]] == [[0.25, 0.0], [4.0, None]]
 
 
+def test_a_default_is_a_value(make_theorem):
+    twice = Parameter("b", "rational", "a size", above=0, default=2 * a)
+    b = sp.Symbol("b", positive=True)
+    theorem = make_theorem(Reaches("small", Dynamics((z,), (b,), (z / 2,), z), a), parameters=(A, twice))
+    assert verify.observe(theorem, [0, 1], {"a": "1,3"}).values.tolist() == [[2.0, 1.0], [6.0, 3.0]]
+
+
 def test_it_is_what_a_search_follows():
     given = {"T": 20, "q": 2, "d": 3, "eta": "1/2"}
     found = verify.observe("wang2024.theorem1", [0, 7, 400], None, given)
@@ -57,6 +64,9 @@ def test_it_is_what_a_search_follows():
         (([1], {}, {"a": 0}), "a = 0: must be a number .* > 0"),
         (([1], {}, {"a": 1, "b": 2}), "b = 2: is no parameter of this theorem; its parameters are a, kind"),
         (([1], {"a": "1:2:3"}, {"a": 1}), "a = 1: is swept by --over, and so may not be fixed"),
+        (([1], {"kind": "down,up"}, {"a": 1}), "kind: is a word, which chooses the recursion"),
+        (([1], {}, {"a": 1, "kind": "sideways"}), "kind = sideways: must be"),
+        (([1], {}, {"a": "1e400"}), "has a value that is too large for float64"),
     ],
 )
 def test_what_is_refused(geometric, arguments, why):
@@ -79,5 +89,5 @@ def test_the_command_line(cli):
     assert body["steps"] == [0, 400] and body["rows"][0]["instance"]["eta"] == 1
     # At the start the loss is d/(2q).
     assert body["rows"][0]["values"][0] == pytest.approx(3 / 4, rel=1e-15)
-    for at in ("", "3,1", "-1", "1.5", "x"):
+    for at in ("", "3,1", "-1", "1.5", "x", "9" * 5000):
         assert_one_line(cli("observe", "wang2024.theorem1", *sizes, "eta=1", "--at", at), "at", "rising")

@@ -13,6 +13,7 @@ import sympy as sp
 
 import verify
 from verify import Case, Hypothesis, Inequality, InputError, Parameter, Store, load_theorem
+from verify.checking.check import check
 from verify.checking.loading import reference_of
 from verify.runs.sweeps.sweep import sweep
 from verify.runs.sweeps.workers import Rows, code_of
@@ -197,10 +198,7 @@ def test_an_interrupt_keeps_what_was_done(mine, tmp_path, monkeypatch):
 
 
 def test_a_check_that_is_interrupted_is_no_row(mine, monkeypatch):
-    import verify.checking.check
-
-    plain = verify.checking.check.check
-    monkeypatch.setattr("verify.checking.check.check", lambda *a, **k: replace(plain(*a, **k), interrupted=True))
+    monkeypatch.setattr("verify.runs.sweeps.rows.check", lambda *a, **k: replace(check(*a, **k), interrupted=True))
     result = verify.sweep(mine, {"x": "1:9:9"}, y=1, certify=True)
     assert result.interrupted and result.done == 0
 

@@ -35,7 +35,7 @@ def told_slowly(arithmetic, p):
 
 mine = theorem_of(Inequality("c", sp.Gt(told_slowly(x), 0)))
 """
-ROOT = str(Path(load_theorem.__code__.co_filename).parents[1])
+ROOT = str(Path(load_theorem.__code__.co_filename).parents[2])
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ def test_control_c_keeps_and_prints_what_was_found(slow, tmp_path, jobs):
     assert 3 <= body["rows"] == len(stored(store)) < POINTS == body["points"]
 
 
-def test_processes_compute_and_one_that_dies_is_made_good(slow, tmp_path):
-    (path, trace), store = slow(0.06), Store(tmp_path / "s")
+def killing(trace):
+    """A list, and a listener that kills who computed last once four instances are done, and puts him on it."""
     killed = []
 
     def tell(done, total):
@@ -128,30 +128,33 @@ def test_processes_compute_and_one_that_dies_is_made_good(slow, tmp_path):
             killed.append(told(trace)[-1])
             os.kill(killed[0], signal.SIGKILL)
 
-    result = sweep(load_theorem(path), {"x": f"1:{POINTS}:{POINTS}"}, {}, store=store, jobs=2, tell=tell)
-    assert killed and os.getpid() not in set(told(trace))
+    return killed, tell
+
+
+def assert_complete(result, store):
     assert (result.done, result.stopped, result.counts) == (POINTS, "", {"verified": POINTS})
     assert sorted(stored(store.path)) == list(range(1, POINTS + 1))
+
+
+def test_processes_compute_and_one_that_dies_is_made_good(slow, tmp_path):
+    (path, trace), store = slow(0.06), Store(tmp_path / "s")
+    killed, tell = killing(trace)
+    result = sweep(load_theorem(path), {"x": f"1:{POINTS}:{POINTS}"}, {}, store=store, jobs=2, tell=tell)
+    assert killed and os.getpid() not in set(told(trace))
+    assert_complete(result, store)
 
 
 def test_a_dask_cluster_computes_and_a_worker_that_dies_is_made_good(slow, tmp_path):
     distributed = pytest.importorskip("distributed")
     (path, trace), store = slow(0.06), Store(tmp_path / "s")
-    killed = []
-
-    def tell(done, total):
-        if done >= 4 and not killed:
-            killed.append(told(trace)[-1])
-            os.kill(killed[0], signal.SIGKILL)
-
+    killed, tell = killing(trace)
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(n_workers=3, **options) as cluster:
         address = cluster.scheduler_address
         result = sweep(load_theorem(path), {"x": f"1:{POINTS}:{POINTS}"}, {}, store=store, scheduler=address, tell=tell)
     pids = set(told(trace))
     assert killed and os.getpid() not in pids and len(pids) >= 2
-    assert (result.done, result.stopped, result.counts) == (POINTS, "", {"verified": POINTS})
-    assert sorted(stored(store.path)) == list(range(1, POINTS + 1))
+    assert_complete(result, store)
 
 
 def test_rows_are_the_same_however_they_are_computed(theorem_file, tmp_path):
@@ -235,7 +238,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch, pa
     import importlib.util
 
     plain = importlib.util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == package else plain(name))
+    monkeypatch.setattr("verify.executor.find_spec", lambda name: None if name == package else plain(name))
     more = {"jobs": 2} if option == "--jobs" else {"scheduler": "tcp://127.0.0.1:9"}
     with pytest.raises(InputError, match=rf"needs {package}: pip install 'lemmascope\[sweep\]'"):
         verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, **more)

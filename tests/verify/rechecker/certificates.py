@@ -1,0 +1,68 @@
+"""Certificates of small statements: written, re-checked, and changed in one place; the symbols that they share."""
+
+import copy
+import json
+
+import sympy as sp
+
+from verify import Parameter, Statement
+from verify.language.expressions import digest
+from verify.rechecker import recheck_text
+from verify.rechecker.given import Given
+from verify.rechecker.reading import Effort
+
+x, y, z, n, k, u = (sp.Symbol(name, real=True) for name in "xyznku")
+X, Y, N = (Parameter(name, "rational", name) for name in "xyn")
+POSITIVE = Parameter("k", "integer", "a whole number", minimum=1)
+K, AT_LEAST = sp.Symbol("k", positive=True, integer=True), sp.Symbol("y", positive=True)
+
+
+def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine"):
+    """Write a certificate; clauses are (outcome, evidence, proof)."""
+    data = statement if isinstance(statement, dict) else statement.to_data()
+    return {
+        "format": "lemmascope-certificate",
+        "version": 1,
+        "theorem": theorem,
+        "statement": data,
+        "statement_digest": digest(data),
+        "instance": dict(instance),
+        "in_scope": in_scope,
+        "uses": [["wang2024.lemma1", "0" * 64]],
+        "clauses": [
+            {"label": clause["label"], "outcome": outcome, "evidence": evidence, "proof": proof}
+            for clause, (outcome, evidence, proof) in zip(data["claim"], clauses, strict=True)
+        ],
+    }
+
+
+def recheck(made):
+    return recheck_text(json.dumps(made).encode())
+
+
+def given_at(statement, instance):
+    return Given(statement if isinstance(statement, dict) else statement.to_data(), dict(instance), Effort())
+
+
+def one_clause(clause, *parameters, **more):
+    return Statement(parameters, (clause,), **more)
+
+
+def changed(made, path, value):
+    """Return a copy with the value at a dotted path replaced (or, where it is `...`, removed)."""
+    made = copy.deepcopy(made)
+    *parents, last = [int(part) if part.lstrip("-").isdigit() else part for part in path.split(".")]
+    inside = made
+    for part in parents:
+        inside = inside[part]
+    if value is ...:
+        del inside[last]
+    else:
+        inside[last] = value
+    if path.startswith("statement."):
+        made["statement_digest"] = digest(made["statement"])
+    return made
+
+
+def integer(value):
+    return ["Integer", str(value)]
