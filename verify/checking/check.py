@@ -31,7 +31,7 @@ _LEAST_WORK = 5e6
 _LATE = 1.1
 """Times the time budget: when what does not look at the clock is ended, so that what does may end by itself."""
 _PARTING = 0.3
-"""Seconds beside that: a tenth of a small budget is little to end in."""
+"""Seconds added to that: a tenth of a small budget is little to end in."""
 
 
 def check(

@@ -108,23 +108,23 @@ def substituted(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
 @lru_cache(maxsize=2**12)
 def _substituted(expression: sp.Basic, pairs: tuple[tuple[sp.Basic, sp.Basic], ...]) -> sp.Basic:
     replaced = dict(pairs)
-    # What binds a symbol is put in by itself: what is needed inside is about that symbol.
+    # In what binds a symbol, nodes are replaced separately: what is needed inside is about that symbol.
     hidden = {binder: sp.Dummy() for binder in _binders(expression) if binder not in replaced}
     if not hidden:
-        return _put_in(expression, replaced)
-    back = {dummy: _put_inside(binder, replaced) for binder, dummy in hidden.items()}
-    visible = _put_in(expression.xreplace(hidden), replaced)
+        return _replaced_in(expression, replaced)
+    back = {dummy: _replaced_inside(binder, replaced) for binder, dummy in hidden.items()}
+    visible = _replaced_in(expression.xreplace(hidden), replaced)
     lost = (binder for dummy, binder in back.items() if dummy not in visible.free_symbols)
     return provided(visible.xreplace(back), _all(*map(needs, lost)))
 
 
-def _put_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
+def _replaced_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     result = expression.xreplace(replaced)
     if result is expression:
         return expression
     needed: list[sp.Basic] = []
     for part in (*_outside(expression, replaced), *_inside(expression, replaced)):
-        # What is put in may be no number, or need less.
+        # What replaces a node may be no number, or need less.
         needed += needs(part.xreplace(replaced))
     return provided(result, needed)
 
@@ -141,7 +141,7 @@ def _binders(node: sp.Basic) -> Iterator[sp.Basic]:
             yield from _binders(argument)
 
 
-def _put_inside(binder: sp.Basic, replaced: Replaced) -> sp.Basic:
+def _replaced_inside(binder: sp.Basic, replaced: Replaced) -> sp.Basic:
     inner, symbols, *rest = binder.args
     if isinstance(binder, sp.Derivative):
         return binder.func(substituted(inner, replaced), symbols, *rest)

@@ -41,9 +41,9 @@ class Measurement:
 class Curve:
     """A quantity measured along something that varies, such as the steps of a training.
 
-    There is a measurement at each of `points`, and one point at least; TheoremError else. `over` and `quantity` name
-    the two axes, with their units; curves that agree in both share a plot, whose vertical axis is `logarithmic` where
-    one of them asks for it.
+    There is a measurement at each of `points`, and one point at least. Raises TheoremError otherwise. `over` and
+    `quantity` name the two axes, with their units; curves that agree in both share a plot, whose vertical axis is
+    `logarithmic` where one of them asks for it.
     """
 
     over: str
@@ -83,7 +83,7 @@ class Curve:
 class HeatMap:
     """A matrix of numbers, drawn as a heat map; `quantity` says what they are, with their unit.
 
-    `values` are rows of one length; TheoremError else. `rows` and `columns` name the axes.
+    `values` are rows of one length. Raises TheoremError otherwise. `rows` and `columns` name the axes.
     """
 
     rows: str
@@ -110,8 +110,8 @@ class HeatMap:
 class Predicted:
     """What theory says of a quantity along something: that it lies between two curves, which may be one.
 
-    It is drawn over the simulated curves whose axes it shares. `points`, `lower` and `upper` are of one length, not 0;
-    TheoremError else.
+    It is drawn over the simulated curves whose axes it shares. `points`, `lower` and `upper` are of one length, not 0.
+    Raises TheoremError otherwise.
     """
 
     over: str

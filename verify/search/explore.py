@@ -38,7 +38,7 @@ SECONDS = 30
 MOST_EXAMPLES = 1000
 """Instances that a search tries, where it is not told another number."""
 _CONFIRM_SECONDS = 10
-"""For one instance that seems to be a counterexample: one that is not decided by then is counted, and passed by."""
+"""For one instance that seems to be a counterexample: one that is not decided by then is counted and skipped."""
 _NEAREST_SECONDS = 1
 """For the nearest miss of each clause, which is looked at where floats see nothing wrong: seldom is it refuted."""
 _CONFIRMED_TRIALS = 60
