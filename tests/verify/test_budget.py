@@ -103,6 +103,21 @@ def test_of_two_ends_the_sooner_counts_and_each_has_its_error():
     assert time.monotonic() - started < 10
 
 
+def test_what_lets_through_one_error_alone_is_ended_by_that_one():
+    class InterruptError(KeyboardInterrupt):
+        pass
+
+    def changes_others():
+        try:
+            spin()
+        except Exception as error:
+            raise RuntimeError("the draws differ") from error
+
+    # As a search within a map of necessity, whose time is over first: Hypothesis stands between the two.
+    with pytest.raises(OutOfTimeError):
+        ended(time.monotonic() + 0.1, lambda: ended(time.monotonic() + 60, changes_others, error=InterruptError))
+
+
 def test_who_catches_an_end_is_ended_again():
     def stubborn():
         for _ in range(3):

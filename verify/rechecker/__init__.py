@@ -71,6 +71,12 @@ class Accepted:
     uses: tuple[tuple[str, str], ...]
     pinned: bool = False
 
+    def to_json(self) -> dict[str, object]:
+        """Return it as an object of `verify recheck --json`."""
+        clauses = [dict(zip(("label", "outcome", "evidence", "kind"), clause, strict=True)) for clause in self.clauses]
+        uses = [{"theorem": name, "statement_digest": digest} for name, digest in self.uses]
+        return {**vars(self), "instance": dict(self.instance), "clauses": clauses, "uses": uses}
+
 
 def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None) -> Accepted:
     """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""

@@ -363,11 +363,7 @@ def recheck_certificates(
             row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             code = INPUT_ERROR
         else:
-            row |= {"accepted": True, "theorem": found.theorem, "statement_digest": found.statement_digest}
-            row |= {"pinned": found.pinned, "instance": dict(found.instance), "in_scope": found.in_scope}
-            names = ("label", "outcome", "evidence", "kind")
-            row["clauses"] = [dict(zip(names, clause, strict=True)) for clause in found.clauses]
-            row["uses"] = [{"theorem": name, "statement_digest": digest} for name, digest in found.uses]
+            row |= {"accepted": True, **found.to_json()}
         rows.append(row)
         if not as_json:
             (_say if row["accepted"] else _warn)(_recheck_line(row))
@@ -401,8 +397,7 @@ def pin_package(
             found.append(one)
             code = INCONCLUSIVE if one.failed else code
             if not as_json:
-                done = f"not written: {one.failed}" if one.failed else one.path
-                (_warn if one.failed else _say)(f"{one.what} of {one.id}: {one.why}: {done}")
+                (_warn if one.failed else _say)(one.text())
     except KeyboardInterrupt:
         code = _fail("interrupted; what was written is kept", INTERRUPTED)
     if as_json:

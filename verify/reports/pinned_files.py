@@ -46,6 +46,11 @@ class Pinned:
         """Return it as an object of `verify pin --json`."""
         return asdict(self)
 
+    def text(self) -> str:
+        """Return the line of `verify pin`."""
+        done = f"not written: {self.failed}" if self.failed else self.path
+        return f"{self.what} of {self.id}: {self.why}: {done}"
+
 
 def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
     """Write what does not fit the theorems of a package, and yield each thing once it is written, or why it is not.
