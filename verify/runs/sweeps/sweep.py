@@ -22,7 +22,7 @@ from verify.language.parameters import Value, parse_instance
 from verify.outcomes import json_numbers
 from verify.runs.store import Key, Store
 from verify.runs.sweeps.grids import Grid, grid
-from verify.runs.sweeps.kept_rows import differences, misfit
+from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
 from verify.runs.sweeps.workers import Chunks, Failure, Task, code_of, in_other_processes, in_this_process
 
@@ -96,7 +96,7 @@ class SweepResult:
             keys = [key_of(self.theorem, {**self.given, **point}, self.effort, self.code) for point in block]
             kept = self.store.read_many(keys, damaged=True)
             for point, key in zip(block, keys, strict=True):
-                if key in kept and not misfit(self.theorem, {**self.given, **point}, kept[key]):
+                if key in kept and fits(self.theorem, {**self.given, **point}, kept[key]):
                     yield point, kept[key]
 
     def to_json(self) -> dict[str, Any]:
@@ -297,7 +297,7 @@ class _Run:
             keys = [key_of(self.theorem, point, self.effort, self.code) for point in points]
             kept = self.store.read_many(keys, damaged=True)
             asked_for = zip(points, keys, strict=True)
-            fitting = {k for point, k in asked_for if k in kept and not misfit(self.theorem, point, kept[k])}
+            fitting = {k for point, k in asked_for if k in kept and fits(self.theorem, point, kept[k])}
             self.misfits |= {key.digest for key in kept.keys() - fitting}
             if i == self.looked:
                 self.looked += 1
