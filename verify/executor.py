@@ -6,9 +6,12 @@ import re
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from verify.errors import InputError, TheoremError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Result = TypeVar("Result")
 
@@ -25,7 +28,7 @@ class LostError(RuntimeError):
 
 
 def unordered(
-    function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], *, jobs: int, client: Any = None
+    function: Callable[..., Result], calls: Iterable[tuple[object, ...]], *, jobs: int, client: "Client | None" = None
 ) -> Generator[Result, None, None]:
     """Yield what a function returns for each of some arguments, in any order.
 
@@ -94,7 +97,7 @@ def _silent() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def cluster(address: str | None) -> Iterator[Any]:
+def cluster(address: str | None) -> "Iterator[Client | None]":
     """Yield a client of a Dask scheduler, None without an address. Raises InputError where none answers."""
     if address is None:
         yield None
@@ -106,7 +109,7 @@ def cluster(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def _client(address: str) -> Any:
+def _client(address: str) -> "Client":
     from distributed import Client
     from distributed.security import Security
 

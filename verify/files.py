@@ -9,10 +9,15 @@ NAME = re.compile(r"[\w.-]+")
 """What an id or a label is to be, where it is part of a file's name."""
 
 
+def part_of(path: Path) -> Path:
+    """Return where a file is written before it takes its place; what a killed process left there is overwritten."""
+    return path.with_name(path.name + ".part")
+
+
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Yield a path beside another, which it becomes where nothing is raised: nobody reads half a file."""
-    part = path.with_name(path.name + ".part")
+    part = part_of(path)
     try:
         yield part
         part.replace(path)

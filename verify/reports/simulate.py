@@ -1,8 +1,9 @@
 """What `verify simulate` does: one run or several along a setting, from a store where it is there, with theory."""
 
+import contextlib
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -42,11 +43,8 @@ def usable_store(path: Path | None) -> Store | None:
         return Store(path)
     default = default_store()
     try:
-        default.parent.mkdir(exist_ok=True)
-        with (default.parent / ".writable").open("wb"):
-            pass
-        (default.parent / ".writable").unlink(missing_ok=True)
-    except OSError:
+        make_folder(default.parent)
+    except InputError:
         return None
     return Store(default)
 
@@ -73,12 +71,10 @@ def duration_text(seconds: float) -> str:
 
 def make_folder(folder: Path) -> None:
     """Make a folder to write to, before the run. Raises InputError where nothing can be written in it."""
-    try:
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise _unwritten(folder, error) from error
 
 
 def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
@@ -86,21 +82,34 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
 
     Raises InputError where they cannot be written.
     """
-    body = {"schema": SCHEMA, "version": version(), **result.to_json()}
-    files = {".json": (json.dumps(body, indent=2, allow_nan=False) + "\n").encode()}
+    text = report_text(result.to_json())
+    writers = {".json": lambda path: path.write_text(text, encoding="utf-8")}
     if result.curves or result.heat_maps:
-        files[".png"] = plotted(result)
-    paths = []
-    try:
-        for suffix, content in files.items():
-            path = folder / f"{result.experiment}{suffix}"
-            with whole(path) as part:
-                part.write_bytes(content)
-            paths.append(path)
-    except OSError as error:
-        raise _unwritten(folder, error) from error
+        png = plotted(result)
+        writers[".png"] = lambda path: path.write_bytes(png)
+    return write_files(folder, result.experiment, writers)
+
+
+def report_text(body: Mapping[str, object]) -> str:
+    """Return a result as the text of a JSON file."""
+    return json.dumps({"schema": SCHEMA, "version": version(), **body}, indent=2, allow_nan=False) + "\n"
+
+
+def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], object]]) -> list[Path]:
+    """Write files of one name to a folder, each by what its suffix stands for, each whole or not at all.
+
+    Raises InputError where they cannot be written.
+    """
+    paths = [folder / f"{name}{suffix}" for suffix in writers]
+    for path, write in zip(paths, writers.values(), strict=True):
+        with _writing(folder), whole(path) as part:
+            write(part)
     return paths
 
 
-def _unwritten(folder: Path, error: OSError) -> InputError:
-    return InputError("--out", folder, f"cannot be written: {error.strerror}")
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error

@@ -2,18 +2,15 @@
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from verify.errors import InputError
-from verify.files import whole
-from verify.outcomes import SCHEMA
 from verify.reports.plots.sweep_plots import plotted, why_no_plot
+from verify.reports.simulate import report_text, write_files
 from verify.runs.sweeps.sweep import SweepResult
-from verify.version import version
 
 _GROUP = 10_000
 """Rows of one group of a Parquet file, the most that are held at a time."""
@@ -38,7 +35,7 @@ def columns(result: SweepResult) -> dict[str, str]:
     return {**kinds, "detail": TEXT, "error": TEXT, "seconds": NUMBER}
 
 
-def table(result: SweepResult) -> Iterator[dict[str, Any]]:
+def table(result: SweepResult) -> Iterator[dict[str, object]]:
     """Yield the rows of a sweep's table, None where there is nothing."""
     names = columns(result)
     for _, row in result.rows():
@@ -58,7 +55,7 @@ def table(result: SweepResult) -> Iterator[dict[str, Any]]:
         yield flat
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -67,26 +64,16 @@ def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
 
     Each is there whole or not at all. Raises InputError where they cannot be written.
     """
-
-    def write_json(path: Path) -> None:
-        body = {"schema": SCHEMA, "version": version(), **result.to_json()}
-        path.write_text(json.dumps(body, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-
-    writers = {".csv": lambda path: _write_csv(result, path), ".json": write_json}
+    text = report_text(result.to_json())
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": lambda path: _write_csv(result, path),
+        ".json": lambda path: path.write_text(text, encoding="utf-8"),
+    }
     if find_spec("pyarrow"):
         writers[".parquet"] = lambda path: _write_parquet(result, path)
     if not why_no_plot(result):
         writers[".png"] = lambda path: path.write_bytes(plotted(result))
-    paths = []
-    for suffix, write in writers.items():
-        path = folder / f"{result.theorem.id}.sweep{suffix}"
-        try:
-            with whole(path) as part:
-                write(part)
-        except OSError as error:
-            raise InputError("--out", folder, f"cannot be written: {error.strerror}") from error
-        paths.append(path)
-    return paths
+    return write_files(folder, f"{result.theorem.id}.sweep", writers)
 
 
 def _write_csv(result: SweepResult, path: Path) -> None:

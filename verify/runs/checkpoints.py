@@ -6,12 +6,13 @@ import os
 import pickle
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from verify.errors import InputError
+from verify.files import part_of, whole
 
 SECONDS_BETWEEN = 30.0
 """Between two checkpoints: what a killed run loses, at most, beside the time that writing takes."""
@@ -40,7 +41,7 @@ class Running:
     tell: Callable[[int, int], None] | None = None
     every: float = SECONDS_BETWEEN
     seconds_before: float = field(default=0.0, init=False)
-    _parts: dict[str, Any] = field(default_factory=dict, init=False)
+    _parts: dict[str, object] = field(default_factory=dict, init=False)
     _begun: float = field(default_factory=time.monotonic, init=False)
     _kept: float = field(default_factory=time.monotonic, init=False)
 
@@ -58,7 +59,7 @@ class Running:
             raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to begin anew")
         return state
 
-    def keep(self, part: str, state: Callable[[], Any], *, now: bool = False) -> None:
+    def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
         """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on.
 
         Raises InputError where the checkpoint cannot be written.
@@ -78,21 +79,20 @@ class Running:
         """Remove the checkpoint, also a half-written one, and their folder where they were the last."""
         if self.file is not None:
             self.file.unlink(missing_ok=True)
-            _part(self.file).unlink(missing_ok=True)
+            part_of(self.file).unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self.file.parent.rmdir()
 
 
-def alike(state: Any, like: Any) -> bool:
+def alike(state: object, like: object) -> bool:
     """Whether a state has the form of another: types, keys, lengths, the tensors' shapes and kinds of numbers."""
     if type(state) is not type(like):
         return False
-    if isinstance(like, dict):
+    if isinstance(state, dict) and isinstance(like, dict):
         return state.keys() == like.keys() and all(alike(state[name], like[name]) for name in like)
-    if isinstance(like, list):
+    if isinstance(state, list) and isinstance(like, list):
         return len(state) == len(like) and all(map(alike, state, like))
-    shape = getattr(like, "shape", None)
-    return shape is None or (state.shape == shape and state.dtype == like.dtype)
+    return all(getattr(state, name, None) == getattr(like, name, None) for name in ("shape", "dtype"))
 
 
 def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
@@ -100,7 +100,7 @@ def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
     return 0 <= step <= steps[-1] and sum(s < step for s in steps) <= count <= sum(s <= step for s in steps)
 
 
-def _is_true(fits: Callable[[Any], bool], state: Any) -> bool:
+def _is_true(fits: Callable[[Any], bool], state: object) -> bool:
     try:
         return fits(state)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
@@ -140,12 +140,7 @@ def alone(file: Path | None) -> Iterator[None]:
                 file.parent.rmdir()
 
 
-def _part(file: Path) -> Path:
-    """Return where a checkpoint is written before it takes its place; what a killed process left is overwritten."""
-    return file.with_name(f"{file.name}.part")
-
-
-def _read(file: Path) -> tuple[dict[str, Any], float]:
+def _read(file: Path) -> tuple[dict[str, object], float]:
     # PyTorch is heavy, and most runs have no checkpoint.
     import torch
 
@@ -160,17 +155,15 @@ def _read(file: Path) -> tuple[dict[str, Any], float]:
     return parts, float(seconds)
 
 
-def _write(file: Path, parts: dict[str, Any], seconds: float) -> None:
+def _write(file: Path, parts: Mapping[str, object], seconds: float) -> None:
     """Write a checkpoint: under its name there is the former one or the new one, whole, whenever the process ends."""
     import torch
 
-    part = _part(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as target:
+        with whole(file) as part, part.open("wb") as target:
             torch.save({"parts": parts, "seconds": seconds}, target)
             target.flush()
             os.fsync(target.fileno())
-        part.replace(file)
     except OSError as error:
         raise InputError("checkpoint", file, f"cannot be written: {error.strerror}") from error

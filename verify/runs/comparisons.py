@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from verify.checking.registry import load
 from verify.errors import TheoremError
@@ -12,6 +12,11 @@ from verify.outcomes import Evidence, Outcome
 from verify.runs.devices import device_named
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement, Predicted
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Drawn = TypeVar("Drawn")
 
 FALSE_ALARM = 1e-6
 """Chance that any of a family of statistical comparisons fails although theory and simulation agree."""
@@ -222,7 +227,12 @@ class _RefutedError(Exception):
 
 
 def over_drawn(
-    strategy: Any, compare: Callable[[Any], Verdict], *, examples: int, seed: int, shrink: bool = True
+    strategy: "SearchStrategy[Drawn]",
+    compare: Callable[[Drawn], Verdict],
+    *,
+    examples: int,
+    seed: int,
+    shrink: bool = True,
 ) -> Verdict:
     """Compare at instances that a Hypothesis strategy draws from a seed; what fails is shrunk, if so asked, and named.
 
@@ -247,7 +257,7 @@ def over_drawn(
         suppress_health_check=(HealthCheck.too_slow,),
     )
     @given(strategy)
-    def every(drawn: object) -> None:
+    def every(drawn: Drawn) -> None:
         tried.append((drawn, compare(drawn)))
         if tried[-1][1].outcome is Outcome.REFUTED:
             raise _RefutedError

@@ -13,12 +13,14 @@ the ledger.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from verify.runs.comparisons import Verdict, over_drawn
+from verify.runs.comparisons import Drawn, Verdict, over_drawn
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+Theory = TypeVar("Theory")
 
 QUICK = 10
 """Instances that a crossing's test draws in a quick run: a training takes seconds."""
@@ -29,7 +31,7 @@ LOOKED_THROUGH = 4 * QUICK
 
 
 @dataclass(frozen=True)
-class Crossing:
+class Crossing(Generic[Theory, Drawn]):
     """What theory says of an object of a paper, against simulation from the definitions at drawn instances.
 
     Parameters
@@ -57,10 +59,10 @@ class Crossing:
     subject: str
     theorem: str
     exact: str
-    instances: "SearchStrategy[Any]"
-    held: Callable[[Any, Any, str], Verdict]
-    theory: Any
-    planted: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    instances: "SearchStrategy[Drawn]"
+    held: Callable[[Theory, Drawn, str], Verdict]
+    theory: Theory
+    planted: Mapping[str, Theory] = field(default_factory=lambda: MappingProxyType({}))
     sizes: tuple[str, ...] = ()
 
     def caught(self, label: str, device: str, *, examples: int = LOOKED_THROUGH, seed: int = 0) -> Verdict:

@@ -54,7 +54,7 @@ class ExperimentResult:
     theory: Mapping[str, Predicted] = field(default_factory=dict)
     from_store: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the object of `verify simulate --json`, without `schema` and `version`."""
         return {
             "experiment": self.experiment,
@@ -121,7 +121,7 @@ class Experiment:
             for value in (setting.quick, setting.full):
                 setting.parameter.parse(value)
 
-    def refuse_options(self, given: Mapping[str, Any]) -> None:
+    def refuse_options(self, given: Mapping[str, object]) -> None:
         """Raise InputError for a seed, a device or `full` among the settings."""
         for name in _TAKEN:
             if name in given:
@@ -227,12 +227,24 @@ class Experiment:
             return None
         return Key(settings_digest(self.id, chosen), self._code, seed, machine_of(device))
 
-    def along(self, name: str, values: Sequence[object], /, *, full: bool = False, **options: Any) -> ExperimentResult:
+    def along(
+        self,
+        name: str,
+        values: Sequence[object],
+        /,
+        *,
+        seed: int = 0,
+        device: str = "auto",
+        full: bool = False,
+        store: Store | None = None,
+        tell: Callable[[int, int], None] | None = None,
+        announce: Callable[[float], None] | None = None,
+        **settings: object,
+    ) -> ExperimentResult:
         """Measure at several values of a setting, each with the same seed: curves over the setting.
 
-        A curve of a run gives its last point, and each measurement becomes a curve of its own. `options` are those of
-        `run`, the other settings among them. Raises InputError as `run` does, and for values that are not two or more,
-        all different.
+        A curve of a run gives its last point, and each measurement becomes a curve of its own. Options are as in `run`.
+        Raises InputError as `run` does, and for values that are not two or more, all different.
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
@@ -241,10 +253,11 @@ class Experiment:
         if len(varied) < _FEWEST or len(set(varied)) < len(varied):
             raise InputError(name, ",".join(map(str, values)), "must have two values or more, all different")
         # All are read before the first runs.
-        settings = {key: value for key, value in options.items() if key not in (*_TAKEN, *_OF_RUN)}
-        for value in varied:
-            self._chosen({**settings, name: value}, full=full)
-        runs = [self.run(full=full, **{**options, name: value}) for value in varied]
+        each = [{**settings, name: value} for value in varied]
+        for given in each:
+            self._chosen(given, full=full)
+        options = partial(self.run, seed=seed, device=device, full=full, store=store, tell=tell, announce=announce)
+        runs = [options(**given) for given in each]
         measured = [
             {key: (curve.quantity, curve.measured[-1]) for key, curve in run.curves.items()}
             | {
@@ -271,7 +284,7 @@ class Experiment:
             from_store=all(run.from_store for run in runs),
         )
 
-    def _chosen(self, given: Mapping[str, Any], *, full: bool) -> dict[str, Value]:
+    def _chosen(self, given: Mapping[str, object], *, full: bool) -> dict[str, Value]:
         known = [setting.parameter.name for setting in self.settings]
         for name, value in given.items():
             if name not in known:
@@ -287,7 +300,7 @@ class Experiment:
         return chosen
 
 
-def _module_of(measure: Any) -> str:
+def _module_of(measure: Callable[..., object]) -> str:
     """Return the module that a callable is from: of a partial one, that of the function; "" where there is none."""
     while isinstance(measure, partial):
         measure = measure.func

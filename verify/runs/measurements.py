@@ -56,7 +56,7 @@ class Curve:
         if not self.points or len(self.points) != len(self.measured):
             raise TheoremError(f"a curve over {self.over} needs a measurement at each of its points, and a point")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return every number that is plotted: the points, the means and the ends of their confidence bands."""
         lower, upper = zip(*(measured.band() for measured in self.measured), strict=True)
         return {
@@ -95,7 +95,7 @@ class HeatMap:
         if not self.values or len({len(row) for row in self.values}) != 1 or not self.values[0]:
             raise TheoremError(f"a heat map of {self.quantity} needs rows of one length")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return every number that is drawn."""
         values = [list(row) for row in self.values]
         return {"rows": self.rows, "columns": self.columns, "quantity": self.quantity, "values": values}
@@ -139,7 +139,7 @@ class Predicted:
         upper = lower if upper is None else upper
         return cls(like.over, like.quantity, (like.points[0], like.points[-1]), (lower, lower), (upper, upper))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return every number that is drawn."""
         ends = {"at": list(self.points), "lower": list(self.lower), "upper": list(self.upper)}
         return {"over": self.over, "quantity": self.quantity, **ends}

@@ -128,15 +128,6 @@ class Store:
         """Return the result of a key, None where there is none. Raises InputError for one that is no JSON object."""
         return self.read_many([key]).get(key)
 
-    def _body(self, text: Any) -> dict[str, Any]:
-        try:
-            body = json.loads(text)
-        except (TypeError, ValueError) as error:
-            raise self._unreadable("holds a result that is not JSON") from error
-        if not isinstance(body, dict):
-            raise self._unreadable("holds a result that is no JSON object")
-        return body
-
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
         """Keep a result, whole or not at all; of two for one key, the first."""
         self.write_many(name, [(key, body)])
@@ -146,32 +137,30 @@ class Store:
 
         One that is no JSON object is refused by an InputError, or, where `damaged` are asked for too, an empty one.
         """
-        bodies: dict[Key, dict[str, Any]] = {}
-        for key, text in self._selected("digest, body", keys):
-            try:
-                bodies[key] = self._body(text)
-            except InputError:
-                if not damaged:
-                    raise
-                bodies[key] = {}
-        return bodies
-
-    def known(self, keys: Sequence[Key]) -> set[Key]:
-        """Return those of some keys, of one code, seed and device, that have a result."""
-        return {key for key, *_ in self._selected("digest", keys)}
-
-    def _selected(self, columns: str, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
-        """Yield a key and, beside the digest, the columns of each that is there."""
-        by_digest = {key.digest: key for key in keys}
         assert len({key[1:] for key in keys}) <= 1, "keys of one code, seed and device"
+        by_digest = {key.digest: key for key in keys}
+        bodies: dict[Key, dict[str, Any]] = {}
         with self._opened() as connection:
             for start in range(0, len(keys), _AT_ONCE):
                 part = keys[start : start + _AT_ONCE]
-                # Nothing but our own names and question marks is put together here.
+                # Nothing but question marks is put together here.
                 condition = f"digest IN ({', '.join('?' * len(part))}) AND code = ? AND seed = ? AND device = ?"
-                asked = f"SELECT {columns} FROM results WHERE {condition}"  # noqa: S608
-                for digest, *rest in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
-                    yield (by_digest[digest], *rest)
+                asked = f"SELECT digest, body FROM results WHERE {condition}"  # noqa: S608
+                for digest, text in connection.execute(asked, (*(k.digest for k in part), *_columns(part[0])[1:])):
+                    bodies[by_digest[digest]] = self._body(text, damaged=damaged)
+        return bodies
+
+    def _body(self, text: str | bytes, *, damaged: bool) -> dict[str, Any]:
+        why = "holds a result that is no JSON object"
+        try:
+            body = json.loads(text)
+        except (TypeError, ValueError):
+            body, why = None, "holds a result that is not JSON"
+        if isinstance(body, dict):
+            return body
+        if damaged:
+            return {}
+        raise self._unreadable(why)
 
     def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
         """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, islice, product
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import hypothesis
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
@@ -67,6 +67,10 @@ class _StopSearchError(KeyboardInterrupt):
     """The time is over; not an Exception, so that Hypothesis lets it through."""
 
 
+class _FoundError(KeyboardInterrupt):
+    """A counterexample was found; as the other one, no Exception."""
+
+
 @dataclass
 class _Search:
     """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
@@ -113,11 +117,16 @@ class _Search:
                     self._near(label, margin, instance)
         return self.tried[key]
 
-    def take(self, instance: Instance, result: ClauseResult | None) -> bool:
-        """Whether an instance was refuted, by a result: it is the counterexample then."""
+    def look(self, instance: Instance, label: str | None = None) -> None:
+        """End the search where a clause (that of a label) is refuted at an instance, the counterexample then."""
+        result = self.refutes(instance, label)
         if result is not None:
-            self.counterexample, self.needed = (instance, result), len(self.tried)
-        return result is not None
+            self.take(instance, result)
+
+    def take(self, instance: Instance, result: ClauseResult) -> NoReturn:
+        """End the search with a counterexample."""
+        self.counterexample, self.needed = (instance, result), len(self.tried)
+        raise _FoundError
 
     def _near(self, label: str, margin: float, instance: Instance) -> None:
         if label not in self.nearest or margin < self.nearest[label][0]:
@@ -214,7 +223,7 @@ def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) ->
 
 def explore(
     theorem: Theorem,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     *,
     drop: Sequence[str] = (),
     max_examples: int = MOST_EXAMPLES,
@@ -319,18 +328,20 @@ def _search(state: _Search, database: ExampleDatabase | None, key: bytes, *, mos
             raise _StopSearchError from None
 
     state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
-    _replay(state, database, key)
-    state.replayed = state.counterexample is not None
-    if state.counterexample is None and guided:
-        _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
-    if state.counterexample is None and (left := most - len(state.tried)) > 0:
-        _draw(state, left, seed)
-    if state.counterexample is None and guided:
-        _polish(state, min(most, _POLISHED))
-    if state.counterexample is None and sharp:
-        nearest = {label: instance for label, (_, instance) in state.nearest.items()}
-        state.bounds = sharpness(state.theorem, state.plan, nearest)
-    if state.counterexample is not None:
+    try:
+        state.replayed = True
+        _replay(state, database, key)
+        state.replayed = False
+        if guided:
+            _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
+        if (left := most - len(state.tried)) > 0:
+            _draw(state, left, seed)
+        if guided:
+            _polish(state, min(most, _POLISHED))
+        if sharp:
+            nearest = {label: instance for label, (_, instance) in state.nearest.items()}
+            state.bounds = sharpness(state.theorem, state.plan, nearest)
+    except _FoundError:
         _simplify(state)
 
 
@@ -347,8 +358,8 @@ def _replay(state: _Search, database: ExampleDatabase | None, key: bytes) -> Non
         except (InputError, ValueError, TypeError, AttributeError, RecursionError):
             continue
         instance = {parameter.name: parsed[parameter.name] for parameter in state.plan.parameters}
-        if state.plan.admits(instance) and _refuted(state, instance):
-            return
+        if state.plan.admits(instance):
+            state.look(instance)
 
 
 def _begin(state: _Search, most: int, seed: int) -> None:
@@ -359,8 +370,7 @@ def _begin(state: _Search, most: int, seed: int) -> None:
     general = state.plan.in_general_position(random.Random(f"{seed} in general position"))
     simple = (instance for instance in (state.plan.simplest_instance(),) if instance is not None)
     for instance in islice(chain(general, simple), most):
-        if _refuted(state, instance):
-            return
+        state.look(instance)
     # Where evaluations are slow, most of the time is for the draws as well.
     ends = time.monotonic() + (state.deadline - time.monotonic()) / 4
     for label in sorted(state.nearest, key=lambda label: state.nearest[label][0]):
@@ -370,47 +380,32 @@ def _begin(state: _Search, most: int, seed: int) -> None:
             while state.nearest[label][0] < before and len(state.tried) < last and time.monotonic() < ends:
                 before, start = state.nearest[label]
                 landed = state.plan.leap(start, name, up=up)
-                if landed is not None and state.plan.admits(landed) and _refuted(state, landed):
-                    return
+                if landed is not None and state.plan.admits(landed):
+                    state.look(landed)
         _descend(state, label, min(most, len(state.tried) + _STEPS), ends)
-        if state.counterexample is not None:
-            return
-
-
-def _refuted(state: _Search, instance: Instance) -> bool:
-    """Whether an instance is refuted; it is the counterexample then."""
-    return state.take(instance, state.refutes(instance))
 
 
 def _draw(state: _Search, max_examples: int, seed: int) -> None:
-    def refutes(instance: Instance) -> bool:
-        if state.counterexample is not None:
-            # Hypothesis runs what it found again, to show it; neither the clock nor a second confirmation has a say.
-            return instance == state.counterexample[0]
-        result = state.refutes(instance)
+    def looked(instance: Instance) -> bool:
+        state.look(instance)
         if state.guided:
             for label, margin in state.margins(instance).items():
                 hypothesis.target(-_bounded(margin), label=label)
-        return state.take(instance, result)
-
-    def tick() -> None:
-        if state.counterexample is None:
-            state.tick()
+        return False
 
     settings = hypothesis.settings(
         max_examples=max_examples,
         database=None,
         deadline=None,
         print_blob=False,
-        # A first counterexample is enough: `_simplify` makes it readable, in the parameters' own terms.
-        report_multiple_bugs=False,
+        # A counterexample ends it: `_simplify` makes it readable, in the parameters' own terms.
         phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
         suppress_health_check=list(hypothesis.HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
     # Nothing was found, or every draw was rejected: no instance was tried then, and the result says so.
     with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable), own_draws():  # pyright: ignore[reportAttributeAccessIssue]
-        hypothesis.find(state.plan.instances(tick=tick), refutes, settings=settings, random=random.Random(seed))
+        hypothesis.find(state.plan.instances(tick=state.tick), looked, settings=settings, random=random.Random(seed))
 
 
 def _bounded(margin: float) -> float:
@@ -422,18 +417,14 @@ def _polish(state: _Search, most: int) -> None:
     """Descend from the nearest miss of each clause, one parameter at a time, by factors and steps that shrink."""
     for label in list(state.nearest):
         _descend(state, label, len(state.tried) + most)
-        if state.counterexample is not None:
-            return
         # The nearest miss is looked at rigorously: a margin may be positive by rounding alone.
         least, start = state.nearest[label]
         result = state.confirm(label, start, _NEAREST_SECONDS)
         if result.outcome is Outcome.REFUTED:
             state.take(start, result)
-            return
         as_near = lambda i: state.margins(i)[label] <= least + _AS_NEAR  # noqa: B023, E731
         near = simplest(state.plan, start, as_near, most_trials=most)[-1]
-        if state.take(near, state.refutes(near, label)):
-            return
+        state.look(near, label)
         state.nearest[label] = state.margins(near)[label], near
 
 
@@ -447,8 +438,10 @@ def _descend(state: _Search, label: str, last: int, ends: float = math.inf) -> N
         while improved and len(state.tried) < last and time.monotonic() < ends:
             before, start = state.nearest[label]
             for neighbour in _neighbours(start, share, set(state.plan.given)):
-                if len(state.tried) >= last or (state.plan.admits(neighbour) and _refuted(state, neighbour)):
+                if len(state.tried) >= last:
                     return
+                if state.plan.admits(neighbour):
+                    state.look(neighbour)
             improved = state.nearest[label][0] < before
 
 

@@ -20,7 +20,7 @@ from verify.checking.check import check
 from verify.checking.theorem import Theorem
 from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.language.expressions import Data, from_data, to_data
-from verify.language.statement import Statement, rewritten
+from verify.language.statement import ClauseData, Hypothesis, Statement, rewritten
 from verify.outcomes import Evidence, Outcome
 from verify.search.explore import explore
 
@@ -132,6 +132,7 @@ def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: i
 
 
 _Change = tuple[str, str, str, Callable[[], Statement]]
+_Part = ClauseData | Hypothesis | sp.Basic
 
 
 def _changes(statement: Statement) -> Iterator[_Change]:
@@ -139,28 +140,28 @@ def _changes(statement: Statement) -> Iterator[_Change]:
         if hypothesis.relation is not None or hypothesis.varies is not None:
             kept = tuple(h for h in statement.hypotheses if h is not hypothesis)
             yield "hypothesis dropped", hypothesis.label, "left out", lambda k=kept: replace(statement, hypotheses=k)
-    for place, hypothesis in enumerate(statement.hypotheses):
-        for operator, change, changed in _of_part(hypothesis, statement, swapped=False):
-            before, after = statement.hypotheses[:place], statement.hypotheses[place + 1 :]
-            yield (
-                *(operator, hypothesis.label, change),
-                lambda b=before, c=changed, a=after: replace(statement, hypotheses=(*b, c(), *a)),
-            )
-    for name, value in statement.definitions.items():
-        for operator, change, changed in _of_part(value, statement, swapped=False):
-            yield (
-                *(operator, str(name), change),
-                lambda n=name, c=changed: replace(statement, definitions={**statement.definitions, n: c()}),
-            )
-    for clause in statement.clauses:
-        for operator, change, changed in _of_part(clause, statement, swapped=True):
-            yield operator, clause.label, change, lambda c=changed: replace(statement, clauses=(c(),))
+    named: list[tuple[str, _Part]] = [(h.label, h) for h in statement.hypotheses]
+    named += [(str(name), value) for name, value in statement.definitions.items()]
+    named += [(clause.label, clause) for clause in statement.clauses]
+    for label, part in named:
+        for operator, change, changed in _of_part(part, statement):
+            yield operator, label, change, lambda at=label, c=changed: _with_part(statement, at, c())
 
 
-def _of_part(part: Any, statement: Statement, *, swapped: bool) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+def _with_part(statement: Statement, label: str, part: _Part) -> Statement:
+    """Return the statement with the hypothesis or definition of that name exchanged, or with that clause alone."""
+    if isinstance(part, Hypothesis):
+        return replace(statement, hypotheses=tuple(part if h.label == label else h for h in statement.hypotheses))
+    if isinstance(part, sp.Basic):
+        definitions = {name: part if str(name) == label else value for name, value in statement.definitions.items()}
+        return replace(statement, definitions=definitions)
+    return replace(statement, clauses=(part,))
+
+
+def _of_part(part: _Part, statement: Statement) -> Iterator[tuple[str, str, Callable[[], _Part]]]:
     """Yield the changes of a clause, a hypothesis or an expression: operator, from what to what, and how."""
     expressions: list[sp.Basic] = []
-    bound = part.bound_names() if hasattr(part, "bound_names") else set()
+    bound = set() if isinstance(part, Hypothesis | sp.Basic) else part.bound_names()
     rewritten(part, lambda expression: (expressions.append(expression), expression)[1])
     for place, expression in enumerate(expressions):
         try:
@@ -177,7 +178,7 @@ def _of_part(part: Any, statement: Statement, *, swapped: bool) -> Iterator[tupl
         if isinstance(data, list) and data[0] in _FLIPPED:
             turned = [_FLIPPED[data[0]], *data[1:]]
             yield "relation flipped", data[0], lambda e=place, d=turned: _replaced(part, e, d)
-    if swapped:
+    if not isinstance(part, Hypothesis | sp.Basic):
         numbers = {s for s in statement.symbols() if s.name in {p.name for p in statement.parameters if not p.words}}
         used = set().union(*(expression.free_symbols for expression in expressions)) if expressions else set()
         for one, other in combinations(sorted(used & numbers, key=str), 2):
@@ -189,7 +190,7 @@ def _of_part(part: Any, statement: Statement, *, swapped: bool) -> Iterator[tupl
             )
 
 
-def _replaced(part: Any, place: int, data: Data) -> Any:
+def _replaced(part: _Part, place: int, data: Data) -> _Part:
     """Return a part with its expression number `place` replaced."""
     count = -1
 
@@ -201,7 +202,7 @@ def _replaced(part: Any, place: int, data: Data) -> Any:
     return _checked(rewritten(part, change))
 
 
-def _checked(part: Any) -> Any:
+def _checked(part: Any) -> _Part:
     """Return a part after its own checks, which rewriting passes by; a printed text would say what was before."""
     if isinstance(part, sp.Basic):
         return part

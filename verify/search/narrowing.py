@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from verify.errors import InputError
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
@@ -27,7 +26,7 @@ def _droppable(hypothesis: Hypothesis) -> bool:
     return hypothesis.relation is not None or hypothesis.varies is not None
 
 
-def fixed_values(statement: Statement, given: Mapping[str, Any]) -> dict[str, Value]:
+def fixed_values(statement: Statement, given: Mapping[str, object]) -> dict[str, Value]:
     """Return the values that stay fixed: the given ones, and the paper's words where a kept hypothesis fixes them.
 
     Raises InputError for a value that is not understood, is outside the domain, or breaks a hypothesis by itself.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -73,7 +74,7 @@ def _measured(label: str, theorem: Theorem, plan: Plan, instance: Mapping[str, V
         return None
     context = Context(statement, instance, {}, 0)
     claimed, reached = context.value(large), context.value(small)
-    if not (_least(claimed) > 0 and _least(reached) > 0):
+    if least(claimed) <= 0 or least(reached) <= 0:
         return None
     bound = theorem.bounds.get(label)
     plain = {p.name: instance[p.name] for p in statement.parameters}
@@ -126,5 +127,8 @@ def _short(end: Any) -> str:
     return str(end) if len(str(end)) <= 20 else f"{float(end):.7g}"
 
 
-def _least(value: Quantity) -> Any:
-    return value.lower if isinstance(value, Enclosure) else value
+def least(value: Quantity) -> Fraction | int:
+    """Return a number, or the lower end of its enclosure, which has to be known."""
+    lower = value.lower if isinstance(value, Enclosure) else value
+    assert lower is not None
+    return lower

@@ -1,10 +1,9 @@
 """Readable instances: which of two is simpler, and the simplest one nearby for which something still holds."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from typing import Any
 
 from verify.errors import InputError
 from verify.evaluation.admissible_ranges import Range
@@ -160,50 +159,57 @@ def simpler_values(value: Value) -> Iterator[Value]:
 
     A list loses an entry, or has one made simpler.
     """
-    if isinstance(value, str):
-        return
-    if isinstance(value, tuple):
-        for i in range(len(value) if len(value) > 1 else 0):
-            yield value[:i] + value[i + 1 :]
-        yield from _with_entries(value, simpler_values)
-        return
-    if isinstance(value, int):
-        size = abs(value)
+    if isinstance(value, tuple) and len(value) > 1:
+        yield from (value[:i] + value[i + 1 :] for i in range(len(value)))
+
+    def integers(number: int) -> Iterator[int]:
+        size = abs(number)
         powers = {10**k for k in range(1, len(str(size)))}
         sizes = sorted({*range(min(size, 12)), *powers, size // 2})
-        signs = (1,) if value > 0 else (1, -1)
-        yield from (sign * v for v in sizes if 0 <= v < size for sign in signs if v or sign > 0)
-        return
-    for candidate in dict.fromkeys((*_PLAIN, *(_nearby(value, share) for share in _SHARES))):
-        if simplicity({"": candidate}) < simplicity({"": value}):
-            yield candidate
+        signs = (1,) if number > 0 else (1, -1)
+        return (sign * v for v in sizes if 0 <= v < size for sign in signs if v or sign > 0)
+
+    yield from _exchanged(value, integers, lambda number: (*_PLAIN, *(_nearby(number, share) for share in _SHARES)))
 
 
 def smaller_values(value: Value) -> Iterator[Value]:
     """Yield values that are a little smaller: one less, or one part more, and steps between these and larger ones."""
-    if isinstance(value, str):
-        return
-    if isinstance(value, tuple):
-        yield from _with_entries(value, smaller_values)
-    elif isinstance(value, int):
-        sign = 1 if value > 0 else -1
-        yield from (sign * v for v in _a_little_less(abs(value)) if 0 <= v < abs(value))
-    else:
-        sign, size = (1 if value > 0 else -1), abs(value.numerator)
-        whole = [Fraction(sign * v) for v in _a_little_less(size)] if value.denominator == 1 else []
-        parts = [Fraction(sign, v) for v in _a_little_less(value.denominator) if v] if size == 1 else []
-        for candidate in dict.fromkeys((*whole, *parts, _nearby(value, _SMALL_SHARE))):
-            if simplicity({"": candidate}) < simplicity({"": value}):
-                yield candidate
+
+    def integers(number: int) -> Iterator[int]:
+        sign = 1 if number > 0 else -1
+        return (sign * v for v in _a_little_less(abs(number)) if 0 <= v < abs(number))
+
+    def fractions(number: Fraction) -> Iterator[Fraction]:
+        sign, size = (1 if number > 0 else -1), abs(number.numerator)
+        if number.denominator == 1:
+            yield from (Fraction(sign * v) for v in _a_little_less(size))
+        if size == 1:
+            yield from (Fraction(sign, v) for v in _a_little_less(number.denominator) if v)
+        yield _nearby(number, _SMALL_SHARE)
+
+    yield from _exchanged(value, integers, fractions)
+
+
+def _exchanged(
+    value: Value, integers: Callable[[int], Iterable[int]], fractions: Callable[[Fraction], Iterable[Fraction]]
+) -> Iterator[Value]:
+    """Yield others of a number, or lists with others of one of its entries; fractions are yielded where simpler."""
+
+    def simpler(number: Fraction) -> Iterator[Fraction]:
+        others = dict.fromkeys(fractions(number))
+        return (other for other in others if simplicity({"": other}) < simplicity({"": number}))
+
+    if isinstance(value, int):
+        yield from integers(value)
+    elif isinstance(value, Fraction):
+        yield from simpler(value)
+    elif isinstance(value, tuple):
+        for i, entry in enumerate(value):
+            yield from ((*value[:i], other, *value[i + 1 :]) for other in simpler(entry))
 
 
 def _nearby(value: Fraction, share: Fraction) -> Fraction:
     return simplest_between(value - abs(value) * share, value + abs(value) * share)
-
-
-def _with_entries(value: tuple[Any, ...], others: Callable[[Value], Iterator[Value]]) -> Iterator[Value]:
-    for i, entry in enumerate(value):
-        yield from ((*value[:i], other, *value[i + 1 :]) for other in others(entry))  # pyright: ignore[reportReturnType]
 
 
 def _a_little_less(size: int) -> list[int]:

@@ -23,6 +23,7 @@ from verify.language.parameters import simplest_between
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, json_numbers
 from verify.search.explore import MOST_EXAMPLES, explore
+from verify.search.sharpness import least
 from verify.search.simplify import Instance
 
 CHECK_SECONDS = 10
@@ -196,9 +197,8 @@ class Approach:
         self.witness, self.thresholds = witness, {}
         for name, end in ends(self.statement, self.hypothesis, witness):
             # At the witness as it now is: what was found along another parameter moved it.
-            threshold = self._along(
-                name, _end(self.statement, self.hypothesis, name, self.witness) or end, self.witness
-            )
+            nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
+            threshold = self._along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
                 self.thresholds = {}
             self.thresholds[name] = threshold
@@ -208,7 +208,11 @@ class Approach:
         parameter = next(p for p in self.statement.parameters if p.name == name)
         whole = parameter.kind == "integer"
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]
-        at_end = {**witness, name: int(end) if whole and end.denominator == 1 else end}
+
+        def exact(number: Fraction) -> Fraction | int:
+            return int(number) if whole and number.denominator == 1 else number
+
+        at_end = {**witness, name: exact(end)}
         if at_end[name] in parameter and self._holds(at_end) and self._outcome(at_end) is Outcome.REFUTED:
             self.inside = at_end
         for _ in range(_HALVINGS):
@@ -223,15 +227,13 @@ class Approach:
                 break
             else:
                 middle = simplest_between(*sorted((low + 2 * gap / 5, low + 3 * gap / 5)))
-            outcome = self._outcome({**witness, name: int(middle) if whole else middle})
+            outcome = self._outcome({**witness, name: exact(middle)})
             if outcome is Outcome.REFUTED:
                 violated = middle
             else:
                 low = clear = middle
                 said = str(outcome)
-        numbers = (end, clear, violated)
-        shown = [x if x is None or x.denominator > 1 or not whole else int(x) for x in numbers]
-        return Threshold(name, shown[0], shown[1], said, shown[2])  # type: ignore[arg-type]
+        return Threshold(name, exact(end), None if clear is None else exact(clear), said, exact(violated))
 
     def _holds(self, instance: Mapping[str, Any]) -> bool:
         return evaluate_hypothesis(self.statement.specialise(self.hypothesis, instance), instance).holds is True
@@ -252,7 +254,7 @@ class Approach:
             return None
         try:
             sides = [evaluate_rising(side, witness)[0] for side in (relation.lts, relation.gts)]
-            if min(map(_below, sides)) <= 0:
+            if min(map(least, sides)) <= 0:
                 return None
             factor = evaluate_rising(relation.lts / relation.gts, witness)[0]
         except (UndefinedError, UndecidedError):
@@ -275,12 +277,6 @@ def _above(value: Quantity) -> Fraction:
     upper = value.upper if isinstance(value, Enclosure) else value
     assert upper is not None
     return Fraction(upper)
-
-
-def _below(value: Quantity) -> Fraction:
-    lower = value.lower if isinstance(value, Enclosure) else value
-    assert lower is not None
-    return Fraction(lower)
 
 
 def _around(value: float) -> tuple[Fraction, Fraction]:

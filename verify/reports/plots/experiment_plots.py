@@ -18,7 +18,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", "-.", ":")
 _THEORY = "#000000"
-_THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
+THEORY_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 # From brown over white to blue-green: no red beside green, and dark at both ends.
 _DIVERGING = "BrBG"
 _COLUMNS = 3
@@ -52,10 +52,6 @@ def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[
 
 def draw(result: ExperimentResult) -> "Figure":
     """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps."""
-    # Matplotlib is heavy: it is loaded where something is drawn.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     # It loads SymPy, which a simulation does without.
     from verify.reports.text import assignments_text
 
@@ -65,8 +61,7 @@ def draw(result: ExperimentResult) -> "Figure":
     rows = math.ceil(count / columns)
     settings = f"{assignments_text(result.settings)} seed={result.seed}"
     heading = [_title(result), *textwrap.wrap(settings, _LETTERS * columns)]
-    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = empty_figure(_WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2)
     for place, ((over, quantity), (curves, theory)) in enumerate(groups.items(), start=1):
         label = textwrap.fill(quantity, _LETTERS_OF_AXIS) if "\n" not in quantity else quantity
         _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=label), curves, theory)
@@ -94,10 +89,8 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         axes.fill_between(body["at"], body["lower"], body["upper"], color=colour, alpha=0.25, linewidth=0)
     for i, (name, said) in enumerate(theory.items()):
         middle = [(low + high) / 2 for low, high in zip(said.lower, said.upper, strict=True)]
-        line = _THEORY_LINES[i % len(_THEORY_LINES)]
-        axes.plot(
-            said.points, middle, color=_THEORY, linestyle=line, linewidth=1.4, zorder=5, label=name.replace("_", " ")
-        )
+        line = {"linestyle": THEORY_LINES[i % len(THEORY_LINES)], "linewidth": 1.4, "zorder": 5}
+        axes.plot(said.points, middle, color=_THEORY, label=name.replace("_", " "), **line)
         axes.fill_between(said.points, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
     points = {point for curve in curves.values() for point in curve.points}
     if len(points) <= _FEW and all(point == int(point) for point in points):
@@ -138,6 +131,22 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
 def plotted(result: ExperimentResult) -> bytes:
     """Return the figure as a PNG."""
+    return png(draw(result))
+
+
+def empty_figure(width: float, height: float) -> "Figure":
+    """Return a figure of a size in inches."""
+    # Matplotlib is heavy: it is loaded where something is drawn.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def png(figure: "Figure") -> bytes:
+    """Return a figure as the content of a PNG file."""
     target = io.BytesIO()
-    draw(result).savefig(target, format="png", dpi=120)
+    figure.savefig(target, format="png", dpi=120)
     return target.getvalue()

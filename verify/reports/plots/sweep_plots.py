@@ -1,6 +1,5 @@
 """Plots of a sweep: a phase diagram over two parameters, margins over one, each with the lines that theory draws."""
 
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -11,6 +10,7 @@ import numpy as np
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
 from verify.language.expressions import enclosed_applications
+from verify.reports.plots.experiment_plots import THEORY_LINES, empty_figure, png
 from verify.reports.text import assignments_text
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.sweep import SweepResult
@@ -27,7 +27,6 @@ STYLES = {
     "inconclusive": ("#E69F00", "s"),
     "no_instance": ("#999999", "."),
 }
-_LINES = ((0, (6, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 _FINE = 241
 """Points of an axis on which the sign of a slack is looked at."""
 _SIZE = 3600.0
@@ -59,12 +58,7 @@ def draw(result: SweepResult) -> "Figure":
     The claim's outcome at each instance, in scope (filled) or not (open); dashed, where a hypothesis begins to fail;
     solid, what theory says beyond them.
     """
-    # Matplotlib is heavy: it is loaded where something is drawn.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 5.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = empty_figure(7.2, 5.2)
     given = assignments_text(result.given)
     figure.suptitle(f"{result.theorem.id}  {given}".rstrip(), fontsize="small")
     (_phases if len(result.grid.axes) == 2 else _margins)(result, figure)
@@ -85,11 +79,11 @@ def _phases(result: SweepResult, figure: "Figure") -> None:
         mesh = [_fine(axis) for axis in (across, up)]
         level = np.array([[slack({across.name: x, up.name: y}) for x in mesh[0]] for y in mesh[1]])
         if np.nanmin(level) < 0 < np.nanmax(level):
-            line = _LINES[i % len(_LINES)] if own else "-"
+            line = THEORY_LINES[i % len(THEORY_LINES)] if own else "-"
             axes.contour(*mesh, level, levels=[0.0], colors="#000000", linestyles=[line], linewidths=1.6)
             axes.plot([], [], color="#000000", linestyle=line, linewidth=1.6, label=label)
-    _scale(across, axes.set_xscale, axes.set_xlim, axes.set_xticks)
-    _scale(up, axes.set_yscale, axes.set_ylim, axes.set_yticks)
+    _scale(axes, "x", across)
+    _scale(axes, "y", up)
     _legend(figure, axes)
 
 
@@ -112,7 +106,7 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
         for x, margin, *kind in points:
             points_of.setdefault(tuple(kind), []).append((x, margin))
     _mark(axes, points_of, s=22)
-    _scale(axis, axes.set_xscale, axes.set_xlim, axes.set_xticks)
+    _scale(axes, "x", axis)
     sizes = [abs(margin) for points in margins.values() for _, margin, *_ in points if margin]
     if sizes and math.log10(max(sizes)) - math.log10(min(sizes)) > _ROOM:
         axes.set_yscale("symlog", linthresh=min(sizes))
@@ -121,8 +115,8 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
         label, fine = named, _fine(axis)
         signs = np.sign([slack({axis.name: x}) for x in fine])
         for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
-            style = {"color": "#000000", "linestyle": _LINES[i % len(_LINES)] if own else "-", "linewidth": 1.4}
-            axes.axvline((fine[k] + fine[k + 1]) / 2, label=label, **style)
+            line = THEORY_LINES[i % len(THEORY_LINES)] if own else "-"
+            axes.axvline((fine[k] + fine[k + 1]) / 2, label=label, color="#000000", linestyle=line, linewidth=1.4)
             label = f"_{label}"
     axes.grid(visible=True, alpha=0.3)
     _legend(figure, axes)
@@ -185,18 +179,16 @@ def _named(axis: Axis) -> str:
     return f"{axis.name}: {axis.parameter.meaning}"
 
 
-def _scale(axis: Axis, scale: Callable[[str], Any], limits: Callable[..., Any], ticks: Callable[..., Any]) -> None:
+def _scale(axes: "Axes", which: str, axis: Axis) -> None:
+    """Scale the horizontal axis, `x`, or the vertical one, `y`."""
     if axis.spacing == "log":
-        scale("log")
+        axes.set(**{f"{which}scale": "log"})
     if not axis.is_number:
-        ticks(range(len(axis.values)), labels=list(map(str, axis.values)))
+        axes.set(**{f"{which}ticks": range(len(axis.values)), f"{which}ticklabels": list(map(str, axis.values))})
     elif len(axis.values) > 1:
-        fine = _fine(axis)
-        limits(fine[0], fine[-1])
+        axes.set(**{f"{which}lim": _fine(axis)[[0, -1]]})
 
 
 def plotted(result: SweepResult) -> bytes:
     """Return the figure as a PNG."""
-    target = io.BytesIO()
-    draw(result).savefig(target, format="png", dpi=120)
-    return target.getvalue()
+    return png(draw(result))

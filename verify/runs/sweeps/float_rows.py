@@ -6,7 +6,7 @@ estimates. What these leave open, and all that they would refute, is left to the
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -115,46 +115,51 @@ class Scan:
                 yield None
                 continue
             clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in checked.clauses]
-            shown = {name: value for named in values for name, value in named(i).items()}
+            shown = {key: value for name in values for key, value in _shown(name, values[name][i]).items()}
             instance = {"instance": json_numbers({p.name: point[p.name] for p in self.statement.parameters})}
             yield {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
 
-    def _values(
-        self, estimates: Sequence[Estimate], count: int
-    ) -> tuple[list[Callable[[int], dict[str, Any]]], np.ndarray]:
-        """Return what reads each value's float at a place, and where all of them are known."""
+    def _values(self, estimates: Sequence[Estimate], count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Return each value's truths, or numbers, NaN where it has none; and where all of them are known."""
         parts, good = iter(estimates), np.ones(count, dtype=bool)
-        readers = []
+        read = dict[str, np.ndarray]()
         for name, value in self.values.items():
             if isinstance(value, Relational):
-                held, known = _held(value, next(parts), next(parts))
-                readers.append(lambda i, name=name, held=held: {name: bool(held[i])})
+                read[name], known = _held(value, next(parts), next(parts))
             elif isinstance(value, ValueLargest):
                 many = [next(parts) for _ in value.expressions]
-                numbers = np.max([one.value for one in many], axis=0)  # pyright: ignore[reportCallIssue]
                 # The largest is known where none of them could be it and is known less well.
-                known = Estimate(numbers, np.max([one.error for one in many], axis=0)).known(_NEAR)  # pyright: ignore[reportCallIssue]
-                readers.append(lambda i, name=name, x=numbers: {name: None, f"{name}_float": float(x[i])})
+                largest = Estimate(*np.array([(one.value, one.error) for one in many]).max(axis=0))
+                read[name], known = largest.value, largest.known(_NEAR)
             else:
-                numbers, known = np.full(count, np.nan), np.ones(count, dtype=bool)
-                taken = np.zeros(count, dtype=bool)
-                for relations in [case.relations for case in _cases(value)]:
-                    applies = ~taken
-                    for relation in relations:
-                        held, sure = _held(relation, next(parts), next(parts))
-                        known &= sure | taken
-                        applies &= held
-                    expression = next(parts)
-                    numbers = np.where(applies, expression.value, numbers)
-                    known &= ~applies | expression.known(_NEAR)
-                    taken |= applies
-                readers.append(
-                    lambda i, name=name, x=numbers, t=taken: (
-                        {name: None, f"{name}_float": float(x[i])} if t[i] else {name: None}
-                    )
-                )
+                read[name], known = _first_applying(_cases(value), parts, count)
             good &= known
-        return readers, good
+        return read, good
+
+
+def _first_applying(
+    cases: Iterable[ValueWhere], parts: Iterator[Estimate], count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the first case whose relations hold, NaN where there is none, and where that is known."""
+    numbers, known, taken = np.full(count, np.nan), np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
+    for case in cases:
+        applies = ~taken
+        for relation in case.relations:
+            held, sure = _held(relation, next(parts), next(parts))
+            known &= sure | taken
+            applies &= held
+        expression = next(parts)
+        numbers = np.where(applies, expression.value, numbers)
+        known &= ~applies | expression.known(_NEAR)
+        taken |= applies
+    return numbers, known
+
+
+def _shown(name: str, number: np.generic) -> dict[str, bool | float | None]:
+    """Return a value as a row has it: a truth, or a number's float alone; nothing for NaN."""
+    if isinstance(number, np.bool_):
+        return {name: bool(number)}
+    return {name: None} if np.isnan(number) else {name: None, f"{name}_float": float(number)}
 
 
 def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 from verify.errors import InputError
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value, simplest_between
@@ -39,7 +38,7 @@ class Axis:
         """Whether the values are numbers, and no words."""
         return self.parameter.kind != "word"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return its ends, how many points there are and how they lie; of listed values, the values."""
         ends = {"start": json_number(self.values[0]), "stop": json_number(self.values[-1])}
         listed = {"values": json_number(self.values)} if self.spacing == "listed" else {}
@@ -75,7 +74,7 @@ def read_over(words: Sequence[str]) -> dict[str, str]:
     return grids
 
 
-def grid(parameters: Sequence[Parameter], over: Mapping[str, Any], given: Mapping[str, Any]) -> Grid:
+def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Mapping[str, object]) -> Grid:
     """Return the grid of a sweep over some parameters.
 
     Parameters
@@ -111,7 +110,7 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, Any], given: Mappin
     return Grid(tuple(_axis(known[name], asked) for name, asked in over.items()))
 
 
-def _asked_points(parameter: Parameter, asked: Any) -> int:
+def _asked_points(parameter: Parameter, asked: object) -> int:
     """Return how many points are asked for on an axis; on a logarithmic one of integers it may have fewer."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
@@ -123,7 +122,7 @@ def _asked_points(parameter: Parameter, asked: Any) -> int:
     return max(1, len(asked))
 
 
-def _axis(parameter: Parameter, asked: Any) -> Axis:
+def _axis(parameter: Parameter, asked: object) -> Axis:
     if parameter.kind == "rationals":
         raise InputError("--over", parameter.name, "is a list of numbers, and so cannot be swept")
     if isinstance(asked, str) and ":" in asked:

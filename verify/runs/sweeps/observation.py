@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Observation:
         steps = ", ".join(map(str, self.steps))
         return "\n".join([f"{self.theorem}: {self.clause}: after {steps} steps, in float64, not proved", *lines])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the object of `verify observe --json`, without `schema` and `version`."""
         rows = zip(self.instances, self.values.tolist(), strict=True)
         return {
@@ -58,7 +58,9 @@ class Observation:
         }
 
 
-def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], given: Mapping[str, Any]) -> Observation:
+def observe(
+    theorem: "Theorem", steps: Sequence[int], over: Mapping[str, object], given: Mapping[str, object]
+) -> Observation:
     """Follow a theorem's recursion at each instance of a grid, or at one.
 
     Parameters
@@ -102,7 +104,7 @@ def observe(theorem: "Theorem", steps: Sequence[int], over: Mapping[str, Any], g
 
 
 def _instance(
-    statement: "Statement", words: dict[str, Value], given: Mapping[str, Any], used: set[str]
+    statement: "Statement", words: dict[str, Value], given: Mapping[str, object], used: set[str]
 ) -> dict[str, Value]:
     """Return what is given, and the defaults of what the recursion uses beside. Raises InputError for what lacks."""
     named = parse_instance(statement.parameters, given, partial=True)
@@ -113,7 +115,7 @@ def _instance(
     return {name: value for name, value in whole.items() if name in used or name in given}
 
 
-def _recursion(theorem: "Theorem", words: Mapping[str, Any]) -> tuple[str, Dynamics]:
+def _recursion(theorem: "Theorem", words: Mapping[str, Value]) -> tuple[str, Dynamics]:
     """Return the label of the first clause about a recursion, and that with the definitions substituted."""
     statement = theorem.statement.specialised(words)
     for clause in statement.clauses:

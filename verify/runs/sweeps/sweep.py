@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verify.checking.loading import reference_of
 from verify.checking.theorem import Theorem
@@ -24,7 +24,10 @@ from verify.runs.store import Key, Store
 from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
-from verify.runs.sweeps.workers import Chunks, Failure, Task, code_of, in_other_processes, in_this_process
+from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, code_of, in_other_processes, in_this_process
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SECONDS = 10.0
 """Time budget of one instance."""
@@ -46,11 +49,7 @@ class Rechecked:
     share: float
     rows: int
     differing: int
-    differences: tuple[dict[str, Any], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object that is `rechecked` in `verify sweep --json`."""
-        return {**asdict(self), "differences": list(self.differences)}
+    differences: tuple[dict[str, object], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +98,7 @@ class SweepResult:
                 if key in kept and fits(self.theorem, {**self.given, **point}, kept[key]):
                     yield point, kept[key]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the object of `verify sweep --json`, without `schema`, `version` and `files`."""
         scopes = {True: "in_scope", False: "out_of_scope", None: "undecided"}
         claims: dict[str, dict[str, int]] = {}
@@ -117,7 +116,7 @@ class SweepResult:
             "evidence": dict(self.evidence),
             "from_store": self.served,
             "replaced": self.replaced,
-            "rechecked": self.rechecked.to_json() if self.rechecked else None,
+            "rechecked": asdict(self.rechecked) if self.rechecked else None,
             "failed": self.failed,
             "failures": list(self.failures),
             "stopped": self.stopped,
@@ -131,8 +130,8 @@ class SweepResult:
 
 def sweep(
     theorem: Theorem,
-    over: Mapping[str, Any],
-    given: Mapping[str, Any],
+    over: Mapping[str, object],
+    given: Mapping[str, object],
     *,
     store: Store | Path | str | None = None,
     jobs: int = 1,
@@ -217,7 +216,7 @@ def _remove(folder: Path | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _asked(theorem: Theorem, over: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Grid, dict[str, Value]]:
+def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, object]) -> tuple[Grid, dict[str, Value]]:
     """Return the grid and the fixed values, a word being the paper's where it is absent. Raises InputError."""
     parameters = theorem.statement.parameters
     points = grid(parameters, over, given)
@@ -254,14 +253,14 @@ class _Run:
     drawn: dict[str, Row] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
     differing: int = 0
-    differences: list[dict[str, Any]] = field(default_factory=list)
+    differences: list[dict[str, object]] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     answered: int = 0
     looked: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, task: Task | None, jobs: int, client: Any) -> None:
+    def run(self, task: Task | None, jobs: int, client: "Client | None") -> None:
         """Compute what the store lacks, round after round until nothing is lacking: chunks may come back unfinished."""
         deaths, chunks = 0, Chunks()
         while not self.stopped:
@@ -322,7 +321,7 @@ class _Run:
             asked["points"] += 1
             yield point
 
-    def _keep(self, part: list[tuple[Point, Any]]) -> None:
+    def _keep(self, part: Computed) -> None:
         rows, anew, more = [], [], 0
         for point, row in part:
             key = key_of(self.theorem, point, self.effort, self.code)
@@ -369,7 +368,7 @@ def _place(key: Key) -> float:
     return int.from_bytes(drawn[:8]) / 2**64
 
 
-def _shown(point: Mapping[str, Any]) -> str:
+def _shown(point: Point) -> str:
     return " ".join(f"{name}={value}" for name, value in point.items())
 
 

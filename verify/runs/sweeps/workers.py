@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from verify.checking.loading import load_theorem
 from verify.checking.theorem import Theorem
@@ -25,6 +25,9 @@ from verify.executor import unordered
 from verify.runs.store import code_version
 from verify.runs.sweeps.float_rows import Scan, scan_of
 from verify.runs.sweeps.rows import Effort, Point, Row, checked_row
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 SECONDS_OF_CHUNK = 2.0
 """Of work in a chunk: longer ones are sent less often, and more is lost with a process."""
@@ -63,7 +66,7 @@ class Rows:
     def __init__(self, theorem: Theorem, effort: Effort) -> None:
         self.theorem, self.effort = theorem, effort
         self.finished: Computed = []
-        self._scans: dict[tuple[Any, ...], Scan | None] = {}
+        self._scans: dict[tuple[str, ...], Scan | None] = {}
 
     def compute(self, points: Sequence[Point]) -> Computed:
         """Return the rows of some instances, and the errors of ours; after `SECONDS_OF_CHUNK`, of those done so far.
@@ -72,12 +75,15 @@ class Rows:
         """
         until = time.monotonic() + SECONDS_OF_CHUNK
         rows = self.finished = []
+        left: list[Point] = []
         for point, row in self._scanned(points):
-            if row is not None:
+            if row is None:
+                left.append(point)
+            else:
                 rows.append((point, row))
-                continue
+        for point in left:
             if rows and time.monotonic() > until:
-                continue
+                break
             try:
                 rows.append((point, checked_row(self.theorem, point, self.effort)))
             except TheoremError:
@@ -88,9 +94,8 @@ class Rows:
         return rows
 
     def _scanned(self, points: Sequence[Point]) -> Iterator[tuple[Point, Row | None]]:
-        """Yield each instance with its row where float64 decides it: these first."""
-        left = []
-        by_words: dict[tuple[Any, ...], list[Point]] = {}
+        """Yield each instance, with its row where float64 decides it."""
+        by_words: dict[tuple[str, ...], list[Point]] = {}
         for point in points:
             by_words.setdefault(tuple(v for v in point.values() if isinstance(v, str)), []).append(point)
         for words, some in by_words.items():
@@ -100,15 +105,9 @@ class Rows:
             except (InputError, TheoremError, ArithmeticError):
                 # The exact check says at which instance, and why.
                 rows = [None] * len(some)
-            for point, row in zip(some, rows, strict=True):
-                if row is None:
-                    left.append(point)
-                else:
-                    yield point, row
-        for point in left:
-            yield point, None
+            yield from zip(some, rows, strict=True)
 
-    def _scan(self, words: tuple[Any, ...], point: Point) -> Scan | None:
+    def _scan(self, words: tuple[str, ...], point: Point) -> Scan | None:
         if words not in self._scans:
             self._scans[words] = scan_of(self.theorem, point)
         return self._scans[words]
@@ -220,7 +219,7 @@ def in_this_process(
 
 
 def in_other_processes(
-    task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: Any = None
+    task: Task, points: Iterable[Point], chunks: Chunks, *, jobs: int, client: "Client | None" = None
 ) -> Generator[Computed, None, None]:
     """Yield the rows of instances that `jobs` processes compute, or the workers of a Dask client. Raises LostError."""
     calls = ((task, chunk, client is None) for chunk in chunks.cut(points))
