@@ -64,6 +64,8 @@ def refuse_unanswered(address: str) -> None:
     That is found out before Dask is asked, whose client would wait for longer, and say more than a line.
     """
     form = _ADDRESS.fullmatch(address)
+    if form is not None:
+        needs("distributed", "--scheduler", address)
     if form is None or not 0 < int(form["port"]) < 2**16:
         raise InputError("--scheduler", address, "must be a scheduler's address, tcp://HOST:PORT or tls://HOST:PORT")
     why = "what answers is something else"
@@ -102,8 +104,6 @@ def cluster(address: str | None) -> "Iterator[Client | None]":
     if address is None:
         yield None
         return
-    if _ADDRESS.fullmatch(address):
-        needs("distributed", "--scheduler", address)
     refuse_unanswered(address)
     with _silent(), _client(address) as client:
         yield client

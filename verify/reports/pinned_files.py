@@ -123,10 +123,10 @@ def _used_first(theorems: dict[str, "Theorem"]) -> Iterator["Theorem"]:
             yield left.pop(name)
 
 
-def _tried(write: Callable[[], str]) -> str:
+def _tried(write: Callable[[], str | None]) -> str:
     """Write something; return why it was not written, nothing where it was."""
     try:
-        return write()
+        return write() or ""
     except (InputError, TheoremError) as error:
         return str(error)
     except OSError as error:
@@ -135,28 +135,23 @@ def _tried(write: Callable[[], str]) -> str:
 
 def _digests(package: str, theorems: dict[str, "Theorem"], pinned: dict[str, str]) -> Iterator[Pinned]:
     path, digests = package_folder(package) / DIGESTS, {name: t.statement.digest for name, t in theorems.items()}
-
-    def write() -> str:
-        write_whole(path, json.dumps(digests, indent=2) + "\n")
-        return ""
-
     changed = [name for name in sorted(digests.keys() | pinned.keys()) if digests.get(name) != pinned.get(name)]
-    failed = _tried(write) if changed else ""
+    failed = _tried(lambda: write_whole(path, json.dumps(digests, indent=2) + "\n")) if changed else ""
     for name in changed:
         before, now = pinned.get(name, "none"), digests.get(name, "none")
         yield Pinned("digest", name, str(path), f"it was {before[:12]} and is {now[:12]}", failed)
 
 
 def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
-    path, known, found = shipped_path(theorem.id), standing(theorem), rechecked(theorem.id)
+    path, known, certificate = shipped_path(theorem.id), standing(theorem), rechecked(theorem.id)
     why = known.why
-    if not isinstance(found, str):
+    if not isinstance(certificate, str):
         try:
             example = {name: written(value) for name, value in parse(theorem.statement, theorem.example).items()}
         except InputError as error:
             yield Pinned("certificate", theorem.id, str(path), "the example cannot be read", str(error))
             return
-        why = why or ("" if dict(found.instance) == example else "it is of another instance than the example")
+        why = why or ("" if dict(certificate.instance) == example else "it is of another instance than the example")
     if not why:
         return
     if known.own is not None and known.why:
@@ -165,7 +160,7 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         return
     before = known.own
 
-    def write() -> str:
+    def write() -> str | None:
         # Proofs are found anew, and not taken from the file.
         result = check(theorem, theorem.example, seconds=seconds, shipped=False)
         if result.interrupted:
@@ -176,8 +171,7 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         if before is not None and Evidence.weakest([before, own]) is not before:
             return f"what is found now is {own}, and what is there {before}"
         path.parent.mkdir(exist_ok=True)
-        write_certificate(theorem, result, path)
-        return ""
+        return write_certificate(theorem, result, path)
 
     yield Pinned("certificate", theorem.id, str(path), why, _tried(write))
 
@@ -191,15 +185,14 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
     rows = zip(shipped.hypotheses, refused, strict=False)
     before = 0 if shipped.why else sum(not refusal and row["status"] != "undecided" for row, refusal in rows)
 
-    def write() -> str:
+    def write() -> str | None:
         result = necessity(theorem, seconds=seconds)
         if result.interrupted:
             raise KeyboardInterrupt
         decided = sum(need.status != "undecided" for need in result.hypotheses)
         if decided < before:
             return f"{decided} hypotheses are decided now, and {before} in the map that is there"
-        necessity_map.write(theorem, result, folder)
-        return ""
+        return necessity_map.write(theorem, result, folder)
 
     if why := shipped.why or next(filter(None, refused), ""):
         yield Pinned("map", theorem.id, str(folder / f"{theorem.id}.json"), why, _tried(write))
@@ -209,11 +202,10 @@ def _findings(package: str, path: Path, findings: list[Finding], theorems: "Iter
     text = findings_text(findings) + necessity_map.map_text(theorems)
     before = path.read_bytes() if path.is_file() else b""
 
-    def write() -> str:
+    def write() -> str | None:
         if before and WRITTEN_BY.encode() not in before:
             return f"the file does not say {WRITTEN_BY!r}: it may be yours"
-        write_whole(path, text)
-        return ""
+        return write_whole(path, text)
 
     if before != text.encode():
         yield Pinned("findings", package, str(path), "it says something else", _tried(write))

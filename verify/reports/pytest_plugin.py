@@ -106,7 +106,7 @@ class Ledger:
         self._request = request
 
     def check(
-        self, theorem: "Theorem", *, expect: Outcome | None = None, seconds: float = 60, **instance: Any
+        self, theorem: "Theorem", *, expect: Outcome | None = None, seconds: float = 60, **instance: object
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
@@ -215,7 +215,7 @@ class Ledger:
             pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(reproduction.failures)}")
         return reproduction
 
-    def _enter(self, **entry: Any) -> None:
+    def _enter(self, **entry: object) -> None:
         self._request.node.user_properties.append((PROPERTY, entry))
 
 
@@ -233,15 +233,15 @@ class Crossed:
         self._entries: dict[str, dict[str, Any]] = {}
         self._seen: set[str] = set()
 
-    def holds(self, crossing: Crossing, instance: Any) -> None:
+    def holds(self, crossing: Crossing, instance: object) -> None:
         """Simulate at a drawn instance; the test fails unless theory is verified there."""
         self._held(crossing, instance, "holds", Outcome.VERIFIED)
 
-    def fails(self, crossing: Crossing, instance: Any) -> None:
+    def fails(self, crossing: Crossing, instance: object) -> None:
         """Simulate at an instance out of scope, where theory says that it does not hold: it has to be refuted."""
         self._held(crossing, instance, "fails", Outcome.REFUTED)
 
-    def _held(self, crossing: Crossing, instance: Any, what: str, wanted: Outcome) -> None:
+    def _held(self, crossing: Crossing, instance: object, what: str, wanted: Outcome) -> None:
         entry = self._entry(crossing, what)
         failed, entry["outcome"] = entry["outcome"] == "failed", "failed"
         verdict = crossing.held(crossing.theory, instance, self._device)
@@ -280,7 +280,7 @@ class Crossed:
         if not caught:
             pytest.fail(f"{crossing.id}: {label}: {verdict.outcome}: {verdict.detail} ({self._device})")
 
-    def _entered(self, crossing: Crossing, what: str, **results: Any) -> dict[str, Any]:
+    def _entered(self, crossing: Crossing, what: str, **results: object) -> dict[str, Any]:
         about = {"id": crossing.id, "of": crossing.subject, "theorem": crossing.theorem, "exact": crossing.exact}
         test = self._request.node.nodeid.split("[")[0]
         entry = {"kind": "crossing", "what": what, **about, "device": self._device, "test": test, **results}
@@ -310,7 +310,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.extra_keyword_matches.update(map(str, mark.args))
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print the ledger, when a test has written into it."""
     reports = [report for some in terminalreporter.stats.values() for report in some]
     calls = [report for report in reports if isinstance(report, pytest.TestReport) and report.when == "call"]

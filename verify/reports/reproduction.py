@@ -15,38 +15,19 @@ from verify.reports.findings import Expected, Finding, load_finding, shown
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """One value that a command was expected to report; `why` says what is wrong where it is not."""
-
-    path: str
-    expected: Expected
-    why: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the value was there and as expected."""
-        return not self.why
-
-
-@dataclass(frozen=True)
 class Reproduction:
-    """A finding's command as it ran: its exit code, its standard error, and every expectation."""
+    """A finding's command as it ran: its exit code, its standard error, and a line for each failure."""
 
     finding: str
     exit_code: int
-    expectations: tuple[Expectation, ...]
+    failures: tuple[str, ...]
     error: str
     seconds: float
 
     @property
     def holds(self) -> bool:
-        """Whether every expectation holds."""
-        return all(expectation.holds for expectation in self.expectations)
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """One line for each expectation that does not hold."""
-        return tuple(f"{e.path}: {e.why}" for e in self.expectations if not e.holds)
+        """Whether everything was reported as expected."""
+        return not self.failures
 
 
 def reproduce(finding: Finding | str) -> Reproduction:
@@ -69,11 +50,12 @@ def reproduce(finding: Finding | str) -> Reproduction:
         body = json.loads(out.getvalue())
     except ValueError:
         error = error or "the command printed no JSON"
-    expectations = tuple(
-        Expectation(path, expected, error if body is None else _why_not(body, path, expected))
+    failures = tuple(
+        f"{path}: {why}"
         for path, expected in finding.expect.items()
+        if (why := error if body is None else _why_not(body, path, expected))
     )
-    return Reproduction(finding.id, code, expectations, error, time.monotonic() - started)
+    return Reproduction(finding.id, code, failures, error, time.monotonic() - started)
 
 
 def _why_not(body: object, path: str, expected: Expected) -> str:

@@ -62,9 +62,7 @@ def announced(experiment: Experiment, store: Store | None) -> Callable[[float], 
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration to two digits, in the largest unit of which it has one. Raises InputError for one below 0."""
-    if not seconds >= 0:
-        raise InputError("seconds", seconds, "must be a number >= 0")
+    """Return a duration, in seconds >= 0, to two digits, in the largest unit of which it has one."""
     size, unit = next((pair for pair in _UNITS if seconds >= pair[0]), _UNITS[-1])
     return f"{float(f'{seconds / size:.2g}'):g} {unit}"
 

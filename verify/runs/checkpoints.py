@@ -55,9 +55,10 @@ class Running:
         Raises InputError where it is none of this run: where it does not fit, or where looking at it raises.
         """
         state = self._parts.get(part)
-        if state is not None and fits is not None and not _is_true(fits, state):
-            raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to begin anew")
-        return state
+        with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
+            if state is None or fits is None or fits(state):
+                return state
+        raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to begin anew")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
         """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on.
@@ -98,13 +99,6 @@ def alike(state: object, like: object) -> bool:
 def kept_by(steps: Sequence[int], step: int, count: int) -> bool:
     """Whether so many readings, at the first of some ascending steps, have been kept when a training is at a step."""
     return 0 <= step <= steps[-1] and sum(s < step for s in steps) <= count <= sum(s <= step for s in steps)
-
-
-def _is_true(fits: Callable[[Any], bool], state: object) -> bool:
-    try:
-        return fits(state)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
-        return False
 
 
 @contextlib.contextmanager

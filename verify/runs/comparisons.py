@@ -178,12 +178,10 @@ def agreement(
     detail = f"{measured.value:.6g} against {theory:.6g}: difference {difference:.2e}, tolerance {tolerance:.2e}"
     if not (math.isfinite(difference) and math.isfinite(tolerance)):
         return Verdict(Outcome.INCONCLUSIVE, evidence, detail)
-    ratio = difference / tolerance if tolerance else math.inf if difference else 0.0
-    if difference > tolerance:
-        return Verdict(Outcome.REFUTED, evidence, detail, ratio=ratio)
-    if tolerance > resolution:
-        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}, more than {resolution:.2e}", ratio=ratio)
-    return Verdict(Outcome.VERIFIED, evidence, detail, ratio=ratio)
+    verdict = Verdict.when(difference <= tolerance, detail, evidence)
+    if verdict.holds and tolerance > resolution:
+        verdict = Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}, more than {resolution:.2e}")
+    return replace(verdict, ratio=difference / tolerance if tolerance else math.inf if difference else 0.0)
 
 
 def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
@@ -194,14 +192,14 @@ def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
     seen = _until_refuted(verdicts)
     if not seen:
         return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "there is nothing to compare", 0)
-    worst = next(outcome for outcome in _WORST if any(v.outcome is outcome for _, v in seen))
-    speaks = seen[-1] if worst is Outcome.VERIFIED else next(pair for pair in seen if pair[1].outcome is worst)
     each = [verdict for _, verdict in seen]
+    worst = min((verdict.outcome for verdict in each), key=_WORST.index)
+    name, speaks = seen[-1] if worst is Outcome.VERIFIED else next(pair for pair in seen if pair[1].outcome is worst)
     ratios = [verdict.ratio for verdict in each if verdict.ratio is not None]
     return Verdict(
         worst,
         Evidence.weakest([verdict.evidence for verdict in each]),
-        f"{speaks[0]}: {speaks[1].detail}",
+        f"{name}: {speaks.detail}",
         trainings=sum(verdict.trainings for verdict in each),
         ratio=max(ratios, default=None),
     )

@@ -63,22 +63,11 @@ class ExperimentResult:
             "device": self.device,
             "measurements": {name: asdict(measured) for name, measured in self.measurements.items()},
             "curves": {name: curve.to_json() for name, curve in self.curves.items()},
-            "heat_maps": {name: heat_map.to_json() for name, heat_map in self.heat_maps.items()},
+            "heat_maps": {name: asdict(heat_map) for name, heat_map in self.heat_maps.items()},
             "theory": {name: predicted.to_json() for name, predicted in self.theory.items()},
             "from_store": self.from_store,
             "seconds": round(self.seconds, 3),
         }
-
-    @staticmethod
-    def from_json(body: Mapping[str, Any], settings: Instance) -> "ExperimentResult":
-        """Return the result that `to_json` has written down, of settings that are known; without what theory says."""
-        return ExperimentResult(
-            **{name: body[name] for name in ("experiment", "seed", "device", "seconds")},
-            settings=settings,
-            measurements={name: Measurement(**measured) for name, measured in body["measurements"].items()},
-            curves={name: Curve.from_json(curve) for name, curve in body["curves"].items()},
-            heat_maps={name: HeatMap.from_json(values) for name, values in body["heat_maps"].items()},
-        )
 
 
 @dataclass(frozen=True)
@@ -178,10 +167,8 @@ class Experiment:
         """Return what a store has kept, where it is what this run would have written."""
         why = f"holds a result of {self.id} that cannot be read"
         try:
-            result = ExperimentResult.from_json(kept, chosen)
-            measured = {**result.measurements, **result.curves, **result.heat_maps}
-            again = self._result(measured, chosen, seed, device, result.seconds)
-            as_written = json.loads(json.dumps(again.to_json(), allow_nan=False))
+            result = self._result(_measured(kept), chosen, seed, device, kept["seconds"])
+            as_written = json.loads(json.dumps(result.to_json(), allow_nan=False))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError("--store", store.path, why) from error
         # Also a result of other settings, or of a curve whose ends are not its measurements.
@@ -298,6 +285,15 @@ class Experiment:
                 if not isinstance(number, str) and abs(number) > _LARGEST:
                     raise InputError(name, given.get(name, ""), "must be a number of float64's range")
         return chosen
+
+
+def _measured(kept: Mapping[str, Any]) -> dict[str, Measurement | Curve | HeatMap]:
+    """Return what was measured, of what `ExperimentResult.to_json` has written down."""
+    return {
+        **{name: Measurement(**measured) for name, measured in kept["measurements"].items()},
+        **{name: Curve.from_json(curve) for name, curve in kept["curves"].items()},
+        **{name: HeatMap.from_json(values) for name, values in kept["heat_maps"].items()},
+    }
 
 
 def _module_of(measure: Callable[..., object]) -> str:

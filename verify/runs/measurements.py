@@ -73,7 +73,7 @@ class Curve:
 
     @staticmethod
     def from_json(body: Mapping[str, Any]) -> "Curve":
-        """Return the curve that `to_json` has written down."""
+        """Return the curve that `to_json` has written down; KeyError, TypeError or ValueError for another body."""
         columns = (body[name] for name in ("value", "standard_error", "samples"))
         measured = tuple(Measurement(*row) for row in zip(*columns, strict=True))
         return Curve(body["over"], body["quantity"], tuple(body["at"]), measured, body["logarithmic"])
@@ -94,11 +94,6 @@ class HeatMap:
     def __post_init__(self) -> None:
         if not self.values or len({len(row) for row in self.values}) != 1 or not self.values[0]:
             raise TheoremError(f"a heat map of {self.quantity} needs rows of one length")
-
-    def to_json(self) -> dict[str, object]:
-        """Return every number that is drawn."""
-        values = [list(row) for row in self.values]
-        return {"rows": self.rows, "columns": self.columns, "quantity": self.quantity, "values": values}
 
     @staticmethod
     def from_json(body: Mapping[str, Any]) -> "HeatMap":

@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -86,10 +86,8 @@ def read_code_version(module: str) -> str:
             digest.update(f"{package}/{name} {len(content)}\n".encode() + content)
     installed = []
     for name in _NUMERICAL:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             installed.append(f"{name}-{metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            continue
     return " ".join([version(), digest.hexdigest(), *installed])
 
 
@@ -97,18 +95,14 @@ def _sources(package: str) -> Iterator[tuple[str, Path]]:
     """Yield the Python files of a top-level package, or of a module, by their path in it."""
     loaded = sys.modules.get(package)
     spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
-    if spec is None:
-        file = getattr(loaded, "__file__", None)
-        if file and Path(file).is_file():
-            yield Path(file).name, Path(file)
-        return
+    file = spec.origin if spec else getattr(loaded, "__file__", None)
     # A folder that is on the path twice is a namespace package's twice.
-    folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()})
+    folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()}) if spec else []
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             yield path.relative_to(folder).as_posix(), path
-    if not folders and spec.origin and Path(spec.origin).is_file():
-        yield Path(spec.origin).name, Path(spec.origin)
+    if not folders and file and Path(file).is_file():
+        yield Path(file).name, Path(file)
 
 
 class Store:
@@ -129,7 +123,7 @@ class Store:
         return self.read_many([key]).get(key)
 
     def write(self, key: Key, name: str, body: Mapping[str, Any]) -> None:
-        """Keep a result, whole or not at all; of two for one key, the first."""
+        """Keep a result, whole or not at all; of two for one key, the first. Raises as `write_many`."""
         self.write_many(name, [(key, body)])
 
     def read_many(self, keys: Sequence[Key], *, damaged: bool = False) -> dict[Key, dict[str, Any]]:
@@ -163,7 +157,10 @@ class Store:
         raise self._unreadable(why)
 
     def write_many(self, name: str, rows: Iterable[tuple[Key, Mapping[str, Any]]], *, replace: bool = False) -> None:
-        """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`."""
+        """Keep some results in one transaction: all or none; of two for one key the first, the last with `replace`.
+
+        Raises InputError where the file cannot be written, and ValueError for a number that JSON does not have.
+        """
         written = [(*_columns(key), name, json.dumps(body, allow_nan=False)) for key, body in rows]
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")

@@ -87,7 +87,7 @@ class _Search:
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
     degenerate: int = 0
-    replayed: bool = False
+    replaying: bool = False
     bounds: tuple[Sharpness, ...] = ()
 
     def tick(self) -> None:
@@ -310,7 +310,7 @@ def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, s
         undecided=state.undecided,
         sharpness=state.bounds,
         stopped=stopped,
-        replayed=state.replayed,
+        replayed=state.replaying and state.counterexample is not None,
         seconds=seconds,
         seed=seed,
     )
@@ -329,9 +329,9 @@ def _search(state: _Search, database: ExampleDatabase | None, key: bytes, *, mos
 
     state.plan = plan(statement.parameters, relations, state.plan.given, tick=state.tick, completed=with_defaults)
     try:
-        state.replayed = True
+        state.replaying = True
         _replay(state, database, key)
-        state.replayed = False
+        state.replaying = False
         if guided:
             _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
         if (left := most - len(state.tried)) > 0:

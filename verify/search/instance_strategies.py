@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import cycle, islice, permutations
-from typing import Any
 
 import sympy as sp
 from hypothesis import reject
@@ -37,7 +36,7 @@ _FAR = 16
 class ByWord:
     """A relation in which words choose, to be solved for one of its parameters once they are drawn."""
 
-    relation: Any
+    relation: sp.core.relational.Relational
     unknown: str
     names: frozenset[str]
     words: Mapping[str, tuple[str, ...]]
@@ -47,16 +46,22 @@ class ByWord:
         """Whether it is solved by roots of polynomials, at the first of the words."""
         return self._solved_at({name: words[0] for name, words in self.words.items()}).exact
 
-    def _solved_at(self, values: Mapping[str, Any]) -> Solvable:
+    def _solved_at(self, values: Mapping[str, Value]) -> Solvable:
         return solvable(decided(self.relation, self.words, values), self.unknown, self.names)  # type: ignore[arg-type]
 
-    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+    def ranges(self, values: Mapping[str, Value], within: Range) -> Ranges:
         """Return where in `within` the relation holds, as `Solvable`."""
         return self._solved_at(values).ranges(values, within)
 
-    def satisfied(self, values: Mapping[str, Any]) -> bool:
+    def satisfied(self, values: Mapping[str, Value]) -> bool:
         """Whether the relation holds, as `Solvable`."""
         return self._solved_at(values).satisfied(values)
+
+
+def domain_of(parameter: Parameter) -> Range:
+    """Return the range of a number's domain."""
+    low = parameter.minimum if parameter.minimum is not None else parameter.above
+    return Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,7 @@ class Plan:
 
         Those of a list are the values of each entry.
         """
-        low = parameter.minimum if parameter.minimum is not None else parameter.above
-        domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+        domain = domain_of(parameter)
         if parameter.kind == "integer":
             domain = domain.meet(Range(Fraction(-LARGEST_INTEGER), Fraction(LARGEST_INTEGER)))
         admissible: Ranges = (domain,)
@@ -109,14 +113,15 @@ class Plan:
         """
 
         @st.composite
-        def draw_all(draw: Any) -> dict[str, Value]:
+        def draw_all(draw: st.DrawFn) -> dict[str, Value]:
             tick()
 
             def number(parameter: Parameter, parts: Ranges) -> Value:
                 if parameter.kind == "rationals":
                     (entries,) = parts
-                    return tuple(draw(st.lists(values(entries, integer=False), min_size=1, max_size=_LONGEST)))
-                return draw(st.one_of([values(part, integer=parameter.kind == "integer") for part in parts]))
+                    return tuple(draw(st.lists(rationals(entries), min_size=1, max_size=_LONGEST)))
+                within = integers if parameter.kind == "integer" else rationals
+                return draw(st.one_of([within(part) for part in parts]))
 
             instance = self._walk(lambda words: draw(st.sampled_from(words)), number)
             return reject() if instance is None else instance
@@ -136,7 +141,7 @@ class Plan:
             yield from islice((walk for walk in walks if walk is not None), 1)
 
     def simplest_instance(self) -> dict[str, Value] | None:
-        """Return the instance of the first words, and of the ends of ranges or what is simple near them."""
+        """Return the instance of the first words and of ends, or what is simple near them; None at a dead end."""
         return self._walk(lambda words: words[0], _simplest)
 
     def leap(self, instance: Mapping[str, Value], name: str, *, up: bool) -> dict[str, Value] | None:
@@ -205,18 +210,16 @@ class Plan:
         return drawn
 
 
-def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
+def rationals(admissible: Range) -> st.SearchStrategy[Fraction]:
     """Return a strategy of one range: its ends, small and simple values near them, and extreme ratios."""
-    if integer:
-        return _integers(admissible)
     if admissible.low is not None and admissible.low == admissible.high:
         return st.just(admissible.low)
     low, high = admissible.low, admissible.high
     if low is None:
         if high is None:
-            upward = values(Range(Fraction(0), None), integer=False)
+            upward = rationals(Range(Fraction(0), None))
             return st.one_of(upward, upward.map(lambda value: -value))
-        return values(Range(-high, None, low_open=admissible.high_open), integer=False).map(lambda value: -value)
+        return rationals(Range(-high, None, low_open=admissible.high_open)).map(lambda value: -value)
     if high is None:
         simple = st.builds(Fraction, st.integers(1, 32), st.integers(1, 16))
         power = st.builds(lambda k: Fraction(2) ** k, st.integers(-30, 30))
@@ -237,7 +240,8 @@ def values(admissible: Range, *, integer: bool) -> st.SearchStrategy[Any]:
     return st.one_of(*parts)
 
 
-def _integers(admissible: Range) -> st.SearchStrategy[int]:
+def integers(admissible: Range) -> st.SearchStrategy[int]:
+    """Return a strategy of the integers of a range that has ends: those near the one nearest to 0, and far ones."""
     start, up, down = _room(admissible)
     upward = _steps(up, bounded=start + up < LARGEST_INTEGER).map(lambda step: start + step)
     if not down:
@@ -256,6 +260,10 @@ def _steps(furthest: int, *, bounded: bool) -> st.SearchStrategy[int]:
     if bounded:
         parts.append(st.integers(max(0, furthest - 3), furthest))
     return st.one_of(parts)
+
+
+_Steps = dict[tuple[tuple[str, ...], int], dict[str, Value] | None]
+"""Where steps of random walks led, by the parameters until then and the walk's number; None at a dead end."""
 
 
 def plan(
@@ -283,9 +291,9 @@ def plan(
     # Relations that are solved exactly come first; among equals, the order in which the parameters were declared.
     orders.sort(key=lambda order: sum(not bound.exact for bounds in order.bounds.values() for bound in bounds))
     best, fewest = None, _TRIALS
-    walks = _Walks()
+    steps: _Steps = {}
     for order in orders:
-        dead_ends = walks.dead_ends(order, fewest, tick)
+        dead_ends = _dead_ends(order, fewest, tick, steps)
         if dead_ends < fewest:
             best, fewest = order, dead_ends
         if not fewest:
@@ -312,8 +320,13 @@ def _bounded(
         last, key = parameter.name, (parameter.name, before)
         if key not in known:
             bounded_by = {relation: _names(relation) & names for relation in relations if last not in given}
-            solved = [relation for relation, needs in bounded_by.items() if last in needs and needs <= before | {last}]
-            known[key] = tuple(_bound(relation, last, _names(relation) & before, words) for relation in solved)
+            solved = {
+                r: needs - {last} for r, needs in bounded_by.items() if last in needs and needs <= before | {last}
+            }
+            known[key] = tuple(
+                ByWord(relation, last, others, words) if relation.has(Case) else solvable(relation, last, others)
+                for relation, others in solved.items()
+            )
         bounds[last] = known[key]
         before |= {last}
     return Plan(tuple(order), bounds, dict(given))
@@ -323,49 +336,37 @@ def _names(relation: sp.core.relational.Relational) -> frozenset[str]:
     return frozenset(symbol.name for symbol in relation.free_symbols)  # type: ignore[attr-defined]
 
 
-def _bound(relation: Any, last: str, others: frozenset[str], words: Mapping[str, tuple[str, ...]]) -> Solvable | ByWord:
-    return ByWord(relation, last, others, words) if relation.has(Case) else solvable(relation, last, others)
+def _dead_ends(plan: Plan, fewest: int, tick: Callable[[], None], known: _Steps) -> int:
+    """Return how many random walks meet an empty range, at most `fewest`; steps are taken once for all orders."""
+    steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
+    # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
+    steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
+    walking = {seed: dict(plan.given) for seed in range(_TRIALS)}
+    path: tuple[str, ...] = ()
+    for step in steps:
+        path = (*path, step.name)
+        for seed, drawn in list(walking.items()):
+            tick()
+            if (path, seed) not in known:
+                known[path, seed] = _step(plan, step, drawn, random.Random(f"{seed} {path}"))
+            after = known[path, seed]
+            if after is not None:
+                walking[seed] = after
+                continue
+            del walking[seed]
+            if _TRIALS - len(walking) >= fewest:
+                return fewest
+    return _TRIALS - len(walking)
 
 
-class _Walks:
-    """Random walks through plans, each step taken once for all orders that begin with the same parameters."""
-
-    def __init__(self) -> None:
-        self.drawn: dict[tuple[tuple[str, ...], int], dict[str, Value] | None] = {}
-
-    def dead_ends(self, plan: Plan, fewest: int, tick: Callable[[], None]) -> int:
-        """Return how many walks meet an empty range, at most `fewest`."""
-        steps = [parameter for parameter in plan.parameters if parameter.name not in plan.given]
-        # No relation bounds a list: any will do; and a default is no dead end that another order avoids.
-        steps = [step for step in steps if step.kind != "rationals" and not plan.defaulted(step)]
-        walking = {seed: dict(plan.given) for seed in range(_TRIALS)}
-        path: tuple[str, ...] = ()
-        for step in steps:
-            path = (*path, step.name)
-            for seed, drawn in list(walking.items()):
-                tick()
-                if (path, seed) not in self.drawn:
-                    self.drawn[path, seed] = self._step(plan, step, drawn, random.Random(f"{seed} {path}"))
-                after = self.drawn[path, seed]
-                if after is not None:
-                    walking[seed] = after
-                    continue
-                del walking[seed]
-                if _TRIALS - len(walking) >= fewest:
-                    return fewest
-        return _TRIALS - len(walking)
-
-    @staticmethod
-    def _step(
-        plan: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random
-    ) -> dict[str, Value] | None:
-        if parameter.kind == "word":
-            return {**drawn, parameter.name: source.choice(parameter.words)}
-        parts = plan.ranges(parameter, drawn)
-        if not parts:
-            return None
-        value = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
-        return {**drawn, parameter.name: value}
+def _step(plan: Plan, parameter: Parameter, drawn: dict[str, Value], source: random.Random) -> dict[str, Value] | None:
+    if parameter.kind == "word":
+        return {**drawn, parameter.name: source.choice(parameter.words)}
+    parts = plan.ranges(parameter, drawn)
+    if not parts:
+        return None
+    value = _random_value(source.choice(parts), source, integer=parameter.kind == "integer")
+    return {**drawn, parameter.name: value}
 
 
 def _random_value(admissible: Range, source: random.Random, *, integer: bool) -> Value:

@@ -7,7 +7,6 @@ refute (the re-checker has accepted the proofs); else it survives. Mutants that 
 """
 
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -56,7 +55,6 @@ class Tried:
     mutant: Mutant
     fate: Fate
     why: str
-    seconds: float
 
 
 def mutants(statement: Statement) -> Iterator[Mutant]:
@@ -104,31 +102,26 @@ def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: i
 
     An example that the mutant's domain excludes is not looked at, and nothing is searched then.
     """
-    started = time.monotonic()
     variant = replace(theorem.variant(mutant.statement), values={})
-
-    def tried(what: Fate, why: str) -> Tried:
-        return Tried(mutant, what, why, time.monotonic() - started)
-
     try:
         result = check(variant, theorem.example, seconds=_CHECK_SECONDS)
     except InputError as error:
-        return tried("survived", f"the example is none of it: {error}")
+        return Tried(mutant, "survived", f"the example is none of it: {error}")
     if result.outcome is Outcome.REFUTED:
-        return tried("killed", "refuted at the example")
+        return Tried(mutant, "killed", "refuted at the example")
     open_ = [c.label for c in result.clauses if not (c.holds and c.evidence is Evidence.PROVED)]
     if not open_:
-        return tried("equivalent", "proved for all parameters")
+        return Tried(mutant, "equivalent", "proved for all parameters")
     # What is proved is not searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
     searched = variant.variant(replace(mutant.statement, clauses=clauses))
     try:
         result = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
     except (NoInstanceError, InputError) as error:
-        return tried("survived", f"not searched: {error}")
+        return Tried(mutant, "survived", f"not searched: {error}")
     if result.counterexample is not None:
-        return tried("killed", f"refuted by instance {result.needed}")
-    return tried("survived", f"not refuted in {result.examples} instances")
+        return Tried(mutant, "killed", f"refuted by instance {result.needed}")
+    return Tried(mutant, "survived", f"not refuted in {result.examples} instances")
 
 
 _Change = tuple[str, str, str, Callable[[], Statement]]
@@ -171,10 +164,10 @@ def _of_part(part: _Part, statement: Statement) -> Iterator[tuple[str, str, Call
         if isinstance(expression, sp.Symbol) and expression.name in bound:
             # A name, such as that of a running index.
             continue
-        for path in _leaves(data):
-            for operator, value in _of_leaf(_node_at(data, path)):
-                change = f"{_shown(_node_at(data, path))} -> {_shown(value)}"
-                yield operator, change, lambda e=place, d=data, p=path, v=value: _replaced(part, e, _with(d, p, v))
+        for leaf, with_leaf in _leaves(data):
+            for operator, value in _of_leaf(leaf):
+                change = f"{_shown(leaf)} -> {_shown(value)}"
+                yield operator, change, lambda e=place, w=with_leaf, v=value: _replaced(part, e, w(v))
         if isinstance(data, list) and data[0] in _FLIPPED:
             turned = [_FLIPPED[data[0]], *data[1:]]
             yield "relation flipped", data[0], lambda e=place, d=turned: _replaced(part, e, d)
@@ -222,25 +215,15 @@ def _of_leaf(leaf: Data) -> Iterator[tuple[str, Data]]:
             yield "index shifted", ["Add", ["Integer", "1"], leaf]
 
 
-def _leaves(data: Data, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+def _leaves(data: Data) -> Iterator[tuple[Data, Callable[[Data], Data]]]:
+    """Yield the numbers and symbols of an expression, each with what puts another one in its place."""
     if data[0] in ("Integer", "Rational", "Symbol"):
-        yield path
+        yield data, lambda other: other
         return
     for i, part in enumerate(data):
         if isinstance(part, list):
-            yield from _leaves(part, (*path, i))
-
-
-def _node_at(data: Data, path: tuple[int, ...]) -> Data:
-    for i in path:
-        data = data[i]  # pyright: ignore[reportAssignmentType]
-    return data
-
-
-def _with(data: Data, path: tuple[int, ...], value: Data) -> Data:
-    if not path:
-        return value
-    return [*data[: path[0]], _with(data[path[0]], path[1:], value), *data[path[0] + 1 :]]
+            for leaf, with_leaf in _leaves(part):
+                yield leaf, lambda other, i=i, inner=with_leaf: [*data[:i], inner(other), *data[i + 1 :]]
 
 
 def _shown(data: Data) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from verify.budget import ended, until
 from verify.checking.certificates import certificate
@@ -20,7 +20,7 @@ from verify.claims.inequality import Inequality
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
 from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
-from verify.language.parameters import simplest_between
+from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
 from verify.search.explore import explore
@@ -66,13 +66,13 @@ class Need:
     why: str
     varied: bool = True
     clause: str | None = None
-    witness: Mapping[str, Any] | None = None
+    witness: Mapping[str, Value] | None = None
     slack: Quantity | None = None
     thresholds: tuple[Threshold, ...] = ()
     relaxed: Relaxed | None = None
-    certificate: Mapping[str, Any] | None = None
+    certificate: Mapping[str, object] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json`."""
         plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
         return {
@@ -95,7 +95,7 @@ class NecessityResult:
     seed: int
     interrupted: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the object of `verify necessity --json`, without `schema` and `version`."""
         return {
             "theorem": self.theorem,
@@ -164,10 +164,9 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
         return Need(*shown, "redundant", why, certificate=proved)
     try:
         with until(deadline):
-            beside = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
+            label, violation, effort = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
     except OutOfTimeError as error:
-        beside = "", None, f"beside the example {error}"
-    label, violation, effort = beside
+        label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
         # Half of what is left to find a violation, half to come near to the hypothesis.
         left = max((deadline - time.monotonic()) / 2, 1.0)
@@ -196,16 +195,14 @@ def _needed(
     shown: tuple[str, str, str], theorem: Theorem, hypothesis: Hypothesis, label: str, approach: Approach, left: float
 ) -> Need:
     if approach.inside is not None:
-        instance = " ".join(f"{name}={value}" for name, value in approach.inside.items())
-        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {instance}")
+        return Need(*shown, "undecided", f"{label} is refuted with it as well, at {_assignments(approach.inside)}")
     result = check(approach.weakened, approach.witness, seconds=left)
     held = evaluate_hypothesis(theorem.statement.specialise(hypothesis, approach.witness), approach.witness)
     certified = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
     if result.outcome is not Outcome.REFUTED or held.holds is not False or not certified:
-        instance = " ".join(f"{name}={value}" for name, value in approach.witness.items())
-        return Need(
-            *shown, "undecided", f"{label} seems to fail at {instance}, and was not certified to, past the hypothesis"
-        )
+        place = _assignments(approach.witness)
+        why = f"{label} seems to fail at {place}, and was not certified to, past the hypothesis"
+        return Need(*shown, "undecided", why)
     return Need(
         *shown,
         "needed",
@@ -220,9 +217,13 @@ def _needed(
     )
 
 
+def _assignments(instance: Instance) -> str:
+    return " ".join(f"{name}={value}" for name, value in instance.items())
+
+
 def _redundant(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
-) -> tuple[str, Mapping[str, Any]] | None:
+) -> tuple[str, Mapping[str, object]] | None:
     """Return why a hypothesis is not needed, and the proof; None where there is none."""
     ways = [(_EVERY_CLAUSE, statement)]
     if hypothesis.relation is not None:

@@ -1,7 +1,6 @@
 """What a search found, and what it took."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from verify.outcomes import ClauseResult, Outcome, json_numbers
 from verify.search.sharpness import Sharpness
@@ -52,7 +51,7 @@ class ExploreResult:
         """1 for a counterexample, 0 for none."""
         return Outcome.VERIFIED.exit_code if self.counterexample is None else Outcome.REFUTED.exit_code
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the object of `verify explore --json`, without `schema` and `version`."""
         return {
             "theorem": self.theorem,

@@ -30,7 +30,7 @@ class Sharpness:
     """
 
     clause: str
-    instance: Mapping[str, Any]
+    instance: Mapping[str, Value]
     claimed: Quantity
     reached: Quantity
     ratio: Quantity
@@ -39,7 +39,7 @@ class Sharpness:
     vacuous: bool | None = None
     bites: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify explore --json`."""
         numbers = {"claimed": self.claimed, "found": self.reached, "ratio": self.ratio}
         numbers |= {"best_proved": self.best_proved, "free": self.free}
@@ -102,12 +102,12 @@ def _held_against(
     return known
 
 
-def _range_text(relation: Any, along: str, instance: Mapping[str, Value], plan: Plan) -> str:
+def _range_text(relation: sp.Basic, along: str, instance: Mapping[str, Value], plan: Plan) -> str:
     """Return the values of one parameter at which the relation holds, the others as they are, as text."""
     parameter = next(p for p in plan.parameters if p.name == along)
     parts = plan.ranges(parameter, instance)
     for each in (relation, *(bound.relation for bounds in plan.bounds.values() for bound in bounds)):
-        names = {s.name for s in each.free_symbols}
+        names = set(map(str, each.free_symbols))
         if along in names or each is relation:
             solved = solvable(each, along, frozenset(names - {along}))
             parts = tuple(part for whole in parts for part in solved.ranges(instance, whole))
@@ -122,7 +122,7 @@ def _text(part: Range, name: str) -> str:
     return f"{low}{name}{high}"
 
 
-def _short(end: Any) -> str:
+def _short(end: Fraction) -> str:
     """Return an end exactly where it is short, else to seven digits."""
     return str(end) if len(str(end)) <= 20 else f"{float(end):.7g}"
 

@@ -9,20 +9,20 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import sympy as sp
 
 from verify.checking.check import check
 from verify.checking.theorem import Theorem
 from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
-from verify.evaluation.admissible_ranges import Range, solvable
+from verify.evaluation.admissible_ranges import solvable
 from verify.evaluation.instances import evaluate_hypothesis
 from verify.evaluation.values import evaluate_rising
-from verify.language.parameters import simplest_between
+from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, json_numbers
 from verify.search.explore import MOST_EXAMPLES, explore
+from verify.search.instance_strategies import domain_of
 from verify.search.sharpness import least
 from verify.search.simplify import Instance
 
@@ -60,7 +60,7 @@ class Threshold:
     clear_outcome: str | None
     violated: Fraction | int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json`."""
         numbers = {"end": self.end, "clear": self.clear, "violated": self.violated}
         return {"parameter": self.parameter, "clear_outcome": self.clear_outcome, **json_numbers(numbers)}
@@ -78,12 +78,12 @@ class Relaxed:
     violated: Quantity
     examples: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json`."""
         return {**json_numbers({"clear": self.clear, "violated": self.violated}), "examples": self.examples}
 
 
-def checked(theorem: Theorem, instance: Mapping[str, Any], seconds: float) -> CheckResult:
+def checked(theorem: Theorem, instance: Mapping[str, Value], seconds: float) -> CheckResult:
     """Check at an instance, within so many seconds. Raises KeyboardInterrupt where interrupted, and InputError."""
     result = check(theorem, instance, seconds=seconds)
     if result.interrupted:
@@ -91,7 +91,7 @@ def checked(theorem: Theorem, instance: Mapping[str, Any], seconds: float) -> Ch
     return result
 
 
-def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
+def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, Value]) -> Iterator[tuple[str, Fraction]]:
     """Yield the numbers along which a hypothesis ends, and where, nearest to an instance."""
     used = set() if hypothesis.relation is None else {symbol.name for symbol in hypothesis.relation.free_symbols}  # type: ignore[attr-defined]
     for parameter in statement.parameters:
@@ -101,19 +101,21 @@ def ends(statement: Statement, hypothesis: Hypothesis, instance: Mapping[str, An
                 yield parameter.name, end
 
 
-def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapping[str, Any]) -> Fraction | None:
+def _end(statement: Statement, hypothesis: Hypothesis, name: str, instance: Mapping[str, Value]) -> Fraction | None:
     names = frozenset(instance) - {name}
     parameter = next(p for p in statement.parameters if p.name == name)
-    low = parameter.minimum if parameter.minimum is not None else parameter.above
-    domain = Range(None if low is None else Fraction(low), None, low_open=parameter.minimum is None)
+    domain = domain_of(parameter)
     solved = solvable(statement.specialise(hypothesis, instance).relation, name, names)
     try:
         parts = solved.ranges({other: instance[other] for other in names}, domain)
     except (UndefinedError, UndecidedError, ZeroDivisionError):
         return None
-    value = Fraction(instance[name])
+    value = instance[name]
+    assert isinstance(value, int | Fraction)
     # Where the domain begins the hypothesis does not end.
-    inner = [end for part in parts for end in (part.low if part.low != low else None, part.high) if end is not None]
+    inner = [
+        end for part in parts for end in (part.low if part.low != domain.low else None, part.high) if end is not None
+    ]
     return min(inner, key=lambda end: abs(end - value), default=None)
 
 
@@ -174,7 +176,8 @@ class Approach:
             left = self.deadline - time.monotonic()
             if left <= 0 or _above(factor) < _TIGHT * clear:
                 return
-            tried = simplest_between(*_around(math.sqrt(float(clear) * float(_above(factor)))))
+            middle = Fraction(math.sqrt(float(clear) * float(_above(factor))))
+            tried = simplest_between(middle * Fraction(99, 100), middle * Fraction(101, 100))
             try:
                 result = explore(self._within(tried), {}, seconds=left / 2, max_examples=MOST_EXAMPLES, seed=seed)
             except NoInstanceError:
@@ -235,10 +238,10 @@ class Approach:
                 said = str(outcome)
         return Threshold(name, exact(end), None if clear is None else exact(clear), said, exact(violated))
 
-    def _holds(self, instance: Mapping[str, Any]) -> bool:
+    def _holds(self, instance: Mapping[str, Value]) -> bool:
         return evaluate_hypothesis(self.statement.specialise(self.hypothesis, instance), instance).holds is True
 
-    def _outcome(self, instance: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, instance: Mapping[str, Value]) -> Outcome:
         """Return what the clause is found to be where all other hypotheses hold."""
         try:
             left = max(self.deadline - time.monotonic(), _LEAST_SECONDS)
@@ -247,7 +250,7 @@ class Approach:
             # Outside a parameter's domain, or too large.
             return Outcome.OUT_OF_SCOPE
 
-    def _factor(self, witness: Mapping[str, Any]) -> Quantity | None:
+    def _factor(self, witness: Mapping[str, Value]) -> Quantity | None:
         """Return by what factor the smaller side exceeds the larger one; None where one is not positive."""
         relation = self.statement.specialise(self.hypothesis, witness).relation
         if relation is None or isinstance(relation, sp.Eq):
@@ -277,7 +280,3 @@ def _above(value: Quantity) -> Fraction:
     upper = value.upper if isinstance(value, Enclosure) else value
     assert upper is not None
     return Fraction(upper)
-
-
-def _around(value: float) -> tuple[Fraction, Fraction]:
-    return Fraction(value) * Fraction(99, 100), Fraction(value) * Fraction(101, 100)

@@ -13,7 +13,7 @@ from verify import Case, Inequality, Parameter, Statement, TheoremError, load_th
 from verify.evaluation.admissible_ranges import Range
 from verify.evaluation.instances import completed
 from verify.language.parameters import LARGEST_INTEGER
-from verify.search.instance_strategies import plan, values
+from verify.search.instance_strategies import integers, plan, rationals
 
 THEOREM = load_theorem("wang2024.theorem1")
 RELATIONS = [*THEOREM.statement.domain, *(h.relation for h in THEOREM.statement.hypotheses if h.relation is not None)]
@@ -150,7 +150,7 @@ def test_values_lie_in_their_range_and_reach_its_ends(low, width, low_open, high
         low if bounded != "high" else None, low + width if bounded != "low" else None,
         low_open and width > 0, high_open and width > 0,
     )  # fmt: skip
-    seen = drawn(values(part, integer=False), 60)
+    seen = drawn(rationals(part), 60)
     assert all(value in part for value in seen)
     for end, is_open in ((part.low, part.low_open), (part.high, part.high_open)):
         if end is not None:
@@ -161,14 +161,14 @@ def test_values_lie_in_their_range_and_reach_its_ends(low, width, low_open, high
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.integers(-40, 40), st.integers(0, 60))
 def test_integers_lie_in_their_range_and_reach_its_ends(low, width):
-    seen = drawn(values(Range(Fraction(low), Fraction(low + width)), integer=True), 80)
+    seen = drawn(integers(Range(Fraction(low), Fraction(low + width))), 80)
     assert all(isinstance(value, int) and low <= value <= low + width for value in seen)
     assert {low, low + width} <= set(seen) and (not low <= 0 <= low + width or 0 in seen)
 
 
 def test_integers_of_every_size_are_drawn():
     limits = Fraction(LARGEST_INTEGER)
-    seen = drawn(values(Range(-limits, limits), integer=True), 500)
+    seen = drawn(integers(Range(-limits, limits)), 500)
     for sign in (1, -1):
         for size in (1, 10, 10**3, 10**5, 10**9, 10**15):
             assert any(size <= sign * value < 9 * size for value in seen), (sign, size)
@@ -182,7 +182,7 @@ def test_integers_of_every_size_are_drawn():
 )
 def test_rationals_of_every_size_are_drawn(part):
     sign = -1 if part.low is None and part.high is not None else 1
-    seen = drawn(values(part, integer=False), 500)
+    seen = drawn(rationals(part), 500)
     for size in (Fraction(1, 10**6), Fraction(1, 100), 1, 10, 10**4, 10**7):
         assert any(size <= sign * value < 9 * size for value in seen), size
     assert {sign * Fraction(simple) for simple in (1, 2, 3, "1/2")} <= set(seen)
@@ -282,7 +282,7 @@ def test_drawn_instances_satisfy_random_relations():
 
 def test_an_end_of_many_digits_is_drawn_from():
     end = Fraction(1, 7**6000)
-    strategy = values(Range(end, None), integer=False)
+    strategy = rationals(Range(end, None))
     assert find(strategy.map(lambda value: value > 2 * end), bool, settings=settings(database=None))
 
 

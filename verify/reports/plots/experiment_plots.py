@@ -130,7 +130,7 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 
 
 def plotted(result: ExperimentResult) -> bytes:
-    """Return the figure as a PNG."""
+    """Return the figure of an experiment, which has a curve or a heat map, as the content of a PNG file."""
     return png(draw(result))
 
 

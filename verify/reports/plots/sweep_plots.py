@@ -190,5 +190,5 @@ def _scale(axes: "Axes", which: str, axis: Axis) -> None:
 
 
 def plotted(result: SweepResult) -> bytes:
-    """Return the figure as a PNG."""
+    """Return the figure of a sweep over one or two parameters as the content of a PNG file."""
     return png(draw(result))

@@ -16,12 +16,12 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from verify.checking.check import check
-from verify.checking.reported_values import ValueLargest, ValueWhere
+from verify.checking.reported_values import Value, ValueLargest, ValueWhere
 from verify.checking.theorem import Theorem
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.instances import parse
-from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.programs import compile_program
 from verify.evaluation.running_errors import SAFETY, Estimate, Estimates
 from verify.evaluation.values import holds, symbols_by_name
 from verify.language.expressions import enclosed_applications
@@ -43,10 +43,11 @@ class Scan:
     theorem: Theorem
     statement: Statement
     names: tuple[str, ...]
-    relations: Callable[..., Any]
+    relations: tuple[Relational, ...]
+    slacks: Callable[..., tuple[Any, ...]]
     clauses: tuple[ClauseData, ...]
-    values: Mapping[str, Any]
-    sides: Callable[..., Any]
+    values: Mapping[str, Value]
+    sides: Callable[..., tuple[Any, ...]]
     checked: dict[bool, CheckResult] = field(default_factory=dict)
 
     def rows(self, points: Sequence[Point], effort: Effort) -> list[Row | None]:
@@ -67,36 +68,33 @@ class Scan:
         """Return whether an instance is in scope, exactly; None for what is none, and for what is not rational."""
         exact = Exact()
         try:
-            slacks = self.relations(*(exact.number(point[name]) for name in self.names))
+            slacks = self.slacks(*(exact.number(point[name]) for name in self.names))
         except (NotExactError, UndefinedError, UndecidedError, ZeroDivisionError):
             return None
         domain = len(self.statement.domain)
-        asked = [*self.statement.domain, *(h.relation for h in self.statement.hypotheses if h.relation is not None)]
-        kept = [holds(r, exact_fraction(exact.checked(s))) for r, s in zip(asked, slacks, strict=True)]
+        kept = [holds(r, exact_fraction(exact.checked(s))) for r, s in zip(self.relations, slacks, strict=True)]
         words = (h.varies for h in self.statement.hypotheses if h.varies)
         papers = all(point.get(word.name, word.words[0]) == word.words[0] for word in words)
         return papers and all(kept[domain:]) if all(kept[:domain]) else None
 
-    def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> Iterator[Row | None]:
+    def _rows_in_scope(self, points: Sequence[Point], effort: Effort, *, in_scope: bool) -> list[Row | None]:
         if in_scope not in self.checked:
             self.checked[in_scope] = check(self.theorem, points[0], seconds=effort.seconds, seed=effort.seed)
         checked = self.checked[in_scope]
         if checked.interrupted:
             del self.checked[in_scope]
             raise KeyboardInterrupt
-        proved = {clause.label: clause for clause in checked.clauses if clause.evidence is Evidence.PROVED}
-        decidable = proved.keys() | {clause.label for clause in self.clauses}
+        proved = {clause.label for clause in checked.clauses if clause.evidence is Evidence.PROVED}
+        decidable = proved | {clause.label for clause in self.clauses}
         if None in checked.rests_on.values() or any(clause.label not in decidable for clause in checked.clauses):
-            yield from (None for _ in points)
-            return
+            return [None] * len(points)
         arithmetic = Estimates()
         with np.errstate(all="ignore"):
             try:
                 inputs = [arithmetic.numbers([point[name] for point in points]) for name in self.names]
                 estimates = [_spread(part, len(points)) for part in self.sides(*inputs)]
             except (UndefinedError, OverflowError, ZeroDivisionError):
-                yield from (None for _ in points)
-                return
+                return [None] * len(points)
             sides = zip(self.clauses, estimates[::2], estimates[1::2], strict=False)
             margins = {clause.label: high - low for clause, low, high in sides}
             good = np.ones(len(points), dtype=bool)
@@ -110,14 +108,13 @@ class Scan:
         evidence = Evidence.weakest([*filter(None, checked.rests_on.values()), *own])
         outcome = Outcome.VERIFIED if in_scope else Outcome.OUT_OF_SCOPE
         shared = {"in_scope": in_scope, "outcome": outcome, "claim": Outcome.VERIFIED, "evidence": evidence}
-        for i, point in enumerate(points):
-            if not good[i]:
-                yield None
-                continue
+        rows: list[Row | None] = [None] * len(points)
+        for i in np.flatnonzero(good).tolist():
             clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in checked.clauses]
             shown = {key: value for name in values for key, value in _shown(name, values[name][i]).items()}
-            instance = {"instance": json_numbers({p.name: point[p.name] for p in self.statement.parameters})}
-            yield {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
+            instance = {"instance": json_numbers({p.name: points[i][p.name] for p in self.statement.parameters})}
+            rows[i] = {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
+        return rows
 
     def _values(self, estimates: Sequence[Estimate], count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return each value's truths, or numbers, NaN where it has none; and where all of them are known."""
@@ -184,11 +181,11 @@ def _spread(part: Estimate, count: int) -> Estimate:
     return Estimate(np.broadcast_to(part.value, count), np.broadcast_to(part.error, count))
 
 
-def _cases(value: Any) -> tuple[ValueWhere, ...]:
+def _cases(value: Value) -> tuple[ValueWhere, ...]:
     return value if isinstance(value, tuple) else (value if isinstance(value, ValueWhere) else ValueWhere(value, ()),)
 
 
-def _value_parts(value: Any) -> list[sp.Basic]:
+def _value_parts(value: Value) -> list[sp.Basic]:
     """Return a value's expressions in the order in which they are read. Raises TheoremError for one of another kind."""
     if isinstance(value, Relational):
         return list(value.args)
@@ -222,18 +219,15 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
         names = symbols_by_name(sp.Tuple(*slacks, *sides))
         if not set(names) <= numbers or any(enclosed_applications(part) for part in (*slacks, *sides)):
             return None
-        program = _compiled(sides, names)
+        symbols = tuple(names.values())
+        program = compile_program(sides, symbols)
         if program.primitives:
             return None
-        relations_at, sides_at = _compiled(slacks, names).bind(Exact()), program.bind(Estimates())
+        slacks_at, sides_at = compile_program(slacks, symbols).bind(Exact()), program.bind(Estimates())
     except (TheoremError, ArithmeticError):
         # Constants are evaluated here: one beyond float64, or one that is not defined.
         return None
-    return Scan(theorem, statement, tuple(names), relations_at, clauses, values, sides_at)
-
-
-def _compiled(expressions: Sequence[sp.Basic], names: Mapping[str, sp.Symbol]) -> Program:
-    return compile_program(expressions, tuple(names.values()))
+    return Scan(theorem, statement, tuple(names), tuple(relations), slacks_at, clauses, values, sides_at)
 
 
 def _scannable(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:

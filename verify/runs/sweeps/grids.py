@@ -114,7 +114,12 @@ def _asked_points(parameter: Parameter, asked: object) -> int:
     """Return how many points are asked for on an axis; on a logarithmic one of integers it may have fewer."""
     if isinstance(asked, str) and ":" in asked:
         parts = [part.strip() for part in asked.split(":")]
-        return _count(parameter, asked, parts[2]) if len(parts) > 2 and parts[2] else 1
+        if len(parts) < 3 or not parts[2]:
+            return 1
+        digits = parts[2].isascii() and parts[2].isdigit() and len(parts[2]) <= len(str(LARGEST_INTEGER))
+        if not (digits and 1 <= int(parts[2]) <= MOST_POINTS):
+            raise InputError(parameter.name, asked, f"COUNT must be an integer from 1 to {MOST_POINTS}")
+        return int(parts[2])
     if isinstance(asked, str):
         return asked.count(",") + 1
     if not isinstance(asked, Sequence):
@@ -141,7 +146,7 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
     if len(parts) not in (3, 4) or "" in parts or (len(parts) == 4 and parts[3] != "log"):
         raise InputError(parameter.name, text, _FORM)
     start, stop = (Fraction(parameter.parse(part)) for part in parts[:2])  # type: ignore[arg-type]
-    logarithmic, count = len(parts) == 4, _count(parameter, text, parts[2])
+    logarithmic, count = len(parts) == 4, int(parts[2])
     if start != stop and count == 1:
         raise InputError(parameter.name, text, "one point has no room for two ends: COUNT must be >= 2")
     if start == stop and count > 1:
@@ -156,13 +161,6 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
     # Rounded to the nearest integer, of a tie the larger; close to START a logarithmic axis meets one twice.
     whole = dict.fromkeys((point + Fraction(1, 2)).__floor__() for point in points)
     return Axis(parameter, tuple(whole), "log" if logarithmic else "linear")
-
-
-def _count(parameter: Parameter, text: str, part: str) -> int:
-    digits = part.isascii() and part.isdigit() and len(part) <= len(str(LARGEST_INTEGER))
-    if not (digits and 1 <= int(part) <= MOST_POINTS):
-        raise InputError(parameter.name, text, f"COUNT must be an integer from 1 to {MOST_POINTS}")
-    return int(part)
 
 
 def _linear(start: Fraction, stop: Fraction, count: int) -> list[Fraction]:

@@ -49,16 +49,13 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
     try:
         result = check(theorem, instance, seconds=effort.seconds, seed=effort.seed)
     except InputError as error:
-        return no_instance(instance, error)
+        # It breaks the statement's domain, or has no default.
+        undecided = dict.fromkeys(("in_scope", "outcome", "claim", "evidence"))
+        nothing = {"clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
+        return {"instance": json_numbers(instance), **undecided, **nothing}
     if result.interrupted:
         raise KeyboardInterrupt
     return row_of(result)
-
-
-def no_instance(point: Point, error: InputError) -> Row:
-    """Return the row of a point that breaks the statement's domain, or has no default."""
-    row = {"instance": json_numbers(point), "in_scope": None, "outcome": None, "claim": None, "evidence": None}
-    return {**row, "clauses": [], "values": {}, "detail": "", "error": str(error), "seconds": 0.0}
 
 
 def row_of(result: CheckResult) -> Row:

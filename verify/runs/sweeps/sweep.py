@@ -67,11 +67,11 @@ class SweepResult:
     effort: Effort
     store: Store
     code: str
-    served: int
-    failures: tuple[str, ...]
-    failed: int
-    stopped: str
-    seconds: float
+    served: int = 0
+    failures: tuple[str, ...] = ()
+    failed: int = 0
+    stopped: str = ""
+    seconds: float = 0.0
     counts: Mapping[str, int] = field(default_factory=dict)
     claims: Mapping[tuple[bool | None, str], int] = field(default_factory=dict)
     evidence: Mapping[str, int] = field(default_factory=dict)
@@ -91,12 +91,26 @@ class SweepResult:
 
     def rows(self) -> Iterator[tuple[Point, Row]]:
         """Yield the swept values and the row of each instance that has one, in the grid's order; none is held."""
-        for block in _blocks(self.grid.points(), _BLOCK):
-            keys = [key_of(self.theorem, {**self.given, **point}, self.effort, self.code) for point in block]
+        for block in self.blocks():
+            for point, _, row, fitting in block:
+                if row is not None and fitting:
+                    yield {axis.name: point[axis.name] for axis in self.grid.axes}, row
+
+    def blocks(self) -> Iterator[list[tuple[Point, Key, Row | None, bool]]]:
+        """Yield each instance, its key, what the store has of it, and whether that fits: some of them at a time."""
+        swept = self.grid.points()
+        while block := list(islice(swept, _BLOCK)):
+            points = [{**self.given, **point} for point in block]
+            keys = [self.key(point) for point in points]
             kept = self.store.read_many(keys, damaged=True)
-            for point, key in zip(block, keys, strict=True):
-                if key in kept and fits(self.theorem, {**self.given, **point}, kept[key]):
-                    yield point, kept[key]
+            yield [
+                (point, key, kept.get(key), key in kept and fits(self.theorem, point, kept[key]))
+                for point, key in zip(points, keys, strict=True)
+            ]
+
+    def key(self, point: Point) -> Key:
+        """Return what the store knows the row of an instance by."""
+        return key_of(self.theorem, point, self.effort, self.code)
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify sweep --json`, without `schema`, `version` and `files`."""
@@ -188,11 +202,13 @@ def sweep(
     try:
         place = store if folder is None else folder / "rows"
         kept = place if isinstance(place, Store) else Store(Path(place))
-        run = _Run(theorem, points, fixed, Effort(float(seconds), seed, certify), kept, code, tell, recheck or 0.0)
+        effort = Effort(float(seconds), seed, certify)
+        where = {"store": kept, "code": code, "temporary": folder is not None}
+        run = _Run(SweepResult(theorem=theorem, grid=points, given=fixed, effort=effort, **where), tell, recheck or 0.0)
         with cluster(scheduler) as client:
-            task = Task(*reference, theorem.statement.digest, code, run.effort) if reference else None
+            task = Task(*reference, theorem.statement.digest, code, effort) if reference else None
             run.run(task if distributed else None, jobs, client)
-        result = _counted(run, time.monotonic() - started, temporary=folder is not None)
+        result = _counted(run, time.monotonic() - started)
     except BaseException:
         _remove(folder)
         raise
@@ -229,21 +245,11 @@ def _asked(theorem: Theorem, over: Mapping[str, object], given: Mapping[str, obj
     return points, fixed
 
 
-def _blocks(points: Iterator[Point], size: int) -> Iterator[list[Point]]:
-    while block := list(islice(points, size)):
-        yield block
-
-
 @dataclass
 class _Run:
     """A sweep while it runs: only this writes to the store."""
 
-    theorem: Theorem
-    grid: Grid
-    given: Mapping[str, Value]
-    effort: Effort
-    store: Store
-    code: str
+    asked: SweepResult
     tell: Callable[[int, int], None] | None
     share: float = 0.0
     served: int = 0
@@ -268,7 +274,7 @@ class _Run:
             points = self._missing(asked)
             try:
                 if task is None:
-                    parts = in_this_process(self.theorem, self.effort, points, chunks)
+                    parts = in_this_process(self.asked.theorem, self.asked.effort, points, chunks)
                 else:
                     parts = in_other_processes(task, points, chunks, jobs=jobs, client=client)
                 with contextlib.closing(parts):
@@ -291,26 +297,22 @@ class _Run:
         And those of which a row is drawn to be computed again.
         """
         nearest: tuple[float, Point, Key, Row] | None = None
-        for i, block in enumerate(_blocks(self.grid.points(), _BLOCK)):
-            points = [{**self.given, **point} for point in block]
-            keys = [key_of(self.theorem, point, self.effort, self.code) for point in points]
-            kept = self.store.read_many(keys, damaged=True)
-            asked_for = zip(points, keys, strict=True)
-            fitting = {k for point, k in asked_for if k in kept and fits(self.theorem, point, kept[k])}
-            self.misfits |= {key.digest for key in kept.keys() - fitting}
+        for i, block in enumerate(self.asked.blocks()):
+            self.misfits |= {key.digest for _, key, row, fitting in block if row is not None and not fitting}
             if i == self.looked:
+                served = sum(fitting for *_, fitting in block)
                 self.looked += 1
-                self.served += len(fitting)
-                self._tell(len(fitting))
-            for point, key in zip(points, keys, strict=True):
-                if key not in fitting:
+                self.served += served
+                self._tell(served)
+            for point, key, row, fitting in block:
+                if row is None or not fitting:
                     again = key.digest not in self.failed
                 elif again := self.share > 0 and key.digest not in self.compared:
                     place = _place(key)
                     if nearest is None or place < nearest[0]:
-                        nearest = place, point, key, kept[key]
+                        nearest = place, point, key, row
                     if again := place < self.share:
-                        self.drawn[key.digest] = kept[key]
+                        self.drawn[key.digest] = row
                 if again:
                     asked["points"] += 1
                     yield point
@@ -324,7 +326,7 @@ class _Run:
     def _keep(self, part: Computed) -> None:
         rows, anew, more = [], [], 0
         for point, row in part:
-            key = key_of(self.theorem, point, self.effort, self.code)
+            key = self.asked.key(point)
             kept = self.drawn.pop(key.digest, None)
             if kept is not None:
                 self.compared.add(key.digest)
@@ -340,8 +342,8 @@ class _Run:
             else:
                 rows.append((key, row))
             more += kept is None
-        self.store.write_many(self.theorem.id, rows)
-        self.store.write_many(self.theorem.id, anew, replace=True)
+        self.asked.store.write_many(self.asked.theorem.id, rows)
+        self.asked.store.write_many(self.asked.theorem.id, anew, replace=True)
         self.answered += len(part)
         self._tell(more)
 
@@ -359,7 +361,7 @@ class _Run:
         with self.lock:
             self.done += more
             if self.tell is not None:
-                self.tell(self.done, len(self.grid))
+                self.tell(self.done, len(self.asked.grid))
 
 
 def _place(key: Key) -> float:
@@ -372,16 +374,17 @@ def _shown(point: Point) -> str:
     return " ".join(f"{name}={value}" for name, value in point.items())
 
 
-def _counted(run: _Run, seconds: float, *, temporary: bool) -> SweepResult:
+def _counted(run: _Run, seconds: float) -> SweepResult:
     """Return the result, its rows read once from the store and counted."""
     rechecked = Rechecked(run.share, len(run.compared), run.differing, tuple(run.differences))
-    same = ("theorem", "grid", "given", "effort", "store", "code", "served", "stopped", "replaced")
-    result = SweepResult(
-        **{name: getattr(run, name) for name in same},
+    result = replace(
+        run.asked,
+        served=run.served,
+        stopped=run.stopped,
+        replaced=run.replaced,
         failures=tuple(run.failed.values())[:_SHOWN],
         failed=len(run.failed),
         seconds=seconds,
-        temporary=temporary,
         rechecked=rechecked if run.share else None,
     )
     counts, claims, evidence = Counter[str](), Counter[tuple[bool | None, str]](), Counter[str]()

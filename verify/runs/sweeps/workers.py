@@ -15,6 +15,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -189,13 +190,8 @@ class Chunks:
 
     def cut(self, points: Iterable[Point]) -> Iterator[list[Point]]:
         """Yield the instances in chunks; each is made when it is asked for."""
-        chunk: list[Point] = []
-        for point in points:
-            chunk.append(point)
-            if len(chunk) >= self.size:
-                yield chunk
-                chunk = []
-        if chunk:
+        left = iter(points)
+        while chunk := list(islice(left, self.size)):
             yield chunk
 
     def took(self, rows: Computed) -> None:
