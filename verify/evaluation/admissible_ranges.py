@@ -17,6 +17,8 @@ from typing import Any
 
 import flint
 import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 from verify.errors import NotExactError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import (
@@ -29,7 +31,7 @@ from verify.evaluation.arithmetic import (
     flint_rational,
 )
 from verify.evaluation.programs import Program, compile_program
-from verify.evaluation.values import scan_values
+from verify.evaluation.values import Values, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt
 from verify.language.expressions import PRIMITIVES, difference, enclosed_applications
 
@@ -102,18 +104,18 @@ class Solvable:
     names: tuple[str, ...]
     coefficients: Program | None
     degree: int
-    scanned: Mapping[str, Any] = field(default_factory=dict)
+    scanned: Mapping[str, AppliedUndef] = field(default_factory=dict)
 
     @property
     def exact(self) -> bool:
         """Whether it is solved by roots of polynomials, not by bisection."""
         return self.coefficients is not None
 
-    def satisfied(self, values: Mapping[str, Any]) -> bool:
+    def satisfied(self, values: Values) -> bool:
         """Whether the relation is certified to hold at values, but for approximations of what primitives enclose."""
         return satisfied(self.relation, values)
 
-    def ranges(self, values: Mapping[str, Any], within: Range) -> Ranges:
+    def ranges(self, values: Values, within: Range) -> Ranges:
         """Return where in `within` the relation holds, at values of all other parameters."""
         if self.coefficients is None:
             return self._bisected(values, within)
@@ -130,16 +132,16 @@ class Solvable:
         numerator, denominator = numbers[: self.degree + 1], numbers[self.degree + 1 :]
         return meet(_where(numerator, denominator, self.relation), (within,))
 
-    def _bisected(self, values: Mapping[str, Any], within: Range) -> Ranges:
+    def _bisected(self, values: Values, within: Range) -> Ranges:
         if isinstance(self.relation, sp.Eq):
             return ()
         return tuple(_bracketed(lambda value: satisfied(self.relation, {**values, self.unknown: value}), within))
 
 
 @cache
-def solvable(relation: Any, unknown: str, names: frozenset[str]) -> Solvable:
+def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solvable:
     """Prepare a relation to be solved for `unknown`; `names` are its other parameters."""
-    symbols = {symbol.name: symbol for symbol in relation.free_symbols}
+    symbols = symbols_by_name(relation)
     last = symbols.get(unknown, sp.Symbol(unknown))
     written, scanned = _named_scans(relation)
     if any(last in node.free_symbols for node in scanned.values()):
@@ -178,7 +180,7 @@ def _divides(divisor: sp.Expr, polynomial: sp.Expr) -> bool:
         return False
 
 
-def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
+def satisfied(relation: Relational, values: Values) -> bool:
     """Whether a relation is certified to hold at values, in exact or, where these do not do, ball arithmetic.
 
     It is not where it has no value, nor where 4096 bits leave it undecided.
@@ -213,7 +215,7 @@ def satisfied(relation: Any, values: Mapping[str, Any]) -> bool:
 
 
 @cache
-def _named_scans(relation: Any) -> tuple[Any, Mapping[str, Any]]:
+def _named_scans(relation: Relational) -> tuple[sp.Basic, Mapping[str, AppliedUndef]]:
     """Return the relation with a symbol for each thing that a primitive encloses, and what the symbols stand for."""
     nodes = [node for node, _ in enclosed_applications(relation)]
     if not nodes:
@@ -223,7 +225,7 @@ def _named_scans(relation: Any) -> tuple[Any, Mapping[str, Any]]:
     return relation.func(*sides, evaluate=False), {symbol.name: node for node, symbol in named.items()}
 
 
-def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
     """Return the values with the approximations of what primitives enclose. UndefinedError where there is none."""
     completed = dict(values)
     for name, node in scanned.items():
@@ -238,12 +240,12 @@ def _with_scans(scanned: Mapping[str, Any], values: Mapping[str, Any]) -> Mappin
 
 
 @cache
-def _slack_program(relation: Any) -> tuple[tuple[str, ...], Program]:
-    symbols = sorted(relation.free_symbols, key=str)
-    return tuple(symbol.name for symbol in symbols), compile_program([difference(relation)], symbols)
+def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
+    symbols = symbols_by_name(relation)
+    return tuple(symbols), compile_program([difference(relation)], tuple(symbols.values()))
 
 
-def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Any) -> Ranges:
+def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
     """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
     strict = isinstance(relation, _STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))

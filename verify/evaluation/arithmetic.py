@@ -1,7 +1,7 @@
-"""The arithmetics in which the engine evaluates a clause, and which evidence each of them gives.
+"""The arithmetics in which the engine evaluates a clause.
 
-exact rationals and balls (Arb) give `certified`; intervals with exact end points serve for the
-invariance of boxes, where a bound is touched; float64 gives no more than `computed`.
+Exact rationals and balls (Arb) certify; intervals with exact end points serve for the invariance of boxes, where a
+bound is touched; float64 certifies nothing.
 """
 
 import math
@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import flint
 
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
-from verify.outcomes import Enclosure, Evidence
+from verify.outcomes import Enclosure
+
+Raw = TypeVar("Raw")
+"""A number as an arithmetic's backend has it."""
 
 FIRST_BITS = 128
 """Of the balls in which an evaluation begins; they are doubled where these do not decide."""
@@ -29,30 +32,30 @@ _LARGEST_EXPONENT = 2**22
 """Ends of balls beyond 2^±this are not written out: exp(−10^9) would fill the memory with zeros."""
 
 
-class Arithmetic(Protocol):
+class Arithmetic(Protocol[Raw]):
     """What a program needs of an arithmetic; `raw` numbers are the backend's own."""
 
     name: str
-    evidence: Evidence
-    bits: int | None
 
-    def rational(self, numerator: int, denominator: int) -> Any:
-        """Return the enclosure of p/q."""
-
-    def number(self, value: Any) -> Any:
-        """Return an int, a Fraction or a raw number as a raw number; anything else raises."""
-
-    def sign(self, raw: Any) -> int:
-        """Return -1, 0 or 1, or raise UndecidedError."""
+    def rational(self, numerator: int, denominator: int) -> Raw:
+        """Return the enclosure of p/q. Raises UndefinedError for q = 0, in float64 ZeroDivisionError."""
         ...
 
-    def checked(self, raw: Any) -> Any:
-        """Return `raw` when it is a finite number of this arithmetic, else raise."""
+    def number(self, value: Any) -> Raw:
+        """Return an int, a Fraction or a raw number as a raw number. Raises TheoremError for anything else.
 
-    exp: Callable[[Any], Any]
-    log: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    power: Callable[[Any, Any], Any]
+        In balls an Enclosure is the ball that its ends span; exactly, it raises NotExactError.
+        """
+        ...
+
+    def sign(self, raw: Raw) -> int:
+        """Return -1, 0 or 1. Raises UndecidedError where an enclosure contains 0 and other numbers."""
+        ...
+
+    exp: Callable[[Raw], Raw]
+    log: Callable[[Raw], Raw]
+    sqrt: Callable[[Raw], Raw]
+    power: Callable[[Raw, Raw], Raw]
 
 
 def quotient(numerator: int, denominator: int) -> flint.fmpq:
@@ -66,21 +69,20 @@ class Exact:
     """Exact rationals (FLINT's fmpq)."""
 
     name = "exact"
-    evidence = Evidence.CERTIFIED
-    bits = None
 
     def rational(self, numerator: int, denominator: int) -> flint.fmpq:
         return quotient(numerator, denominator)
 
-    def number(self, value: Any) -> flint.fmpq:
+    def number(self, value: object) -> flint.fmpq:
         if isinstance(value, Enclosure):
             raise NotExactError("an enclosure is not an exact number")
         return _number(self, value, flint.fmpq)
 
-    def sign(self, raw: Any) -> int:
+    def sign(self, raw: flint.fmpq) -> int:
         return (raw > 0) - (raw < 0)
 
-    def checked(self, raw: Any) -> flint.fmpq:
+    def checked(self, raw: object) -> flint.fmpq:
+        """Return a program's result. Raises TheoremError for what is no rational: a primitive's approximation."""
         if not isinstance(raw, flint.fmpq):
             raise TheoremError(f"{type(raw).__name__}: not an exact rational")
         return raw
@@ -119,31 +121,22 @@ class Exact:
 class Ball:
     """Real balls (Arb) at a number of bits; `balls(bits)` makes them and sets the precision while they are used."""
 
-    evidence = Evidence.CERTIFIED
-
     def __init__(self, bits: int) -> None:
         self.name, self.bits = "ball", bits
 
     def rational(self, numerator: int, denominator: int) -> flint.arb:
         return flint.arb(quotient(numerator, denominator))
 
-    def number(self, value: Any) -> flint.arb:
+    def number(self, value: object) -> flint.arb:
         if isinstance(value, Enclosure):
             assert value.lower is not None and value.upper is not None
             return self.number(value.lower).union(self.number(value.upper))
         return _number(self, value, flint.arb)
 
-    def sign(self, raw: Any) -> int:
+    def sign(self, raw: flint.arb) -> int:
         if not (raw > 0 or raw < 0 or raw == 0):
             raise UndecidedError("the ball contains 0")
         return (raw > 0) - (raw < 0)
-
-    def checked(self, raw: Any) -> flint.arb:
-        if not isinstance(raw, flint.arb):
-            raise TheoremError(f"{type(raw).__name__}: not a ball")
-        if not raw.is_finite():
-            raise UndecidedError("the ball is unbounded")
-        return raw
 
     exp = staticmethod(flint.arb.exp)
     log = staticmethod(flint.arb.log)
@@ -151,55 +144,48 @@ class Ball:
     power = staticmethod(operator.pow)
 
 
-def _of_array(function: str, raw: Any) -> Any:
+def _of_complex(function: str, raw: float) -> float:
+    """Return a function of what a root of a negative number made: NumPy takes complex numbers, as Python's powers do.
+
+    So it takes arrays, where a program is run on these.
+    """
     import numpy as np
 
     return getattr(np, function)(raw)
 
 
 class Float64:
-    """IEEE doubles, scalars or NumPy arrays, for scans: fast, and no proof of anything.
+    """IEEE doubles, for scans: fast, and no proof of anything.
 
-    NumPy is imported where a scan is made: a check in other arithmetic does without.
+    NumPy is imported where it is needed: a check in other arithmetic does without.
     """
 
     name = "float64"
-    evidence = Evidence.COMPUTED
-    bits = 53
 
     def rational(self, numerator: int, denominator: int) -> float:
         return numerator / denominator
 
-    def number(self, value: Any) -> Any:
-        import numpy as np
+    def number(self, value: object) -> float:
+        return _number(self, value, float)
 
-        return _number(self, value, (float, np.ndarray))
-
-    def sign(self, raw: Any) -> int:
+    def sign(self, raw: float) -> int:
         import numpy as np
 
         return int(np.sign(raw))
 
-    def checked(self, raw: Any) -> Any:
-        import numpy as np
+    def exp(self, raw: float) -> float:
+        return math.exp(raw) if isinstance(raw, float) else _of_complex("exp", raw)
 
-        if not np.all(np.isfinite(raw)):
-            raise UndefinedError("not finite in float64")
-        return raw
+    def log(self, raw: float) -> float:
+        return math.log(raw) if isinstance(raw, float) else _of_complex("log", raw)
 
-    def exp(self, raw: Any) -> Any:
-        return math.exp(raw) if isinstance(raw, float) else _of_array("exp", raw)
-
-    def log(self, raw: Any) -> Any:
-        return math.log(raw) if isinstance(raw, float) else _of_array("log", raw)
-
-    def sqrt(self, raw: Any) -> Any:
-        return math.sqrt(raw) if isinstance(raw, float) else _of_array("sqrt", raw)
+    def sqrt(self, raw: float) -> float:
+        return math.sqrt(raw) if isinstance(raw, float) else _of_complex("sqrt", raw)
 
     power = staticmethod(operator.pow)
 
 
-def _number(arithmetic: Arithmetic, value: Any, raw: type | tuple[type, ...]) -> Any:
+def _number(arithmetic: Arithmetic[Raw], value: object, raw: type[Raw]) -> Raw:
     if isinstance(value, raw):
         return value
     if isinstance(value, int | Fraction) and not isinstance(value, bool):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from verify.errors import (
     ArithmeticLeftError,
@@ -14,12 +14,11 @@ from verify.errors import (
     UndecidedError,
     UndefinedError,
 )
+from verify.evaluation.arithmetic import Arithmetic, Raw
 from verify.language.expressions import refuse_float
 from verify.outcomes import Enclosure
 
-if TYPE_CHECKING:
-    from verify.evaluation.arithmetic import Arithmetic
-
+T = TypeVar("T")
 
 _FLOAT_BITS = 53
 """Of a float's significand."""
@@ -32,7 +31,7 @@ class Number:
 
     __slots__ = ("_arithmetic", "_raw")
 
-    def __init__(self, raw: Any, arithmetic: "Arithmetic") -> None:
+    def __init__(self, raw: Any, arithmetic: Arithmetic[Any]) -> None:
         self._raw, self._arithmetic = raw, arithmetic
 
     def _other(self, other: object) -> Any:
@@ -110,7 +109,7 @@ class Number:
 class GuardedArithmetic:
     """What a primitive sees of the arithmetic: exact constants and the elementary functions."""
 
-    def __init__(self, arithmetic: "Arithmetic") -> None:
+    def __init__(self, arithmetic: Arithmetic[Any]) -> None:
         self._arithmetic = arithmetic
 
     def rational(self, numerator: int, denominator: int = 1) -> Number:
@@ -150,7 +149,7 @@ _MEANT = (TheoremError, UndefinedError, UndecidedError, NotExactError, OutOfTime
 """What a primitive may raise: it has no value there, none that is exact or decided, or the time is over."""
 
 
-def run_primitive(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def run_primitive(name: str, function: Callable[..., T], *arguments: object) -> T:
     """Call a theorem's own function. Raises PrimitiveError, which names it, for an exception that is not meant."""
     try:
         return function(*arguments)
@@ -160,7 +159,9 @@ def run_primitive(name: str, function: Callable[..., Any], *arguments: Any) -> A
         raise PrimitiveError(f"primitive {name} raised {type(error).__name__}: {error}") from error
 
 
-def call_enclosed(name: str, function: Callable[..., Any], *arguments: Fraction) -> Fraction | Enclosure:
+def call_enclosed(
+    name: str, function: Callable[..., Fraction | Enclosure], *arguments: Fraction
+) -> Fraction | Enclosure:
     """Call what encloses a value at exact arguments. Raises PrimitiveError where it returns no bounded enclosure."""
     result = run_primitive(name, function, *arguments)
     ends = (result.lower, result.upper) if isinstance(result, Enclosure) else (result,)
@@ -181,13 +182,13 @@ def _is_of_a_float(value: Fraction) -> bool:
     return value.denominator.bit_count() == 1 and value.denominator > 2**20 and _FEWEST_BITS <= bits <= _FLOAT_BITS
 
 
-def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def call_scan(name: str, function: Callable[..., object]) -> Callable[..., Real]:
     """Wrap an enclosed primitive's approximation: an ArithmeticError or a ValueError says that it has no value.
 
     The result raises UndefinedError for these, and PrimitiveError for any other and for what is no number.
     """
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: float) -> Real:
         try:
             result = run_primitive(name, function, *arguments)
         except PrimitiveError as error:
@@ -201,14 +202,14 @@ def call_scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def call_primitive(function: Callable[..., Any], arithmetic: "Arithmetic") -> Callable[..., Any]:
+def call_primitive(function: Callable[..., object], arithmetic: Arithmetic[Raw]) -> Callable[..., Raw]:
     """Wrap a primitive's function: guarded numbers go in, and only a number of this arithmetic comes out.
 
     The result takes and returns raw numbers, and raises PrimitiveError where the function returns anything else.
     """
     guarded = GuardedArithmetic(arithmetic)
 
-    def call(*raw: Any) -> Any:
+    def call(*raw: Raw) -> Raw:
         result = run_primitive(function.__name__, function, guarded, *(Number(value, arithmetic) for value in raw))
         if not isinstance(result, Number) or result._arithmetic is not arithmetic:
             raise PrimitiveError(

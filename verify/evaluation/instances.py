@@ -9,10 +9,10 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from verify.errors import InputError, UndecidedError, UndefinedError
-from verify.evaluation.values import evaluate_rising, holds, scan_values, symbols_by_name
+from verify.evaluation.values import Values, evaluate_rising, holds, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
-from verify.language.parameters import Parameter, parse_instance
+from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
 
@@ -22,7 +22,7 @@ class ConditionsResult:
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
 
     theorem: str
-    given: Mapping[str, Any]
+    given: Instance
     hypotheses: tuple[HypothesisResult, ...]
     ranges: Mapping[str, str]
 
@@ -66,7 +66,7 @@ class Stated(Protocol):
         ...
 
 
-def parse(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
+def parse(statement: Statement, given: Mapping[str, object]) -> dict[str, Any]:
     """Return the whole instance of some values; a word is the paper's, the first, where it is absent.
 
     A parameter with a default takes that. Raises InputError for a value that is missing, unknown or outside its
@@ -84,7 +84,7 @@ def parse(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
     return instance
 
 
-def completed(statement: Statement, instance: Mapping[str, Any], *, scan: bool = False) -> dict[str, Any]:
+def completed(statement: Statement, instance: Instance, *, scan: bool = False) -> dict[str, Value]:
     """Return an instance with the defaults of what it lacks, exact or, with `scan`, approximate.
 
     A default that needs what is not there is left out. Raises InputError where one has no value.
@@ -107,7 +107,7 @@ def completed(statement: Statement, instance: Mapping[str, Any], *, scan: bool =
     return {parameter.name: whole[parameter.name] for parameter in statement.parameters if parameter.name in whole}
 
 
-def _scanned(expression: sp.Expr, values: Mapping[str, Any]) -> Fraction:
+def _scanned(expression: sp.Expr, values: Instance) -> Fraction:
     """Return a value in float64. Raises UndefinedError where it divides by 0, is infinite, or complex."""
     try:
         return Fraction(scan_values((expression,), values)[0])
@@ -115,7 +115,7 @@ def _scanned(expression: sp.Expr, values: Mapping[str, Any]) -> Fraction:
         raise UndefinedError(str(error)) from None
 
 
-def conditions(theorem: Stated, given: Mapping[str, Any]) -> ConditionsResult:
+def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult:
     """Evaluate the hypotheses at a partial instance. Raises InputError for a value outside its domain."""
     statement = theorem.statement
     instance = parse_instance(statement.parameters, given, partial=True)
@@ -134,7 +134,7 @@ def conditions(theorem: Stated, given: Mapping[str, Any]) -> ConditionsResult:
     return ConditionsResult(theorem.id, instance, results, ranges)
 
 
-def check_domain(statement: Statement, instance: Mapping[str, Any]) -> None:
+def check_domain(statement: Statement, instance: Instance) -> None:
     """Raise InputError where the given parameters break a relation without which they mean nothing."""
     for relation in statement.domain:
         names = symbols_by_name(relation)
@@ -144,7 +144,7 @@ def check_domain(statement: Statement, instance: Mapping[str, Any]) -> None:
             raise InputError(name, instance[name], f"must satisfy {relation}" + (f" (here {others})" if others else ""))
 
 
-def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
+def _kept(relation: Relational, instance: Instance) -> bool:
     """Whether a relation of the domain is decided to hold; one of which a side has no value does not."""
     try:
         return holds(relation, evaluate_rising(Hypothesis("domain", relation).slack, instance, sign=True)[0]) is True
@@ -152,13 +152,20 @@ def _kept(relation: Relational, instance: Mapping[str, Any]) -> bool:
         return False
 
 
-def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any) -> HypothesisResult:
+def hypothesis_result(
+    hypothesis: Hypothesis,
+    *,
+    holds: bool | None,
+    slack: Fraction | Enclosure | None = None,
+    needs: tuple[str, ...] = (),
+    detail: str = "",
+) -> HypothesisResult:
     """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as given."""
     shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
-    return HypothesisResult(**shown, holds=holds, **more)
+    return HypothesisResult(**shown, holds=holds, slack=slack, needs=needs, detail=detail)
 
 
-def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> HypothesisResult:
+def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
 
     What has no value does not hold; None where the sign of the slack is not decided.
@@ -180,11 +187,11 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Mapping[str, Any]) -> 
     return hypothesis_result(hypothesis, holds=kept, slack=slack, detail="undecided" if kept is None else "")
 
 
-def _rational(value: Any) -> sp.Expr:
+def _rational(value: Value) -> sp.Expr:
     return sp.Rational(value.numerator, value.denominator) if isinstance(value, int | Fraction) else sp.Symbol(value)
 
 
-def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, Any]) -> str:
+def _range(statement: Statement, parameter: Parameter, instance: Instance) -> str:
     """Return the admissible range of one parameter as text: solved where the others are known, else as relations."""
     if parameter.kind == "word":
         return "one of " + ", ".join(parameter.words)
@@ -220,7 +227,7 @@ def _range(statement: Statement, parameter: Parameter, instance: Mapping[str, An
     return " and ".join([_set_text(admissible, parameter), *open_relations])
 
 
-def _stricter_ends(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
+def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
     """Return the sides of an inequality with the values of those that a primitive encloses: their stricter ends."""
     smaller = 0 if isinstance(relation, sp.StrictLessThan | sp.LessThan) else 1
     evaluated = []
@@ -236,7 +243,7 @@ def _stricter_ends(relation: Any, sides: list[sp.Expr]) -> list[sp.Expr]:
     return evaluated
 
 
-def _solve(relation: Any, unknown: sp.Symbol) -> sp.Set | None:
+def _solve(relation: sp.Basic, unknown: sp.Symbol) -> sp.Set | None:
     if relation in (sp.true, sp.false):
         return sp.S.Reals if relation == sp.true else sp.S.EmptySet
     try:

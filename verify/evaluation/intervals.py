@@ -7,13 +7,12 @@ here 0 · x is 0 and a bound that is touched is decided. Slower than balls, and 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
 import flint
 
 from verify.errors import TheoremError, UndecidedError
 from verify.evaluation.arithmetic import quotient, self_test
-from verify.outcomes import Evidence
 
 FIRST_BITS = 256
 """Of the ends with which a box is covered first; they are doubled where these do not decide."""
@@ -61,16 +60,12 @@ class IntervalArithmetic:
     """The arithmetic of `Interval`s; make one with `intervals()`."""
 
     name = "interval"
-    evidence = Evidence.CERTIFIED
-
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
 
     def rational(self, numerator: int, denominator: int) -> Interval:
         ball = flint.arb(quotient(numerator, denominator))
         return Interval(ball.lower(), ball.upper())
 
-    def number(self, value: Any) -> Interval:
+    def number(self, value: Fraction | int | Interval) -> Interval:
         if isinstance(value, Interval):
             return value
         return self.rational(value.numerator, value.denominator)
@@ -79,11 +74,6 @@ class IntervalArithmetic:
         if not (raw.lo > 0 or raw.hi < 0 or (raw.lo == 0 and raw.hi == 0)):
             raise UndecidedError("the interval contains 0")
         return (raw.lo > 0) - (raw.hi < 0)
-
-    def checked(self, raw: Interval) -> Interval:
-        if not (raw.lo.is_finite() and raw.hi.is_finite()):
-            raise UndecidedError("the interval is unbounded")
-        return raw
 
     def exp(self, raw: Interval) -> Interval:
         return _monotone(flint.arb.exp, raw)
@@ -111,4 +101,4 @@ def intervals(bits: int = FIRST_BITS) -> Iterator[IntervalArithmetic]:
     """Yield the interval arithmetic at `bits`; the precision of the backend is restored afterwards."""
     self_test()
     with flint.ctx.workprec(bits):
-        yield IntervalArithmetic(bits)
+        yield IntervalArithmetic()

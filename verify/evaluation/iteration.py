@@ -2,17 +2,18 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any
 
 import flint
 import sympy as sp
 
-from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Arithmetic, Float64, balls, enclosure_of_ball
+from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Arithmetic, Float64, Raw, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
+from verify.evaluation.values import Values
+from verify.language.parameters import Value
 from verify.language.recursion import Dynamics
 from verify.outcomes import Enclosure
 
@@ -27,12 +28,11 @@ _STEPS_BETWEEN_LEAPS = 4
 INTERRUPTED = "interrupted"
 
 
-Values = Mapping[str, Any]
-
-
-def used_symbols(expressions: Sequence[sp.Basic], values: Values, without: Sequence[sp.Symbol] = ()) -> list[sp.Symbol]:
-    """Return the symbols of some expressions that have values, sorted, leaving out some."""
-    free = set[Any]().union(*(expression.free_symbols for expression in expressions)) - set(without)
+def used_symbols(
+    expressions: Sequence[sp.Basic], values: Container[str], without: Sequence[sp.Symbol] = ()
+) -> list[sp.Symbol]:
+    """Return the symbols of some expressions that are among the names of `values`, sorted, leaving out some."""
+    free = set[sp.Basic]().union(*(expression.free_symbols for expression in expressions)) - set(without)
     return sorted((symbol for symbol in free if symbol.name in values), key=str)  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
 
 
@@ -40,7 +40,7 @@ def used_symbols(expressions: Sequence[sp.Basic], values: Values, without: Seque
 def step_program(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol], Program, Program]:
     """Return the symbols that have values, and the programs of the observable and a step, and of the initial state."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
-    fixed = used_symbols(expressions, dict.fromkeys(names), dynamics.state)
+    fixed = used_symbols(expressions, names, dynamics.state)
     step = compile_program((dynamics.observable, *dynamics.step), dynamics.state, fixed)
     return fixed, step, compile_program(dynamics.initial, fixed)
 
@@ -93,8 +93,8 @@ def first_passage(
 
 
 def bind_recursion(
-    dynamics: Dynamics, values: Values, arithmetic: Arithmetic
-) -> tuple[Callable[..., tuple[Any, ...]], tuple[Any, ...]]:
+    dynamics: Dynamics, values: Values, arithmetic: Arithmetic[Raw]
+) -> tuple[Callable[..., tuple[Raw, ...]], tuple[Raw, ...]]:
     """Return the observable and the next state as a function of a state, and the initial state."""
     fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
@@ -102,7 +102,7 @@ def bind_recursion(
 
 
 def _follow(
-    program: Callable[..., tuple[Any, ...]],
+    program: Callable[..., tuple[flint.arb, ...]],
     state: tuple[flint.arb, ...],
     bound: flint.arb,
     bits: int,
@@ -175,7 +175,9 @@ def first_excess(
 
 
 @lru_cache(maxsize=8)
-def _scanned(dynamics: Dynamics, values: tuple[tuple[str, Any], ...], steps: int) -> tuple[tuple[int, float], ...]:
+def _scanned(
+    dynamics: Dynamics, values: tuple[tuple[str, Value | Enclosure], ...], steps: int
+) -> tuple[tuple[int, float], ...]:
     return tuple(_scan(dynamics, dict(values), steps))
 
 

@@ -7,7 +7,6 @@ steps. Numba compiles the step to vector instructions.
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -26,7 +25,9 @@ _AT_ONCE = 100_000
 Observe = Callable[[np.ndarray, Sequence[int]], np.ndarray]
 
 
-def observe(dynamics: Dynamics, points: Mapping[str, Any], at: Sequence[int]) -> np.ndarray:
+def observe(
+    dynamics: Dynamics, points: Mapping[str, float | Sequence[float] | np.ndarray], at: Sequence[int]
+) -> np.ndarray:
     """Return the observable of a recursion after some numbers of steps, at each of many instances.
 
     Parameters
@@ -80,7 +81,7 @@ def observe(dynamics: Dynamics, points: Mapping[str, Any], at: Sequence[int]) ->
     return observed
 
 
-def _column(name: str, value: Any) -> np.ndarray:
+def _column(name: str, value: float | Sequence[float] | np.ndarray) -> np.ndarray:
     try:
         column = np.atleast_1d(np.asarray(value, dtype=float))
     except (ValueError, TypeError):
@@ -94,7 +95,7 @@ def _column(name: str, value: Any) -> np.ndarray:
 def fixed_symbols(dynamics: Dynamics) -> list[sp.Symbol]:
     """Return the symbols of a recursion that need a value, in the order of its programs."""
     expressions = (*dynamics.step, dynamics.observable, *dynamics.initial)
-    free = set[Any]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
+    free = set[sp.Basic]().union(*(sp.sympify(expression).free_symbols for expression in expressions))
     return sorted(free - set(dynamics.state), key=str)  # pyright: ignore[reportReturnType]
 
 
@@ -139,7 +140,7 @@ def _compiled(dynamics: Dynamics) -> Observe:
     )
 
     @njit("void(float64[::1], int64)", nogil=True, error_model="numpy")
-    def follow(block: Any, steps: Any) -> None:
+    def follow(block: np.ndarray, steps: int) -> None:
         for _ in range(steps):
             step(block)
 
@@ -162,7 +163,9 @@ def _compiled(dynamics: Dynamics) -> Observe:
     return run
 
 
-def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]) -> Any:
+def _function(
+    program: Program, prelude: str, body: str, rows: Mapping[str, int], results: Sequence[int]
+) -> Callable[[np.ndarray], object]:
     """Return a function of a block that runs lines of a program at each instance and writes what it returns to rows.
 
     The source is the engine's own, as in `Program`; rows lie at constant distances, so that the compiler sees that
@@ -177,7 +180,7 @@ def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int]
         *(f"block[i + {row * BLOCK}] = r{row}" for row in results),
     ]
     constants = "".join(f"    {name} = {int(value.p) / int(value.q)!r}\n" for name, value in program.constants)
-    names = dict(_functions())
+    names: dict[str, Callable[..., object]] = dict(_functions())
     source = f"def program(block):\n{constants}    for i in range({BLOCK}):\n" + "".join(
         f"        {line}\n" for line in inside if line
     )
@@ -186,12 +189,12 @@ def _function(program: Program, prelude: str, body: str, rows: Mapping[str, int]
 
 
 @cache
-def _functions() -> dict[str, Any]:
+def _functions() -> dict[str, Callable[..., float]]:
     """Return the functions that a program calls, compiled by Numba."""
     from numba import njit
 
     @njit(error_model="numpy")
-    def power(base: Any, exponent: Any) -> Any:
+    def power(base: float, exponent: float) -> float:
         return base**exponent
 
     elementary = {"exp": compiled_exponential(), "log": np.log, "sqrt": np.sqrt, "abs": np.abs}

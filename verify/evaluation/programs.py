@@ -4,18 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from verify.errors import TheoremError, UndefinedError
+from verify.evaluation.arithmetic import Arithmetic, Raw
 from verify.evaluation.guarded_numbers import call_primitive, call_scan
 from verify.language.definedness import Provided, needs, provided, rebuilt
 from verify.language.expressions import PRIMITIVES, Magnitude
 from verify.language.symbolic_zeros import carry_out, share_exponentials
-
-if TYPE_CHECKING:
-    from verify.evaluation.arithmetic import Arithmetic
 
 _FUNCTIONS = ("exp", "log", "sqrt", "power")
 _LARGEST_WRITTEN = 8
@@ -38,10 +35,13 @@ class Program:
     constants: tuple[tuple[str, sp.Rational], ...]
     primitives: tuple[str, ...]
 
-    def bind(self, arithmetic: "Arithmetic", fixed: Sequence[Any] = ()) -> Callable[..., tuple[Any, ...]]:
-        """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones."""
+    def bind(self, arithmetic: Arithmetic[Raw], fixed: Sequence[Raw] = ()) -> Callable[..., tuple[Raw, ...]]:
+        """Return the function of the free inputs, in raw numbers of the arithmetic, at values of the fixed ones.
+
+        It raises what the arithmetic does where there is no value: ZeroDivisionError, NotExactError, UndefinedError.
+        """
         assert len(fixed) == self.fixed
-        names: dict[str, Any] = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
+        names = {name: getattr(arithmetic, name) for name in _FUNCTIONS}
         names["raised"] = getattr(arithmetic, "raised", pow)
         names |= {name: arithmetic.rational(int(value.p), int(value.q)) for name, value in self.constants}
         names |= {f"x{i}": value for i, value in enumerate(fixed)}

@@ -2,17 +2,16 @@
 
 Each number is an array with a bound of its error beside it. An operation carries the errors of what goes in (Higham,
 Accuracy and Stability of Numerical Algorithms, 2nd ed., chapter 3) and adds its own rounding; what is not defined,
-or not known to be, is NaN. Evidence: `computed`, no more: the bounds are themselves rounded.
+or not known to be, is NaN. No proof of anything: the bounds are themselves rounded.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from verify.errors import TheoremError, UndefinedError
-from verify.outcomes import Evidence
+from verify.errors import TheoremError, UndecidedError, UndefinedError
 
 _UNIT = 2.0**-53
 _FUNCTION = 8 * _UNIT
@@ -66,16 +65,16 @@ class Estimate:
         carried = exponent * (np.abs(self.value) + self.error) ** max(0, exponent - 1) * self.error
         return Estimate(value, carried + _FUNCTION * np.abs(value) + _TINY)
 
-    def sign(self) -> Any:
+    def sign(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where it is certainly positive, and where certainly negative, by the estimate; NaN is neither."""
         room = SAFETY * self.error
-        return self.value > room, self.value < -room
+        return np.greater(self.value, room), np.less(self.value, -room)
 
     def where_positive(self, size: Array) -> Array:
         """Return the values, NaN where a size of theirs is not known to be positive."""
         return np.where(size > SAFETY * self.error, self.value, np.nan)
 
-    def known(self, relative: float) -> Any:
+    def known(self, relative: float) -> np.ndarray:
         """Return where the value is finite and its error at most that part of it; an exact 0 is known."""
         return np.isfinite(self.value) & (SAFETY * self.error <= relative * np.abs(self.value))
 
@@ -84,15 +83,13 @@ class Estimates:
     """The arithmetic of `Estimate`, for programs."""
 
     name = "float64 with errors"
-    evidence = Evidence.COMPUTED
-    bits = 53
 
     def rational(self, numerator: int, denominator: int) -> Estimate:
         """Return p/q, without an error where it is a float."""
         return self.number(Fraction(numerator, denominator))
 
-    def number(self, value: Any) -> Estimate:
-        """Return an int or a Fraction; Raises UndefinedError beyond float64's range."""
+    def number(self, value: Fraction | int) -> Estimate:
+        """Return a number as an Estimate. Raises UndefinedError beyond float64's range."""
         exact = Fraction(value)
         try:
             near = float(exact)
@@ -100,10 +97,14 @@ class Estimates:
             raise UndefinedError(f"{value}: beyond float64's range") from None
         return Estimate(near, 0.0 if near == exact else _UNIT * abs(near) + _TINY)
 
-    def numbers(self, values: list[Any]) -> Estimate:
-        """Return many ints and Fractions, shape (n,), as one."""
+    def numbers(self, values: Sequence[Fraction | int]) -> Estimate:
+        """Return n numbers as one Estimate, of arrays of shape (n,). Raises UndefinedError as `number`."""
         made = [self.number(value) for value in values]
         return Estimate(np.array([one.value for one in made]), np.array([one.error for one in made]))
+
+    def sign(self, raw: Estimate) -> int:
+        """Raise UndecidedError: an estimate is an array, and primitives, which ask for a sign, are not run on it."""
+        raise UndecidedError("estimates have no one sign")
 
     def exp(self, raw: Estimate) -> Estimate:
         """Return e^x."""

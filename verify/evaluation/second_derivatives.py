@@ -12,15 +12,16 @@ cancels. In balls r_L and its derivatives are polynomials in s, and the moments 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import flint
 import numpy as np
 
 from verify.errors import UndecidedError
-from verify.evaluation.arithmetic import exact_fraction
+from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, exact_fraction
 
-Array = Any
+Unknown = TypeVar("Unknown")
+Operand: TypeAlias = "Jet | np.ndarray | flint.arb | float"
 
 
 class Jet:
@@ -34,10 +35,10 @@ class Jet:
     # NumPy's arrays leave the operations to this class.
     __array_ufunc__ = None
 
-    def __init__(self, value: Array, slope: Array, second: Array | None = None) -> None:
+    def __init__(self, value: np.ndarray, slope: np.ndarray, second: np.ndarray | None = None) -> None:
         self.value, self.slope, self.second = value, slope, second
 
-    def __add__(self, other: Any) -> "Jet":
+    def __add__(self, other: Operand) -> "Jet":
         if isinstance(other, Jet):
             return Jet(self.value + other.value, self.slope + other.slope, _sum(self.second, other.second))
         return Jet(self.value + other, self.slope, self.second)
@@ -45,13 +46,13 @@ class Jet:
     def __neg__(self) -> "Jet":
         return Jet(-self.value, -self.slope, None if self.second is None else -self.second)
 
-    def __sub__(self, other: Any) -> "Jet":
+    def __sub__(self, other: Operand) -> "Jet":
         return self + (-other)
 
-    def __rsub__(self, other: Any) -> "Jet":
+    def __rsub__(self, other: Operand) -> "Jet":
         return -self + other
 
-    def __mul__(self, other: Any) -> "Jet":
+    def __mul__(self, other: Operand) -> "Jet":
         if not isinstance(other, Jet):
             return Jet(self.value * other, self.slope * other, None if self.second is None else self.second * other)
         second = self.slope[:, None] * other.slope[None]
@@ -64,7 +65,7 @@ class Jet:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __truediv__(self, other: Any) -> "Jet":
+    def __truediv__(self, other: np.ndarray | flint.arb | float) -> "Jet":
         return self * (1 / other)
 
     def __pow__(self, power: int) -> "Jet":
@@ -74,16 +75,24 @@ class Jet:
         return result
 
 
-def _sum(one: Array | None, other: Array | None) -> Array | None:
+def _sum(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
     return other if one is None else one if other is None else one + other
 
 
 class Values(NamedTuple):
-    """f, its gradient and its second derivatives."""
+    """f, its gradient and its second derivatives on a box."""
 
-    value: Any
-    gradient: Any
-    second: Any
+    value: flint.arb
+    gradient: list[flint.arb]
+    second: flint.arb_mat
+
+
+class FloatValues(NamedTuple):
+    """f (K,), its gradients (K, p) and its second derivatives (K, p, p) at K points."""
+
+    value: np.ndarray
+    gradient: np.ndarray
+    second: np.ndarray
 
 
 class Rule(NamedTuple):
@@ -93,13 +102,13 @@ class Rule(NamedTuple):
     weights: np.ndarray
 
 
-def gauss_rule(moments: Sequence[Any], count: int) -> Rule:
+def gauss_rule(moments: Sequence[flint.fmpq], count: int) -> Rule:
     """Return the rule with `count` nodes from 2 count exact moments, by Chebyshev's algorithm in rationals.
 
     Raises UndecidedError where the moments are not those of a measure with so many points.
     """
     before, current = [flint.fmpq(0)] * (2 * count), list(moments[: 2 * count])
-    diagonal, beside = [moments[1] / moments[0]], list[Any]()
+    diagonal, beside = [moments[1] / moments[0]], list[flint.fmpq]()
     for k in range(1, count):
         last = beside[-1] if beside else flint.fmpq(0)
         after = [flint.fmpq(0)] * (2 * count)
@@ -125,22 +134,27 @@ class Composed:
     layer and a place in the layer. Unknowns are listed in this order in all that follows.
     """
 
-    start: Callable[[Any], tuple[Any, ...]]
-    steps: tuple[Callable[[Any], Callable[..., tuple[Any, ...]]], ...]
-    observable: Callable[[Any], Callable[..., tuple[Any, ...]]]
+    start: Callable[[Arithmetic[Any]], tuple[Any, ...]]
+    steps: tuple[Callable[[Arithmetic[Any]], Callable[..., tuple[Any, ...]]], ...]
+    observable: Callable[[Arithmetic[Any]], Callable[..., tuple[Any, ...]]]
     each: int
     places: tuple[tuple[int, int], ...]
 
-    def end(self, arithmetic: Any, unknowns: Sequence[Any], variable: Any, nothing: Any) -> Any:
-        """Return the observable at the unknowns that count and at s; the others are `nothing`."""
+    def end(
+        self, arithmetic: Arithmetic[Any], unknowns: Sequence[Unknown], variable: object, nothing: object
+    ) -> Unknown:
+        """Return the observable at the unknowns that count and at s; the others are `nothing`.
+
+        Unknowns are jets or polynomials, and so is the observable; s and 0 are what combines with them.
+        """
         jets = dict(zip(self.places, unknowns, strict=True))
         state = self.start(arithmetic)
         for layer, step in enumerate(self.steps):
             state = step(arithmetic)(*state, *(jets.get((layer, i), nothing) for i in range(self.each)), variable)
         return self.observable(arithmetic)(*state)[0]
 
-    def at_points(self, arithmetic: Any, points: np.ndarray, rule: Rule) -> Values:
-        """Return f (K,), gradient (K, p) and second derivatives (K, p, p) at points (K, p), in floats."""
+    def at_points(self, arithmetic: Float64, points: np.ndarray, rule: Rule) -> FloatValues:
+        """Return f and its derivatives at points (K, p), in floats."""
         p = points.shape[1]
         unknowns = [Jet(points[:, i, None], np.eye(p)[i, :, None, None]) for i in range(p)]
         r = self.end(arithmetic, unknowns, rule.nodes[None], 0.0)
@@ -150,10 +164,10 @@ class Composed:
         second = (slopes * rule.weights) @ slopes.transpose(0, 2, 1)
         if r.second is not None:
             second = second + ((r.value * r.second) @ rule.weights).transpose(2, 0, 1)
-        return Values(value, gradient.T, 2 * np.broadcast_to(second, (len(points), p, p)))
+        return FloatValues(value, gradient.T, 2 * np.broadcast_to(second, (len(points), p, p)))
 
-    def in_balls(self, arithmetic: Any, point: Sequence[flint.arb], moments: Sequence[flint.arb]) -> Values:
-        """Return f, the gradient (a list) and the second derivatives (a matrix) on a box, in balls."""
+    def in_balls(self, arithmetic: Ball, point: Sequence[flint.arb], moments: Sequence[flint.arb]) -> Values:
+        """Return f and its derivatives on a box, in balls; the moments are those of degree 0, 1 and on."""
         p = len(point)
         unknowns = []
         for i, x in enumerate(point):
@@ -164,7 +178,7 @@ class Composed:
         value, slopes = r.value[0], r.slope[:, 0]
         second = _polynomials((p, p)) if r.second is None else r.second[:, :, 0]
 
-        def mean(polynomial: Any) -> flint.arb:
+        def mean(polynomial: flint.arb_poly) -> flint.arb:
             coefficients = polynomial.coeffs()
             assert len(coefficients) <= len(moments)
             return sum((c * m for c, m in zip(coefficients, moments, strict=False)), flint.arb(0))
@@ -175,7 +189,7 @@ class Composed:
                 rows[i][j] = rows[j][i] = 2 * mean(slopes[i] * slopes[j] + value * second[i, j])
         return Values(mean(value * value), [2 * mean(value * slope) for slope in slopes], flint.arb_mat(rows))
 
-    def degree(self, arithmetic: Any) -> int:
+    def degree(self, arithmetic: Ball) -> int:
         """Return the degree of r_L in s, at unknowns of no special value."""
         # Of positive radius: in a ball nothing cancels exactly.
         point = [flint.arb(Fraction(2 * i + 3, 7).numerator, 2**-20) / 7 for i in range(len(self.places))]
@@ -183,7 +197,7 @@ class Composed:
         return r.degree()
 
 
-def _polynomials(shape: tuple[int, ...], coefficients: Sequence[Any] = ()) -> np.ndarray:
+def _polynomials(shape: tuple[int, ...], coefficients: Sequence[flint.arb | int] = ()) -> np.ndarray:
     """Return an array of one polynomial; NumPy would take it for a sequence."""
     made = np.empty(shape, object)
     for place in np.ndindex(shape):

@@ -1,11 +1,12 @@
 """Values of an expression at an instance: exact or in balls of rising precision, and in float64 for a search."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from verify.errors import NotExactError, OutOfTimeError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, balls, enclosure_of_ball, exact_fraction
@@ -13,12 +14,16 @@ from verify.evaluation.guarded_numbers import call_enclosed
 from verify.evaluation.programs import Program, compile_program
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import enclosed_applications
+from verify.language.parameters import Value
 from verify.language.symbolic_zeros import differentiate, limits_at
 from verify.outcomes import Enclosure
 
+Values: TypeAlias = Mapping[str, Value | Enclosure]
+"""An instance's values by name, and enclosures of what was found for it."""
+
 
 def evaluate_rising(
-    expression: sp.Basic, instance: Mapping[str, Any], *, digits: int = 0, sign: bool = False
+    expression: sp.Basic, instance: Values, *, digits: int = 0, sign: bool = False
 ) -> tuple[Fraction | Enclosure, int | None]:
     """Return a number's exact value, or a ball raised until it has `digits` digits and (`sign`) a decided sign.
 
@@ -66,20 +71,20 @@ def _rewritten(expression: sp.Basic) -> sp.Basic:
     return differentiate(rebuilt(expression))
 
 
-def exact_values(symbols: Iterable[sp.Symbol], instance: Mapping[str, Any]) -> dict[sp.Symbol, sp.Rational]:
+def exact_values(symbols: Iterable[sp.Symbol], instance: Values) -> dict[sp.Symbol, sp.Rational]:
     """Return an instance's numbers by some symbols."""
     values = ((symbol, instance.get(symbol.name)) for symbol in symbols)
     return {s: sp.Rational(v.numerator, v.denominator) for s, v in values if isinstance(v, int | Fraction)}  # pyright: ignore[reportReturnType]
 
 
-def _with_limits(expression: sp.Basic, instance: Mapping[str, Any]) -> sp.Basic:
+def _with_limits(expression: sp.Basic, instance: Values) -> sp.Basic:
     """Return the expression with its limits carried out at the instance, where that is rational."""
     if not expression.has(sp.Limit):
         return expression
     return limits_at(expression, exact_values(expression.free_symbols, instance))
 
 
-def _with_enclosures(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple[sp.Basic, Mapping[str, Any]]:
+def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, Values]:
     """Return the expression with new symbols for what primitives enclose, and the instance with their values."""
     values = dict(instance)
     substitution: dict[sp.Basic, sp.Basic] = {}
@@ -96,14 +101,13 @@ def _with_enclosures(expression: sp.Basic, instance: Mapping[str, Any]) -> tuple
     return (substituted(expression, substitution), values) if substitution else (expression, instance)
 
 
-def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure | None:
+def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
     """Return the exact ends of what is affine in the one enclosure that it has, and rational otherwise."""
-    within = [s for s in expression.free_symbols if isinstance(instance.get(str(s)), Enclosure)]
-    if len(within) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
+    enclosures = [(s, e) for s in expression.free_symbols if isinstance(e := instance.get(str(s)), Enclosure)]
+    if len(enclosures) != 1 or not expression.is_Add | expression.is_Mul | expression.is_Symbol:  # type: ignore[attr-defined]
         return None
-    (symbol,) = within
-    enclosed, slope = instance[str(symbol)], sp.diff(expression, symbol)
-    if slope.has(symbol) or None in (enclosed.lower, enclosed.upper):
+    ((symbol, enclosed),) = enclosures
+    if enclosed.lower is None or enclosed.upper is None or sp.diff(expression, symbol).has(symbol):
         return None
     ends = []
     for end in (enclosed.lower, enclosed.upper):
@@ -114,7 +118,7 @@ def _affine_ends(expression: sp.Basic, instance: Mapping[str, Any]) -> Enclosure
     return Enclosure(min(ends), max(ends))
 
 
-def holds(relation: Any, slack: Fraction | Enclosure) -> bool | None:
+def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
     """Return whether a relation with a slack (an equality's is at most 0) holds, None where it is not decided."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
     strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
@@ -143,12 +147,12 @@ def sign_of(value: Fraction | Enclosure) -> int | None:
 
 
 @lru_cache(maxsize=2**12)
-def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Any]:
+def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Callable[..., tuple[float, ...]]]:
     names = symbols_by_name(sp.Tuple(*expressions))
     return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())
 
 
-def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any]) -> tuple[float, ...]:
+def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
     """Return expressions' values in float64, for a search.
 
     Raises an ArithmeticError or a ValueError where one has no value; a power of a negative number may be complex.

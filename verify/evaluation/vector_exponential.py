@@ -1,8 +1,8 @@
 """The exponential of float64 in operations that have vector instructions, for what Numba compiles."""
 
 import math
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 _TO_INTEGER = 1.5 * 2.0**52
 """Added to a number below 2^51, it leaves the nearest integer in the last bits."""
@@ -14,7 +14,7 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (1 / math.facto
 
 
 @cache
-def compiled_exponential() -> Any:
+def compiled_exponential() -> Callable[[float], float]:
     """Return a function of float64, compiled where it is called.
 
     exp(x) is to two units in the last place, 0 below exp(−708), infinite above exp(709.4). x = k log 2 + r with
@@ -25,16 +25,16 @@ def compiled_exponential() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def bits_of(context: Any, x: Any) -> Any:
+    def bits_of(context: object, x: object) -> tuple[object, Callable[..., object]]:
         return types.int64(types.float64), lambda c, builder, s, given: builder.bitcast(given[0], ir.IntType(64))
 
     @intrinsic
-    def number_of(context: Any, x: Any) -> Any:
+    def number_of(context: object, x: object) -> tuple[object, Callable[..., object]]:
         return types.float64(types.int64), lambda c, builder, s, given: builder.bitcast(given[0], ir.DoubleType())
 
     # Said, as it would be the caller's: with sums in any order k would be lost.
     @njit(nogil=True, error_model="numpy", fastmath={"contract"})
-    def exponential(x: Any) -> Any:
+    def exponential(x: float) -> float:
         shifted = x * _PER_LOG2 + _TO_INTEGER
         k = shifted - _TO_INTEGER
         r = (x - k * _HIGH) - k * _LOW

@@ -96,7 +96,7 @@ def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) 
     ends = [end for _, c in pairs for end in (c.lower, c.upper)]
     starts = [c.inverse(z0) for (_, c), z0 in zip(pairs, dynamics.initial, strict=True)]
     bounds = (*ends, *starts, *proof.metric)
-    fixed = used_symbols((*displacements, *images, norm, *bounds), dict.fromkeys(names), [*variables, *moves])
+    fixed = used_symbols((*displacements, *images, norm, *bounds), names, [*variables, *moves])
     return (
         fixed,
         compile_program(displacements, variables, fixed),

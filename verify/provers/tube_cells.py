@@ -51,7 +51,7 @@ def _programs(dynamics: Dynamics, tube: Tube, names: frozenset[str]) -> tuple[li
     slopes = [sp.diff(output, z) for output in outputs for z in variables]
     if any(slope.has(sp.Derivative, sp.Subs) for slope in slopes):
         raise TheoremError("a primitive has no derivative in the language")
-    fixed = used_symbols((*outputs, dynamics.observable), dict.fromkeys(names), variables)
+    fixed = used_symbols((*outputs, dynamics.observable), names, variables)
     values = compile_program(outputs, variables, fixed)
     return fixed, values, compile_program((*slopes, *outputs, dynamics.observable), variables, fixed)
 

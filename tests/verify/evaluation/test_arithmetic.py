@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import verify.evaluation.arithmetic as module
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, Float64, balls, enclosure_of_ball, exact_fraction, self_test
-from verify.outcomes import Evidence
 
 EXACT = Exact()
 RATIONALS = st.fractions(-50, 50, max_denominator=10**6)
@@ -55,8 +54,6 @@ def test_floats_enter_no_arithmetic_that_certifies():
         for arithmetic in (EXACT, ball):
             with pytest.raises(TheoremError, match="not a number of the"):
                 arithmetic.number(0.5)
-    assert Float64().evidence is Evidence.COMPUTED
-    assert EXACT.evidence is ball.evidence is Evidence.CERTIFIED
 
 
 def test_division_by_zero_is_undefined():
@@ -70,12 +67,6 @@ def test_checked_lets_only_numbers_of_the_arithmetic_pass():
     assert EXACT.checked(flint.fmpq(1, 3)) == flint.fmpq(1, 3)
     with pytest.raises(TheoremError, match="float: not an exact rational"):
         EXACT.checked(0.5)
-    with balls(64) as ball:
-        assert ball.checked(flint.arb(2)) == 2
-        with pytest.raises(TheoremError, match="float: not a ball"):
-            ball.checked(0.5)
-        with pytest.raises(UndecidedError, match="unbounded"):
-            ball.checked(flint.arb("nan"))
 
 
 @settings(max_examples=60)
@@ -145,17 +136,12 @@ def test_more_bits_make_a_narrower_ball():
     assert widths[0] > 2**50 * widths[1] > 2**150 * widths[2] > 0
 
 
-def test_float64_computes_scalars_and_arrays_and_refuses_what_is_not_finite():
+def test_float64_computes_scalars_and_takes_arrays():
     floats = Float64()
     assert floats.rational(1, 10) == 0.1 and floats.number(Fraction(1, 4)) == 0.25
     array = np.array([0.0, 1.0])
-    assert floats.number(array) is array
     assert floats.exp(array)[0] == 1.0 and floats.log(np.float64(1)) == 0.0 and floats.sqrt(np.float64(4)) == 2.0
     assert [floats.sign(np.float64(v)) for v in (-2.0, 0.0, 2.0)] == [-1, 0, 1]
-    assert floats.checked(array) is array
-    for bad in (np.float64("nan"), np.array([1.0, np.inf])):
-        with pytest.raises(UndefinedError):
-            floats.checked(bad)
 
 
 def test_the_self_test_accepts_this_backend_and_refuses_wrong_ones(monkeypatch):

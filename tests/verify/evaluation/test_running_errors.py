@@ -129,7 +129,7 @@ def test_what_overflows_decides_nothing():
 
 def test_numbers_come_with_their_rounding():
     numbers = Estimates()
-    assert numbers.rational(1, 4).error == 0 and numbers.number(2**53 + 1).error > 0 and numbers.evidence == "computed"
+    assert numbers.rational(1, 4).error == 0 and numbers.number(2**53 + 1).error > 0
     assert 0 < numbers.rational(1, 3).error < 1e-16
     with pytest.raises(UndefinedError, match="beyond float64"):
         numbers.number(10**400)
