@@ -130,7 +130,8 @@ class Given:
         self._fixed = [entry["varies"] for entry in labelled if "varies" in entry]
         self._statement = statement
         self.claim = items(statement["claim"], "claim")
-        self._distinct([str(entry["label"]) for entry in labelled], "hypotheses")
+        if len({str(entry["label"]) for entry in labelled}) != len(labelled):
+            raise Rejected("hypotheses: a label occurs twice")
 
     @cached_property
     def in_scope(self) -> bool:
@@ -151,11 +152,6 @@ class Given:
 
     def _may_assume(self, name: str, assumed: Sequence[str]) -> bool:
         return name not in self.parameters or self.parameters[name].implies(assumed)
-
-    @staticmethod
-    def _distinct(labels: Sequence[str], where: str) -> None:
-        if len(set(labels)) != len(labels):
-            raise Rejected(f"{where}: a label occurs twice")
 
     def new_name(self, data: Data, where: str) -> str:
         """Return the name of a symbol that the statement has not introduced; Rejected for anything else."""

@@ -123,7 +123,7 @@ class Quotients(Field[Quotient]):
             if unit % share.denominator:
                 self.units[key] = lcm(unit, share.denominator)
                 raise FinerUnit
-            atoms = set(self._inside(mono)).union(*(self._inside(k) for f, _ in value.factors for k in self.factors[f]))
+            atoms = set(self.inside(mono)).union(*(self.inside(k) for f, _ in value.factors for k in self.factors[f]))
             sign: Sign = "positive" if all(self.signs[i] for i in atoms) else "nonzero"
             atom = Quotient({1 << _WIDTH * self._atom(key, sign): 1}, 1, ())
             power = int(share * unit)
@@ -257,7 +257,7 @@ class Quotients(Field[Quotient]):
     def _value(self, polynomial: Polynomial, modulus: int) -> int:
         total = 0
         for key, term in polynomial.items():
-            for atom in self._inside(key):
+            for atom in self.inside(key):
                 power, point = key >> _WIDTH * atom & _FIELD, 1009 + 7 * atom + 2 * atom * atom
                 if not modulus and power > LARGEST_POWER:
                     return 0
@@ -265,7 +265,8 @@ class Quotients(Field[Quotient]):
             total += term
         return total % modulus if modulus else total
 
-    def _inside(self, key: int) -> list[int]:
+    def inside(self, key: int) -> list[int]:
+        """Return the places of the atoms in a monomial."""
         return [i for i in range(len(self.signs)) if key >> _WIDTH * i & _FIELD]
 
     def is_signed(self) -> bool:
@@ -278,7 +279,7 @@ class Quotients(Field[Quotient]):
         Its coefficients have one sign, its atoms are not negative, and one of its terms stays positive.
         """
         signs = {c > 0 for c in polynomial.values()}
-        kinds = [{self.signs[i] for i in self._inside(key)} for key in polynomial]
+        kinds = [{self.signs[i] for i in self.inside(key)} for key in polynomial]
         self.effort.spend(len(polynomial) * (1 + len(self.signs)))
         good = len(signs) == 1 and all(kind <= {"positive", "nonnegative"} for kind in kinds)
         return (1 if True in signs else -1) if good and any(kind <= {"positive"} for kind in kinds) else 0
@@ -286,12 +287,9 @@ class Quotients(Field[Quotient]):
 
 def refuse(field: Quotients, polynomial: Polynomial) -> Polynomial:
     """Admit nothing but what is known: raise Rejected."""
-    names = [shown(key[1]) if key[0] == "symbol" else "exp" for key, i in field.atoms.items() if _holds(polynomial, i)]
+    inside = set[int]().union(*map(field.inside, polynomial))
+    names = [shown(key[1]) if key[0] == "symbol" else "exp" for key, i in field.atoms.items() if i in inside]
     raise Rejected(f"a division by a polynomial in {', '.join(names)} that no listed factor covers")
-
-
-def _holds(polynomial: Polynomial, atom: int) -> bool:
-    return any(key >> _WIDTH * atom & _FIELD for key in polynomial)
 
 
 def admit_all(field: Quotients, polynomial: Polynomial) -> Polynomial:

@@ -7,10 +7,12 @@ from fractions import Fraction
 from math import gcd
 from typing import NoReturn, TypeAlias
 
+from flint import fmpz
+
 Data: TypeAlias = dict[str, "Data"] | list["Data"] | str | int | None
 """What JSON says here: an object, a list, a string, an integer, true or false, or null."""
 MOST_BYTES, DEEPEST, MOST_DIGITS = 64 * 2**20, 200, 20_000
-_MOST_MARKS, _MOST_QUOTES, _CHUNK = 4_000_000, 6_000_000, 4000
+_MOST_MARKS, _MOST_QUOTES = 4_000_000, 6_000_000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 LONGEST_WORK = 60e6
@@ -155,7 +157,8 @@ def rational(value: Data, where: str) -> Fraction:
         raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
     if max(len(part or "") for part in parts.groups()) > MOST_DIGITS:
         raise TooMuchWork(f"{where}: a number of more than {MOST_DIGITS} digits")
-    p, q = _integer(parts[1]), _integer(parts[2] or "1")
+    # FLINT reads integers of any length; Python refuses those of more than some thousand digits.
+    p, q = int(fmpz(parts[1])), int(fmpz(parts[2] or "1"))
     if parts[2] and (q == 1 or gcd(p, q) != 1):
         raise Rejected(f"{where}: {shown(value)} is not in lowest terms")
     return Fraction(p, q)
@@ -164,12 +167,3 @@ def rational(value: Data, where: str) -> Fraction:
 def rationals(value: Data, where: str, length: Fraction | int | None = None) -> list[Fraction]:
     """Return a list of canonical numbers, of a length. Raises Rejected for anything else."""
     return [rational(item, f"{where}[{i}]") for i, item in enumerate(items(value, where, length))]
-
-
-def _integer(digits: str) -> int:
-    size = digits.lstrip("-")
-    value = 0
-    for i in range(0, len(size), _CHUNK):
-        part = size[i : i + _CHUNK]
-        value = value * 10 ** len(part) + int(part)
-    return -value if digits.startswith("-") else value

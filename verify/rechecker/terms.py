@@ -12,6 +12,7 @@ which definitions may make deep.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
+from operator import attrgetter
 from typing import TypeAlias
 
 from .nodes import Name, Node, Value, order, square_root
@@ -33,6 +34,7 @@ _ARITIES = (
 )
 
 
+_serial = attrgetter("serial")
 Names: TypeAlias = Mapping[Name, Node]
 """What is put for names."""
 
@@ -417,7 +419,7 @@ class Terms:
         lost: list[Node] = []
         while True:
             done: dict[Node, Node] = {}
-            before, parts = len(lost), order(nodes, _is_limit)
+            before, parts = len(lost), order(nodes, lambda n: n.head == "Limit")
             self.effort.spend(len(parts))
             for part in parts:
                 if part.head == "Mul" and part.args[0] is self.zero:
@@ -466,17 +468,9 @@ class Terms:
                 raise Rejected(f"{node.head} cannot be differentiated here")
 
 
-def _serial(node: Node) -> int:
-    return node.serial
-
-
 def known_primitive(rest: list[Data], where: str) -> str:
     """Return the name and version of a primitive that is known here. Raises Unknown for any other."""
     name = "/".join(map(str, rest[:2]))
     if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
         raise Unknown(f"{where}: the primitive {shown(name)} is not known to this program")
     return name
-
-
-def _is_limit(node: Node) -> bool:
-    return node.head == "Limit"
