@@ -30,7 +30,7 @@ from verify.evaluation.values import scan_values
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.outcomes import ClauseResult, Enclosure
-from verify.provers.proof_data import no_root_proof, root_proof
+from verify.provers.proof_data import box_proof, empty_box_proof
 
 if TYPE_CHECKING:
     from verify.language.statement import Statement
@@ -102,14 +102,14 @@ class IsolatedRoot:
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
                 if any(distance > reach for distance in away):
-                    witness, why = dict(context.instance), "no root in the box"
-                    return ClauseResult.refuted(self, no_root_proof(bits), detail=why, witness=witness, bits=bits)
+                    proof, why = empty_box_proof("no_root", bits), "no root in the box"
+                    return ClauseResult.refuted(self, proof, detail=why, witness=dict(context.instance), bits=bits)
                 if image is not None and all(distance < reach for distance in away):
                     if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
                         why = f"the box has points that the assumptions of {wrong[0]} exclude"
                         return ClauseResult.undecided(self, why)
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
-                    proof = root_proof(centre, radius, bits)
+                    proof = box_proof("root", centre, radius, bits)
                     return ClauseResult.verified(self, proof, detail="Krawczyk's test", values=values, bits=bits)
             why = f"Krawczyk's test was undecided at {bits} bits"
             bits *= 2

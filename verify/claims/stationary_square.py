@@ -34,7 +34,7 @@ from verify.language.recursion import Dynamics
 from verify.outcomes import DIGITS, ClauseResult
 from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
 from verify.provers.elimination import all_found
-from verify.provers.proof_data import not_stationary_proof, stationary_proof
+from verify.provers.proof_data import box_proof, empty_box_proof
 
 if TYPE_CHECKING:
     from verify.language.statement import Statement
@@ -164,7 +164,7 @@ class StationarySquare:
         return sharp or point
 
     def _verified(self, point: CriticalPoint, detail: str, values: Mapping[str, object]) -> ClauseResult:
-        proof = stationary_proof(point.centre, point.radius, point.bits)
+        proof = box_proof("stationary", point.centre, point.radius, point.bits)
         return ClauseResult.verified(self, proof, detail=detail, values=values, bits=point.bits)
 
     def _listed(self, problem: "_Problem", point: CriticalPoint) -> dict[str, object]:
@@ -189,7 +189,7 @@ class StationarySquare:
         while radius > 0 and bits <= LAST_BITS:
             why = self._excluded(problem.on_box(centre, radius, bits))
             if why:
-                proof, witness = not_stationary_proof(bits), dict(context.instance)
+                proof, witness = empty_box_proof("not_stationary", bits), dict(context.instance)
                 return ClauseResult.refuted(self, proof, detail=why, witness=witness, bits=bits)
             bits *= 2
         return ClauseResult.undecided(self, "neither shown nor excluded")

@@ -33,9 +33,8 @@ from verify.evaluation.arithmetic import (
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import Values, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt
-from verify.language.expressions import PRIMITIVES, difference, enclosed_applications
+from verify.language.expressions import PRIMITIVES, STRICT, difference, enclosed_applications
 
-_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 _ROOT_BITS = (512, 8192)
 """Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
 _PROBES = 60
@@ -55,13 +54,12 @@ class Range:
 
     def meet(self, other: "Range") -> "Range":
         """Return the intersection."""
-        low, low_open = self.low, self.low_open
-        if other.low is not None and (low is None or other.low > low or (other.low == low and other.low_open)):
-            low, low_open = other.low, other.low_open
-        high, high_open = self.high, self.high_open
-        if other.high is not None and (high is None or other.high < high or (other.high == high and other.high_open)):
-            high, high_open = other.high, other.high_open
-        return Range(low, high, low_open, high_open)
+        lows = [(r.low, r.low_open) for r in (self, other) if r.low is not None]
+        highs = [(r.high, not r.high_open) for r in (self, other) if r.high is not None]
+        # Of equal ends the open one.
+        low, low_open = max(lows, default=(None, self.low_open))
+        high, is_closed = min(highs, default=(None, not self.high_open))
+        return Range(low, high, low_open, not is_closed)
 
     def integers(self) -> "Range":
         """Return the range of the integers in it."""
@@ -191,7 +189,7 @@ def satisfied(relation: Relational, values: Values) -> bool:
         values = _with_scans(scanned, values)
     except (UndefinedError, UndecidedError):
         return False
-    kept = operator.eq if isinstance(relation, sp.Eq) else operator.gt if isinstance(relation, _STRICT) else operator.ge
+    kept = operator.eq if isinstance(relation, sp.Eq) else operator.gt if isinstance(relation, STRICT) else operator.ge
     exact = Exact()
     try:
         (raw,) = program.bind(exact)(*(exact.number(values[name]) for name in names))
@@ -247,7 +245,7 @@ def _slack_program(relation: sp.Basic) -> tuple[tuple[str, ...], Program]:
 
 def _where(numerator: list[Fraction], denominator: list[Fraction], relation: Relational) -> Ranges:
     """Return where N/D > 0 (≥ 0, = 0), from the signs between the roots of N·D."""
-    strict = isinstance(relation, _STRICT)
+    strict = isinstance(relation, STRICT)
     above, below = (flint.fmpq_poly([flint_rational(c) for c in part]) for part in (numerator, denominator))
     if below == 0:
         return ()

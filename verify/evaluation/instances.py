@@ -152,17 +152,10 @@ def _kept(relation: Relational, instance: Instance) -> bool:
         return False
 
 
-def hypothesis_result(
-    hypothesis: Hypothesis,
-    *,
-    holds: bool | None,
-    slack: Fraction | Enclosure | None = None,
-    needs: tuple[str, ...] = (),
-    detail: str = "",
-) -> HypothesisResult:
+def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any) -> HypothesisResult:
     """Return whether a hypothesis holds, None where that is not known; `slack`, `needs` and `detail` as given."""
     shown = {"label": hypothesis.label, "kind": hypothesis.kind, "statement": hypothesis.statement}
-    return HypothesisResult(**shown, holds=holds, slack=slack, needs=needs, detail=detail)
+    return HypothesisResult(**shown, holds=holds, **more)
 
 
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:

@@ -32,12 +32,8 @@ class Provided(sp.Function):
 def provided(value: sp.Basic, needed: Iterable[sp.Basic]) -> sp.Basic:
     """Return what has the value where all that is needed has one; a value that says so already is not changed."""
     lost = _without(needed, value)
-    return Provided(*_united(value, lost)) if lost else value  # pyright: ignore[reportReturnType]
-
-
-def _united(value: sp.Basic, lost: Sequence[sp.Basic]) -> tuple[sp.Basic, ...]:
-    inner, *already = value.args if isinstance(value, Provided) else (value,)
-    return inner, *already, *lost
+    before = value.args if isinstance(value, Provided) else (value,)
+    return Provided(*before, *lost) if lost else value  # pyright: ignore[reportReturnType]
 
 
 def _without(needed: Iterable[sp.Basic], value: sp.Basic) -> list[sp.Basic]:
@@ -122,11 +118,9 @@ def _replaced_in(expression: sp.Basic, replaced: Replaced) -> sp.Basic:
     result = expression.xreplace(replaced)
     if result is expression:
         return expression
-    needed: list[sp.Basic] = []
-    for part in (*_outside(expression, replaced), *_inside(expression, replaced)):
-        # What replaces a node may be no number, or need less.
-        needed += needs(part.xreplace(replaced))
-    return provided(result, needed)
+    parts = (*_outside(expression, replaced), *_inside(expression, replaced))
+    # What replaces a node may be no number, or need less.
+    return provided(result, (need for part in parts for need in needs(part.xreplace(replaced))))
 
 
 _BINDERS = (sp.Limit, sp.Subs, sp.Derivative)

@@ -31,6 +31,7 @@ RELATIONS: dict[str, type[sp.core.relational.Relational]] = {
     "Gt": sp.StrictGreaterThan,
     "Ge": sp.GreaterThan,
 }
+STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
 class Case(sp.Function):

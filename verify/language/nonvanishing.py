@@ -9,6 +9,7 @@ from math import prod
 
 import sympy as sp
 
+from verify.language.expressions import STRICT
 from verify.language.parameters import Parameter
 
 
@@ -72,10 +73,13 @@ def _relation_shift(relation: sp.Basic) -> tuple[sp.Symbol, sp.Expr] | None:
     """Write the larger side of a relation, where it is a symbol, as the smaller one plus a slack."""
     if not isinstance(relation, sp.LessThan | sp.StrictLessThan | sp.GreaterThan | sp.StrictGreaterThan):
         return None
-    low, high = relation.lts, relation.gts
-    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
-    slack = sp.Dummy("slack", positive=True) if strict else sp.Dummy("slack", nonnegative=True)
-    return (high, low + slack) if isinstance(high, sp.Symbol) else None
+    slack = new_slack("slack", strict=isinstance(relation, STRICT))
+    return (relation.gts, relation.lts + slack) if isinstance(relation.gts, sp.Symbol) else None
+
+
+def new_slack(name: str, *, strict: bool) -> sp.Symbol:
+    """Return a new symbol for what one side of a relation has over the other: > 0 where it is strict, else ≥ 0."""
+    return sp.Dummy(name, positive=True) if strict else sp.Dummy(name, nonnegative=True)
 
 
 def _over_minimum(factor: sp.Expr, parameters: Sequence[Parameter]) -> sp.Expr:
@@ -92,10 +96,23 @@ def _one_sign(factor: sp.Expr) -> int:
     symbols = sorted(factor.free_symbols, key=str)
     if not symbols:
         return int(sp.sign(factor))
-    if not all(symbol.is_nonnegative for symbol in symbols):
-        return 0
-    terms = sp.Poly(factor, *symbols).terms()
-    signs = {1 if coefficient > 0 else -1 for _, coefficient in terms}
-    positive = [s.is_positive for s in symbols]
-    stays = any(all(sure or not power for sure, power in zip(positive, powers, strict=True)) for powers, _ in terms)
-    return signs.pop() if len(signs) == 1 and stays else 0
+    sign = sign_of(factor, symbols) if all(symbol.is_nonnegative for symbol in symbols) else None
+    return sign[0] if sign and sign[1] else 0
+
+
+def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
+    """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
+    try:
+        terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
+    except sp.PolynomialError:
+        # A symbol in an exponent.
+        return None
+    if not all(coefficient.is_Rational for _, coefficient in terms):
+        return None
+    signs = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
+    if len(signs) > 1:
+        return None
+    if not signs:
+        return 0, False
+    stays = any(all(s.is_positive or not k for s, k in zip(symbols, powers, strict=True)) for powers, _ in terms)
+    return signs.pop(), stays

@@ -8,21 +8,20 @@ Bernstein coefficients. All this is searched for here; that the cases leave noth
 the sign, is all that a re-check has to see.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from math import lcm
-from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from verify.language.expressions import to_data
-from verify.provers.orthant_cases import Orthant, Spent, Work
+from verify.language.expressions import STRICT, to_data
+from verify.language.statement import Statement
+from verify.provers.orthant_cases import Orthant, Powers, Spent, Work
+from verify.provers.proof_data import Proof
 from verify.provers.slack_variables import Margin, is_shown, margins
 from verify.provers.sums_of_squares import squares_in
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
 
 _MOST_OPERATIONS = 200
 """In a margin: a longer one is not expanded, which may take long."""
@@ -41,18 +40,17 @@ _BOUND = 1000
 _SQUARES = 3000
 """Work that a semidefinite program counts as, of the 12 000 that there are: four at most."""
 _LOGARITHM = sp.Dummy(real=True)
-_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
 @cache
-def positive_proof(relation: sp.core.relational.Relational, statement: "Statement", *, hypotheses: bool) -> Any:
+def positive_proof(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
     """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None.
 
     It is the data of a certificate, of kind "positive", "squares", "cases" or "logarithms". The result is cached.
     """
     if isinstance(relation, sp.Eq):
         return None
-    difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, _STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
+    difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
     if difference.count_ops() > _MOST_OPERATIONS:
         return None
     if difference.has(sp.log):
@@ -85,7 +83,7 @@ def positive_proof(relation: sp.core.relational.Relational, statement: "Statemen
     return None
 
 
-def _by_logarithms(margin: sp.Expr, statement: "Statement", *, strict: bool, hypotheses: bool) -> Any:
+def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
     """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
     used = []
     for logarithm in sorted(margin.atoms(sp.log), key=str):
@@ -102,14 +100,14 @@ def _by_logarithms(margin: sp.Expr, statement: "Statement", *, strict: bool, hyp
     return None if proof is None else {"kind": "logarithms", "logarithms": used, "left": proof}
 
 
-def _stated(margin: Margin, tree: dict[str, Any]) -> dict[str, Any]:
+def _stated(margin: Margin, tree: Proof) -> Proof:
     """Return a proof by cases, or by squares alone where there is one case."""
     if tree.get("squares") and not tree["multipliers"]:
         return {"kind": "squares", **margin.data(), "squares": tree["squares"]}
     return {"kind": "cases", **margin.data(), "cases": tree}
 
 
-def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, dict[str, Any]] | None:
+def _searched(margin: Margin, strict: bool, work: Work, depth: int) -> tuple[Margin, Proof] | None:
     """Return a tree of cases, and the margin with all bounds that it uses; of so many bounded slacks at most."""
     orthant = _orthant(margin, strict, work)
     if orthant is not None and (tree := _leaf(margin, orthant) or orthant.tree()) is not None:
@@ -145,7 +143,7 @@ def _orthant(margin: Margin, strict: bool, work: Work) -> Orthant | None:
     return Orthant({powers: int(c * common) for powers, c in terms if c}, names, signs, strict, work)
 
 
-def _leaf(margin: Margin, orthant: Orthant) -> dict[str, Any] | None:
+def _leaf(margin: Margin, orthant: Orthant) -> Proof | None:
     """Return what shows the sign without cases."""
     if not orthant.may_be_shown():
         return orthant.multiplied() if orthant.is_shown() else None
@@ -170,19 +168,19 @@ def _leaf(margin: Margin, orthant: Orthant) -> dict[str, Any] | None:
     return {"multipliers": [], "squares": stated} if is_shown(left, symbols, strict=orthant.strict) else None
 
 
-def _expression(terms: Any, symbols: list[sp.Symbol]) -> sp.Expr:
+def _expression(terms: Mapping[Powers, Fraction], symbols: list[sp.Symbol]) -> sp.Expr:
     """Return a polynomial {powers: coefficient} in some symbols."""
     monomials = ((sp.Mul(*(s**k for s, k in zip(symbols, powers, strict=True))), c) for powers, c in terms.items())
     return sp.Add(*(sp.Rational(c.numerator, c.denominator) * monomial for monomial, c in monomials))
 
 
-def _in_symbols(margin: Margin, factor: sp.Expr, root: sp.Expr) -> dict[str, Any]:
+def _in_symbols(margin: Margin, factor: sp.Expr, root: sp.Expr) -> Proof:
     """Return a square as a certificate states it, in the statement's symbols."""
     parts = {"factor": factor, "root": root}
     return {name: to_data(sp.together(part.subs(margin.meaning)), written=False) for name, part in parts.items()}  # pyright: ignore[reportCallIssue]
 
 
-def _square(margin: Margin, *, strict: bool) -> dict[str, Any] | None:
+def _square(margin: Margin, *, strict: bool) -> Proof | None:
     """Return a factor ≥ 0 and a root; the margin less factor · root² is positive."""
     if margin.parts is None or not margin.parts[2]:
         return None

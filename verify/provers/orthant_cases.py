@@ -11,11 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import comb, gcd, log, prod
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from verify.provers.proof_data import Proof
+
 Powers = tuple[int, ...]
+Name: TypeAlias = str | int
+"""Of a variable, as a certificate has it."""
 _MOST_POWER = 6
 """Of 1 plus the sum of the variables: each more multiplies the terms, and what Pólya needs grows near a zero."""
 _MOST_DEPTH = 5
@@ -66,7 +70,7 @@ class Orthant:
     """A polynomial and, of each variable, its name, and whether it is > 0 everywhere."""
 
     terms: Mapping[Powers, int]
-    names: tuple[Any, ...]
+    names: tuple[Name, ...]
     positive: tuple[bool, ...]
     strict: bool
     work: Work = field(default_factory=Work, compare=False)
@@ -78,14 +82,7 @@ class Orthant:
         ends = [i for i, positive in enumerate(self.positive) if not positive]
         return not self.strict or any(not any(powers[i] for i in ends) for powers in self.terms)
 
-    def tree(self, depth: int = _MOST_DEPTH) -> dict[str, Any] | None:
-        """Return cases, as a certificate states them, that show the sign; None where none are found."""
-        try:
-            return self.shown(depth)
-        except Spent:
-            return None
-
-    def multiplied(self) -> dict[str, Any] | None:
+    def multiplied(self) -> Proof | None:
         """Return the least power of 1 plus the sum of the variables times which the sign is shown, as a leaf."""
         times, unit = self, (0,) * len(self.names)
         factor = {unit: 1} | {(*unit[:i], 1, *unit[i + 1 :]): 1 for i in range(len(unit))}
@@ -97,8 +94,11 @@ class Orthant:
             times = replace(times, terms=_product(times.terms, factor))
         return None
 
-    def shown(self, depth: int) -> dict[str, Any] | None:
-        """Return what `tree` does; raises where the work is done."""
+    def tree(self, depth: int = _MOST_DEPTH) -> Proof | None:
+        """Return cases, as a certificate states them, that show the sign; None where none are found.
+
+        Raises Spent where the work is done.
+        """
         if self.is_shown():
             return {"multipliers": [], "squares": []}
         if not self.may_be_shown():
@@ -218,9 +218,9 @@ class Orthant:
 class _Split:
     """What is left to show where a variable is told apart from a number, or a multiple of another variable."""
 
-    name: Any
+    name: Name
     cut: Fraction
-    times: Any
+    times: Name | None
     zero: Orthant | None
     below: Orthant
     above: Orthant
@@ -230,16 +230,16 @@ class _Split:
         negative = ((sum(c < 0 for c in side.terms.values()), len(side.terms)) for side in (self.below, self.above))
         return sum(count / max(1, size) + count / 1000 for count, size in negative)
 
-    def tree(self, depth: int) -> dict[str, Any] | None:
+    def tree(self, depth: int) -> Proof | None:
         """Return the cases, where each is shown."""
-        tree: dict[str, Any] = {"slack": self.name, "at": str(self.cut), "times": self.times}
+        tree: Proof = {"slack": self.name, "at": str(self.cut), "times": self.times}
         for side, part in (("below", self.below), ("above", self.above)):
-            tree[side] = part.shown(depth)
+            tree[side] = part.tree(depth)
             if tree[side] is None:
                 return None
         if self.zero is None:
             return tree
-        nought = self.zero.shown(depth)
+        nought = self.zero.tree(depth)
         return nought and {"slack": self.name, "at": "0", "times": None, "below": nought, "above": tree}
 
 

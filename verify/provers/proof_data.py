@@ -6,7 +6,7 @@ Numbers are canonical strings, "p" or "p/q" in lowest terms; balls are pairs of 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import flint
 import sympy as sp
@@ -14,12 +14,16 @@ import sympy as sp
 from verify.evaluation.arithmetic import enclosure_of_ball, exact_fraction
 from verify.language.expressions import to_data
 from verify.outcomes import Enclosure
+from verify.provers.tube_paths import unit_of
 
 if TYPE_CHECKING:
     from verify.evaluation.iteration import Passage
     from verify.provers.cycles import Cycle
+    from verify.provers.descent_lemma import Coordinate
     from verify.provers.tubes import Horizon
 
+Proof: TypeAlias = dict[str, Any]
+"""A proof, or a part of one, as a certificate states it."""
 _EXTRA_BITS = 64
 """A re-check works with so many bits more, so that its own roundings matter little."""
 _EVERY = 3
@@ -30,13 +34,11 @@ _INFLATION = 4
 
 def number(value: Fraction | int) -> str:
     """Return the canonical string of a rational."""
-    exact = Fraction(value)
     # FLINT writes integers of any length; Python refuses those of more than some thousand digits.
-    top, bottom = (str(flint.fmpz(part)) for part in (exact.numerator, exact.denominator))
-    return top if bottom == "1" else f"{top}/{bottom}"
+    return str(flint.fmpq(value.numerator, value.denominator))
 
 
-def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> Proof:
     """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
     if not isinstance(margin, Enclosure):
         return {"kind": "exact", "margin": number(margin)}
@@ -56,7 +58,7 @@ def _widened(enclosure: Enclosure) -> list[str]:
     return [number(low - room), number(high + room)]
 
 
-def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure, bits: int | None) -> dict[str, Any]:
+def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure, bits: int | None) -> Proof:
     """Return the refutation of an identity: a point, and the difference of the two sides there."""
     stated = _widened(difference) if isinstance(difference, Enclosure) else number(difference)
     return {
@@ -67,19 +69,19 @@ def point_proof(point: Mapping[str, Fraction], difference: Fraction | Enclosure,
     }
 
 
-def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> dict[str, Any]:
+def identity_proof(scope: str, factors: Mapping[sp.Expr, int | None]) -> Proof:
     """Return the proof of an identity: factors of what is divided by, and the domain relation that shows each sign."""
     shown = ((to_data(factor), shift) for factor, shift in factors.items() if shift is not None)
     listed = [{"factor": factor, "shift": None if shift == -1 else shift} for factor, shift in shown]
     return {"kind": "identity", "scope": scope, "factors": listed}
 
 
-def passage_proof(passage: "Passage") -> dict[str, Any]:
+def passage_proof(passage: "Passage") -> Proof:
     """Return the proof that a level is first met at a step."""
     return {"kind": "passage", "steps": passage.step, **_run(passage)}
 
 
-def tube_proof(horizon: "Horizon") -> dict[str, Any]:
+def tube_proof(horizon: "Horizon") -> Proof:
     """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
     ends = ((n.slow, *chain.from_iterable(zip(n.lower, n.upper, strict=True))) for n in horizon.nodes)
     return {
@@ -95,19 +97,19 @@ def tube_proof(horizon: "Horizon") -> dict[str, Any]:
     }
 
 
-def above_proof(passage: "Passage | None", last: int) -> dict[str, Any]:
+def above_proof(passage: "Passage | None", last: int) -> Proof:
     """Return the proof that the observable is above the level up to a last step (negative: that there is none)."""
     run = {"bits": 64, "checkpoints": []} if passage is None else _run(passage)
     return {"kind": "above", "last": last, **run}
 
 
-def excess_proof(passage: "Passage", above_at: int, bits: int) -> dict[str, Any]:
+def excess_proof(passage: "Passage", above_at: int, bits: int) -> Proof:
     """Return the proof that a level is met, and passed again at a later step."""
     run = {"bits": bits + _EXTRA_BITS, "checkpoints": []}
     return {"kind": "excess", "reached_at": passage.step, "above_at": above_at, **run}
 
 
-def cycle_proof(cycle: "Cycle") -> dict[str, Any]:
+def cycle_proof(cycle: "Cycle") -> Proof:
     """Return the proof that a run enters an invariant set around a cycle."""
     return {
         "kind": "cycle",
@@ -123,8 +125,8 @@ def cycle_proof(cycle: "Cycle") -> dict[str, Any]:
 
 
 def descent_proof(
-    metric: Sequence[sp.Expr], coordinates: Sequence[Any], cuts: Sequence[int], bits: int
-) -> dict[str, Any]:
+    metric: Sequence[sp.Expr], coordinates: "Sequence[Coordinate]", cuts: Sequence[int], bits: int
+) -> Proof:
     """Return the proof that an observable never increases on an invariant box."""
     return {
         "kind": "descent",
@@ -138,26 +140,20 @@ def descent_proof(
     }
 
 
-def root_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
-    """Return the proof that a box holds exactly one root."""
-    return _box_proof("root", centre, radius, bits)
-
-
-def _box_proof(kind: str, centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
+def box_proof(kind: str, centre: Sequence[Fraction], radius: Fraction, bits: int) -> Proof:
+    """Return the proof that a box holds exactly one root, or a critical point, in the unknowns that count."""
     box = {"centre": [number(x) for x in centre], "radius": number(radius)}
     return {"kind": kind, "bits": bits + _EXTRA_BITS, **box}
 
 
-def residual_proof(
-    polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], minimum: Fraction | None = None
-) -> dict[str, Any]:
+def residual_proof(polynomial: flint.fmpq_poly, roots: Sequence[Enclosure], minimum: Fraction | None = None) -> Proof:
     """Return the proof about a residual polynomial: coefficients, intervals around roots, the least integral."""
     numbers = [number(exact_fraction(coefficient)) for coefficient in polynomial.coeffs()]
     proof = {"kind": "residual", "polynomial": numbers, "roots": [_around(root) for root in roots]}
     return proof if minimum is None else {**proof, "minimum": number(minimum)}
 
 
-def inverse_roots(roots: list[list[str]]) -> list[Any]:
+def inverse_roots(roots: list[list[str]]) -> list[Fraction | Enclosure]:
     """Return 1/root for each interval of a proof that holds a root, in order: enclosures, or numbers where exact."""
     ends = ((1 / Fraction(high), 1 / Fraction(low)) for low, high in roots)
     return [low if low == high else Enclosure(low, high) for low, high in sorted(ends)]
@@ -168,7 +164,7 @@ def matrices_proof(
     matrices: Mapping[str, Sequence[Sequence[int]]],
     place: tuple[int, int],
     difference: Fraction,
-) -> dict[str, Any]:
+) -> Proof:
     """Return the refutation of an identity of matrices: scalars, matrices, and the difference at a place."""
     return {
         "kind": "matrices",
@@ -184,26 +180,16 @@ def _around(root: Enclosure) -> list[str]:
     low, high = _ends(root)
     if low == high:
         return [number(low)] * 2
-    step = _power_below(high - low)
+    step = unit_of(high - low, 1)
     return [number(low // step * step), number(-(-high // step) * step)]
 
 
-def no_root_proof(bits: int) -> dict[str, Any]:
-    """Return the proof that the clause's box holds no root."""
-    return {"kind": "no_root", "bits": bits + _EXTRA_BITS}
+def empty_box_proof(kind: str, bits: int) -> Proof:
+    """Return the proof that the clause's box holds no root, or no critical point of the claimed kind."""
+    return {"kind": kind, "bits": bits + _EXTRA_BITS}
 
 
-def stationary_proof(centre: Sequence[Fraction], radius: Fraction, bits: int) -> dict[str, Any]:
-    """Return the proof that a box holds a critical point: its centre in the unknowns that count, and its radius."""
-    return _box_proof("stationary", centre, radius, bits)
-
-
-def not_stationary_proof(bits: int) -> dict[str, Any]:
-    """Return the proof that the clause's box holds no critical point of the claimed kind."""
-    return {"kind": "not_stationary", "bits": bits + _EXTRA_BITS}
-
-
-def _run(passage: "Passage") -> dict[str, Any]:
+def _run(passage: "Passage") -> Proof:
     checkpoints = [
         # A re-check goes on from the wider ball, so that each has to be wider than the one before.
         [step, [_ball(x, passage.bits, _INFLATION ** (place + 1)) for x in state]]
@@ -219,10 +205,5 @@ def _ball(raw: flint.arb, bits: int, wider: int) -> list[str]:
     size = max(1, abs(middle.numerator).bit_length() - middle.denominator.bit_length() + 1)
     radius = wider * ((high - low) / 2 + Fraction(2) ** (size - bits))
     # Short ends: the midpoint to a few bits below the radius.
-    step = _power_below(radius / 16)
+    step = unit_of(radius / 16, 1)
     return [number(round(middle / step) * step), number((radius // step + 2) * step)]
-
-
-def _power_below(value: Fraction) -> Fraction:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length() - 1
-    return Fraction(2) ** exponent

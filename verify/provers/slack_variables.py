@@ -7,20 +7,22 @@ parameter becomes its bound plus a slack. All slacks are ≥ 0, or > 0 where the
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
+from verify.language.expressions import STRICT
+from verify.language.nonvanishing import new_slack, sign_of
+from verify.language.statement import Statement
 from verify.provers.proof_data import number
 
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
+Bound: TypeAlias = Fraction | int
 
 _MOST_RELATIONS = 3
 """Relations used one after the other, in every order: three of n make n (n − 1) (n − 2) margins."""
-_STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,16 @@ class Margin:
 
     expression: sp.Expr
     meaning: Mapping[sp.Symbol, sp.Expr]
-    names: Mapping[sp.Symbol, Any]
-    bounds: Mapping[str, Any]
+    names: Mapping[sp.Symbol, str | int]
+    bounds: Mapping[str, Bound]
     chosen: tuple[int, ...]
     steps: tuple[Mapping[sp.Symbol, sp.Expr], ...]
     known: Sequence[Any]
     stated: sp.Expr
-    statement: "Statement"
+    statement: Statement
     is_bounded: bool = False
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """Return the slacks as a certificate states them."""
         shifts = {name: number(bound) for name, bound in self.bounds.items()}
         return {"shifts": shifts, "relations": list(self.chosen)}
@@ -104,10 +106,10 @@ class Margin:
                 per = -sp.diff(left, slack)
                 if slack.is_nonnegative and slack not in per.free_symbols and _is_positive(per):
                     top = left.subs(slack, 0) / per
-                    new = _slack(self.name(slack), strict=isinstance(relation, _STRICT))
+                    new = new_slack(f"s{self.name(slack)}", strict=isinstance(relation, STRICT))
                     meant = top.subs(over.meaning) / over.symbol(slack) - 1  # pyright: ignore[reportCallIssue]
-                    inside = over.with_slack(slack, top / (1 + new), new, meant)
-                    yield slack, i, None if slack.is_positive else over.with_slack(slack, sp.S.Zero), inside  # pyright: ignore[reportReturnType]
+                    inside = over.with_slack(slack, top / (1 + new), {new: meant})
+                    yield slack, i, None if slack.is_positive else over.with_slack(slack, sp.S.Zero, {}), inside  # pyright: ignore[reportReturnType]
 
     @property
     def above(self) -> dict[sp.Symbol, sp.Symbol]:
@@ -120,7 +122,7 @@ class Margin:
         """Return what a slack is in the statement's symbols."""
         return self.meaning.get(slack, slack)
 
-    def name(self, slack: sp.Symbol) -> Any:
+    def name(self, slack: sp.Symbol) -> str | int:
         """Return how a certificate names a slack."""
         return self.names.get(slack, slack.name)
 
@@ -130,15 +132,14 @@ class Margin:
             expression = expression.subs(step, simultaneous=True)  # pyright: ignore[reportCallIssue]
         return expression
 
-    def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Any = None, meant: Any = None) -> "Margin":
-        """Return the margin where a slack has a value; with a new slack in its place, and what that is."""
-        steps, names, meaning = (*self.steps, {slack: value}), dict(self.names), dict(self.meaning)
-        if new is not None:
-            names[new], meaning[new] = self.name(slack), meant
-        left, bounded = self.expression.subs(slack, value), self.is_bounded or new is not None
+    def with_slack(self, slack: sp.Symbol, value: sp.Expr, new: Mapping[sp.Symbol, sp.Expr]) -> "Margin":
+        """Return the margin where a slack has a value; `new`: a new slack in its place, if any, and what that is."""
+        steps, meaning = (*self.steps, {slack: value}), {**self.meaning, **new}
+        names = {**self.names, **dict.fromkeys(new, self.name(slack))}
+        left, bounded = self.expression.subs(slack, value), self.is_bounded or bool(new)
         return replace(self, expression=left, meaning=meaning, names=names, steps=steps, is_bounded=bounded)
 
-    def over(self, ends: Mapping[str, Any]) -> "Margin":
+    def over(self, ends: Mapping[str, Bound]) -> "Margin":
         """Return the margin with more parameters written over their bounds."""
         slacks = _slacks(self.statement, ends)
         bounds = {symbol: sp.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in slacks}
@@ -153,7 +154,7 @@ class Margin:
         )
 
 
-def margins(margin: sp.Expr, known: Sequence[Any], statement: "Statement") -> Iterator[Margin]:
+def margins(margin: sp.Expr, known: Sequence[Any], statement: Statement) -> Iterator[Margin]:
     """Yield the margin over some of the relations that have a symbol of it on one side, then over all bounds.
 
     `known` are the relations that may be used; no relation at all comes first, then one, and so on.
@@ -166,7 +167,7 @@ def margins(margin: sp.Expr, known: Sequence[Any], statement: "Statement") -> It
                 symbol, low, high = _bounded(known[i]), known[i].lts, known[i].gts
                 if symbol not in written.expression.free_symbols:
                     break
-                slack = _slack(i, strict=isinstance(known[i], _STRICT))
+                slack = new_slack(f"s{i}", strict=isinstance(known[i], STRICT))
                 value = low + slack if symbol == high else high / (1 + slack)
                 written = replace(
                     written,
@@ -188,43 +189,21 @@ def _bounded(relation: Any) -> sp.Symbol | None:
     return relation.lts if isinstance(relation.lts, sp.Symbol) and relation.lts.is_positive else None
 
 
-def _slack(name: Any, *, strict: bool) -> sp.Symbol:
-    return sp.Dummy(f"s{name}", positive=True) if strict else sp.Dummy(f"s{name}", nonnegative=True)
-
-
-def stated(statement: "Statement", names: set[str]) -> list[tuple[str, Any]]:
+def stated(statement: Statement, names: set[str]) -> list[tuple[str, Bound]]:
     """Return those of some parameters that have a bound, with it."""
     ends = [(p.name, p.minimum if p.minimum is not None else p.above) for p in statement.parameters if p.name in names]
     return [(name, end) for name, end in ends if end is not None]
 
 
-def _slacks(statement: "Statement", ends: Mapping[str, Any]) -> dict[sp.Symbol, sp.Symbol]:
+def _slacks(statement: Statement, ends: Mapping[str, Bound]) -> dict[sp.Symbol, sp.Symbol]:
     strict = {p.name for p in statement.parameters if p.minimum is None}
-    return {s: _slack(s.name, strict=s.name in strict) for s in statement.symbols() if s.name in ends}
+    return {s: new_slack(f"s{s.name}", strict=s.name in strict) for s in statement.symbols() if s.name in ends}
 
 
 def _is_positive(quotient: sp.Expr) -> bool:
     symbols = sorted(quotient.free_symbols, key=str)
     parts = sp.fraction(sp.together(quotient))
     return all(s.is_nonnegative for s in symbols) and all(is_shown(part, symbols, strict=True) for part in parts)
-
-
-def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
-    """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
-    try:
-        terms = sp.Poly(polynomial, *symbols).terms() if symbols else [((), polynomial)]
-    except sp.PolynomialError:
-        # A symbol in an exponent.
-        return None
-    if not all(coefficient.is_Rational for _, coefficient in terms):
-        return None
-    signs = {int(sp.sign(coefficient)) for _, coefficient in terms if coefficient != 0}
-    if len(signs) > 1:
-        return None
-    if not signs:
-        return 0, False
-    stays = any(all(s.is_positive or not k for s, k in zip(symbols, powers, strict=True)) for powers, _ in terms)
-    return signs.pop(), stays
 
 
 def is_shown(polynomial: sp.Expr, symbols: Sequence[sp.Symbol], *, strict: bool) -> bool:

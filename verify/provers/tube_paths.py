@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 import flint
 
 from verify.evaluation.arithmetic import flint_rational, fraction_of_point
 
+Program: TypeAlias = Callable[..., Sequence[flint.arb]]
+"""Of the slow variable and the others, as `Builder` has them."""
 _NEWTON_STEPS = 4
 """Of an implicit Euler step. What they leave over moves a node, and costs no certainty."""
 _NARROW = 1 / 4000
@@ -59,12 +61,12 @@ class PathPoint:
     the largest size so far.
     """
 
-    state: tuple[Any, ...]
-    moves: list[Any]
-    rows: list[list[Any]]
-    rooms: list[Any]
-    units: list[Any]
-    largest: list[Any]
+    state: tuple[flint.arb, ...]
+    moves: list[flint.arb]
+    rows: list[list[flint.arb]]
+    rooms: list[flint.arb]
+    units: list[flint.arb]
+    largest: list[flint.arb]
 
     @property
     def pace(self) -> Fraction:
@@ -81,9 +83,9 @@ class Path:
 
     def __init__(
         self,
-        values: Callable[..., Any],
-        slopes: Callable[..., Any],
-        state: Sequence[Any],
+        values: Program,
+        slopes: Program,
+        state: Sequence[flint.arb],
         steps: float,
         expected: float,
     ) -> None:
@@ -100,7 +102,7 @@ class Path:
         """How much less than where most steps are is asked for at the current step."""
         return min(max(math.sqrt(self.expected / self.steps), 1.0), _LOOSEST)
 
-    def _point(self, state: Sequence[Any], before: PathPoint | None, step: Any) -> PathPoint:
+    def _point(self, state: Sequence[flint.arb], before: PathPoint | None, step: flint.arb) -> PathPoint:
         """Return the point of a state, reached by a step of the slow variable from the one before, if any."""
         n = len(state) - 1
         moves = [x.mid() for x in self.values(*state)]
@@ -121,7 +123,7 @@ class Path:
             units.append((room / _EDGE * min(flint.arb(1), together)).mid())
         return PathPoint(tuple(state), moves, rows, rooms, units, largests)
 
-    def first(self, slow: Any) -> Node:
+    def first(self, slow: flint.arb) -> Node:
         """Return the node at which the run comes in: a little behind its state."""
         unit = _short(self.current.pace, 1) / 2
         behind = lower_end((self.sign * slow).lower()) // unit * unit
@@ -138,7 +140,7 @@ class Path:
         self.candidate = point
         return _node(slow, point)
 
-    def _step(self, slow: Any, step: Any) -> PathPoint | None:
+    def _step(self, slow: flint.arb, step: flint.arb) -> PathPoint | None:
         """Return the point at the end of an implicit Euler step: (α − α₀) D(α) = step · f(α), by Newton's method."""
         before, rows = self.current.state[1:], self.current.rows
         n = len(before)
@@ -174,7 +176,7 @@ class Path:
         if not self.sharp:
             self.sharp, self.length = True, max(self.usual / _SHARP, 2 * _FEWEST_STEPS * self.current.pace)
 
-    def meets(self, level: Any) -> bool:
+    def meets(self, level: flint.arb) -> bool:
         """Whether the observable seems to be at a level within about two cells."""
         before, after = self.current.moves[-1], self.candidate.moves[-1]
         return bool(after - level <= 2 * abs(before - after))
@@ -190,9 +192,7 @@ class Path:
         self.current = self.candidate
 
 
-def estimate(
-    values: Callable[..., Any], slopes: Callable[..., Any], state: Sequence[Any], steps: int, level: Any
-) -> float:
+def estimate(values: Program, slopes: Program, state: Sequence[flint.arb], steps: int, level: flint.arb) -> float:
     """Return about how many steps a run makes until its observable is at a level, by long cells; 0 for no end."""
     path = Path(values, slopes, state, steps, math.inf)
     slow = lower_end(path.current.state[0])
@@ -217,16 +217,21 @@ def _node(slow: Fraction, point: PathPoint) -> Node:
     return Node(slow, tuple(lower), tuple(upper))
 
 
-def lower_end(ball: Any) -> Fraction:
+def lower_end(ball: flint.arb) -> Fraction:
     """Return the lower end of a ball: of one without radius, itself."""
     return fraction_of_point(ball.lower())
 
 
-def _number(value: Fraction) -> Any:
+def _number(value: Fraction) -> flint.arb:
     return flint.arb(flint_rational(value)).mid()
+
+
+def unit_of(value: Fraction, digits: int) -> Fraction:
+    """Return the power of two in which a positive number has so many binary digits, or one more."""
+    return Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - digits)
 
 
 def _short(value: Fraction, digits: int) -> Fraction:
     """Return a positive number to so many binary digits."""
-    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - digits)
+    unit = unit_of(value, digits)
     return value // unit * unit

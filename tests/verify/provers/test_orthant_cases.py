@@ -121,6 +121,7 @@ def test_the_work_ends_the_search():
     # As much each time, whatever else runs.
     assert again.tree() == replace(given, work=Work()).tree()
     assert again.work.left == given.work.left > 0
-    assert replace(given, work=Work(2000)).tree() is None
+    with pytest.raises(Spent):
+        replace(given, work=Work(2000)).tree()
     with pytest.raises(Spent):
         replace(given, work=Work(0)).zeros()
