@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import flint
 import numpy as np
@@ -120,7 +119,7 @@ def _converged(problem: Composed, rule: Rule, points: np.ndarray, *, downhill: b
 
 
 def certify(
-    problem: Composed, moments: Sequence[Any], start: Sequence[float | Fraction], digits: int, deadline: float
+    problem: Composed, moments: Sequence[flint.fmpq], start: Sequence[float | Fraction], digits: int, deadline: float
 ) -> CriticalPoint | None:
     """Return the critical point at a start to so many decimal digits, by Krawczyk's test; None where none is certified.
 
@@ -138,7 +137,12 @@ def certify(
 
 
 def _certified(
-    problem: Composed, arithmetic: Ball, moments: Any, start: Any, target: int, bits: int
+    problem: Composed,
+    arithmetic: Ball,
+    moments: Sequence[flint.arb],
+    start: Sequence[float | Fraction],
+    target: int,
+    bits: int,
 ) -> CriticalPoint | None:
     point = [arithmetic.number(Fraction(x)).mid() for x in start]
     for _ in range(_NEWTON_IN_BALLS):
@@ -173,7 +177,7 @@ def _newton_step(loss: Values, point: Sequence[flint.arb]) -> list[flint.arb] | 
 
 
 def krawczyk(
-    problem: Composed, arithmetic: Ball, centre: Sequence[Fraction], radius: Fraction, moments: Any
+    problem: Composed, arithmetic: Ball, centre: Sequence[Fraction], radius: Fraction, moments: Sequence[flint.arb]
 ) -> tuple[bool, Values] | None:
     """Return whether K(X) lies in the interior of X, and f on X; None where H(c) has no inverse that is found.
 

@@ -16,17 +16,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import flint
 import numpy as np
 import sympy as sp
 
-from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, balls, fraction_of_point
+from verify.evaluation.arithmetic import Arithmetic, Ball, Float64, Raw, balls, fraction_of_point
 from verify.evaluation.iteration import INTERRUPTED, Passage, Values, bind_recursion, first_passage, step_program
 from verify.evaluation.programs import Program, compile_program
 from verify.language.recursion import Dynamics
+from verify.provers.critical_points import positive_definite
 
+Steps: TypeAlias = Callable[..., tuple[float, ...]]
+"""The observable and the next state, or the Jacobian row by row, of a state in float64."""
+Candidate: TypeAlias = tuple[int, int, np.ndarray, np.ndarray, Fraction]
+"""Period, step of entry, point of the cycle, directions and radius."""
 LONGEST_PERIOD = 8
 """Of the cycles that are looked for, the shortest first."""
 _SETTLED = 10_000
@@ -78,11 +83,11 @@ def _programs(dynamics: Dynamics, names: frozenset[str]) -> tuple[list[sp.Symbol
     return fixed, step, compile_program(_jacobian(dynamics), dynamics.state, fixed)
 
 
-def _bound(dynamics: Dynamics, values: Values, arithmetic: Arithmetic) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _bound(dynamics: Dynamics, values: Values, arithmetic: Arithmetic[Raw]) -> list[Callable[..., tuple[Raw, ...]]]:
     """Return the observable and the next state, and the Jacobian row by row, as functions of a state."""
     fixed, step, jacobian = _programs(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
-    return step.bind(arithmetic, numbers), jacobian.bind(arithmetic, numbers)
+    return [program.bind(arithmetic, numbers) for program in (step, jacobian)]
 
 
 def avoids(dynamics: Dynamics, level: Fraction, values: Values, *, deadline: float) -> Cycle | None:
@@ -153,7 +158,7 @@ def _run(dynamics: Dynamics, level: float, values: Values, steps: int) -> list[t
     return states
 
 
-def _power(advance: Any, slopes: Any, state: np.ndarray, times: int) -> tuple[np.ndarray, np.ndarray]:
+def _power(advance: Steps, slopes: Steps, state: np.ndarray, times: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the state after some steps, shape (n,), and the product of their Jacobians, shape (n, n)."""
     product = np.eye(len(state))
     for _ in range(times):
@@ -162,7 +167,7 @@ def _power(advance: Any, slopes: Any, state: np.ndarray, times: int) -> tuple[np
     return state, product
 
 
-def _fixed_point(advance: Any, slopes: Any, state: np.ndarray, period: int) -> np.ndarray | None:
+def _fixed_point(advance: Steps, slopes: Steps, state: np.ndarray, period: int) -> np.ndarray | None:
     """Return a point of period `period` near a state, by Newton's method."""
     start = state
     with suppress(np.linalg.LinAlgError, ArithmeticError, ValueError):
@@ -188,7 +193,9 @@ def _entry(run: list[tuple[float, ...]], centre: np.ndarray, axes: np.ndarray, r
     return int(np.argmax(inside)) if inside.any() else None
 
 
-def _certify(dynamics: Dynamics, level: Fraction, values: Values, candidate: Any, deadline: float) -> Cycle | None:
+def _certify(
+    dynamics: Dynamics, level: Fraction, values: Values, candidate: Candidate, deadline: float
+) -> Cycle | None:
     """Enclose the images of the set, and the run that enters it."""
     period, entered, centre, axes, radius = candidate
     exact_centre, exact_axes = _exact(centre), _exact(axes)
@@ -219,7 +226,7 @@ def _certify(dynamics: Dynamics, level: Fraction, values: Values, candidate: Any
 
 
 def _enter(
-    dynamics: Dynamics, level: Fraction, values: Values, expected: int, inside: Any, deadline: float
+    dynamics: Dynamics, level: Fraction, values: Values, expected: int, inside: Callable[..., bool], deadline: float
 ) -> tuple[int, Passage] | None:
     """Follow the run in balls, above the level, to a step near the expected one at which it is inside."""
     # Where a cycle attracts in a slow spiral, enclosures grow by a fraction of a bit a step on the way in.
@@ -243,21 +250,19 @@ def _enter(
     return None
 
 
-def _norm(column: Any) -> flint.arb:
+def _norm(column: flint.arb_mat) -> flint.arb:
     """Return an upper bound of the norm: the square of a ball about 0 would contain negative numbers."""
     return sum((abs(entry).upper() ** 2 for entry in column.entries()), flint.arb(0)).sqrt()
 
 
-def _norm_at_most(matrix: Any, bound: flint.arb) -> bool:
-    """Whether the spectral norm is certified ≤ the bound: bound² I − MᵀM has positive leading minors."""
+def _norm_at_most(matrix: flint.arb_mat, bound: flint.arb) -> bool:
+    """Whether the spectral norm is certified ≤ the bound: bound² I − MᵀM is positive definite."""
     size = matrix.nrows()
-    gap = flint.arb_mat(size, size, [bound * bound * (i == j) for i in range(size) for j in range(size)])
-    gap -= matrix.transpose() * matrix
-    minors = (flint.arb_mat([[gap[i, j] for j in range(k)] for i in range(k)]).det() for k in range(1, size + 1))
-    return all(minor > 0 for minor in minors)
+    square = flint.arb_mat(size, size, [bound * bound * (i == j) for i in range(size) for j in range(size)])
+    return positive_definite(square - matrix.transpose() * matrix) is True
 
 
-def _matrix(rows: Sequence[Sequence[Fraction]], arithmetic: Ball) -> Any:
+def _matrix(rows: Sequence[Sequence[Fraction]], arithmetic: Ball) -> flint.arb_mat:
     return flint.arb_mat([[arithmetic.number(number) for number in row] for row in rows])
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import sympy as sp
 
 from verify.errors import UndecidedError
-from verify.evaluation.intervals import FIRST_BITS, LAST_BITS, Interval, IntervalArithmetic, intervals
+from verify.evaluation.intervals import FIRST_BITS, LAST_BITS, Interval, intervals
 from verify.evaluation.iteration import Values, used_symbols
-from verify.evaluation.programs import compile_program
+from verify.evaluation.programs import Program, compile_program
 from verify.language.recursion import Dynamics
 from verify.language.symbolic_zeros import vanishes
 
@@ -78,7 +78,9 @@ def _is_gradient_step(dynamics: Dynamics, metric: tuple[sp.Expr, ...]) -> bool:
 
 
 @cache
-def _descent_program(dynamics: Dynamics, proof: Descent, names: frozenset[str]) -> tuple[Any, ...]:
+def _descent_program(
+    dynamics: Dynamics, proof: Descent, names: frozenset[str]
+) -> tuple[list[sp.Symbol], *tuple[Program, ...]]:
     """Programs for the box: images of the coordinates and the Hessian's norm; the bounds, start and metric."""
     pairs = list(zip(dynamics.state, proof.coordinates, strict=True))
     variables = [sp.Dummy(f"u{i}", positive=True) for i in range(len(pairs))]
@@ -134,19 +136,19 @@ def _certify(dynamics: Dynamics, proof: Descent, values: Values, bits: int, dead
         if not all(m.lo > 0 for m in metric):
             return DescentResult(False, 0, "the metric is not positive")
         moved, mapped = displacement.bind(arithmetic, numbers), image.bind(arithmetic, numbers)
-        covered = _cover(lambda *part: mapped(*part, *moved(*part)), box, arithmetic, deadline)
+        covered = _cover(lambda *part: mapped(*part, *moved(*part)), box, deadline)
         return replace(covered, bits=bits)
 
 
 Box = tuple[Interval, ...]
 
 
-def _cover(program: Callable[..., Any], box: Box, arithmetic: IntervalArithmetic, deadline: float) -> DescentResult:
+def _cover(program: Callable[..., tuple[Interval, ...]], box: Box, deadline: float) -> DescentResult:
     """Bisect the box until the conditions hold on each part, cutting the side that helps most.
 
     Gives up as soon as they fail at a part's centre.
     """
-    limit = arithmetic.rational(4, 1).lo
+    limit = 4
 
     def judge(part: Box) -> tuple[bool, bool, float]:
         """Return whether the conditions hold on all of the part, on none of it, and by how much they are missed."""

@@ -10,7 +10,7 @@ Each pair that is left has to lie, with its x, in a box that is certified to hol
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import flint
 
@@ -25,10 +25,11 @@ _BITS = 1024
 _MOST_TERMS = 400
 """Of a loss that is looked at: resultants of more would take long."""
 
+Polynomial: TypeAlias = flint.fmpq_mpoly
 Pair = tuple[flint.arb, flint.arb]
 
 
-def all_found(problem: Composed, moments: Sequence[Any], points: Sequence[CriticalPoint]) -> bool:
+def all_found(problem: Composed, moments: Sequence[flint.fmpq], points: Sequence[CriticalPoint]) -> bool:
     """Return whether it is proved that there are no critical points but some certified ones, in boxes far apart.
 
     `moments` are exact, of the measure of the loss. False where the elimination does not show it, and for more than
@@ -57,19 +58,19 @@ def all_found(problem: Composed, moments: Sequence[Any], points: Sequence[Critic
         return False
 
 
-def _loss(problem: Composed, moments: Sequence[Any]) -> Any:
+def _loss(problem: Composed, moments: Sequence[flint.fmpq]) -> Polynomial:
     """Return the loss as a polynomial in the unknowns, and a variable that does not occur."""
     context = flint.fmpq_mpoly_ctx.get([f"t{i}" for i in range(len(problem.places))] + ["s"], "lex")
     *unknowns, s = context.gens()
     end = problem.end(Exact(), unknowns, s, context.constant(0))
-    terms: dict[tuple[int, ...], Any] = {}
+    terms: dict[tuple[int, ...], flint.fmpq] = {}
     for powers, c in (end * end).to_dict().items():
         *rest, power = map(int, powers)
         terms[*rest, 0] = terms.get((*rest, 0), flint.fmpq(0)) + c * moments[power]
     return context.from_dict(terms)
 
 
-def _three(slopes: Sequence[Any], i: int, points: Sequence[CriticalPoint]) -> bool:
+def _three(slopes: Sequence[Polynomial], i: int, points: Sequence[CriticalPoint]) -> bool:
     u, v = (k for k in range(3) if k != i)
     rest, factor = _by_powers(slopes[i], i)
     nowhere = _common(rest, factor, u, v)
@@ -85,35 +86,35 @@ def _three(slopes: Sequence[Any], i: int, points: Sequence[CriticalPoint]) -> bo
     return True
 
 
-def _by_powers(polynomial: Any, i: int) -> list[Any]:
+def _by_powers(polynomial: Polynomial, i: int) -> list[Polynomial]:
     """Return P_0, P_1, …, of P_0 + P_1 x_i + …, up to the degree in x_i."""
-    parts: list[dict[tuple[int, ...], Any]] = [{} for _ in range(int(polynomial.degrees()[i]) + 1)]
+    parts: list[dict[tuple[int, ...], flint.fmpq]] = [{} for _ in range(int(polynomial.degrees()[i]) + 1)]
     for powers, c in polynomial.to_dict().items():
         parts[int(powers[i])][tuple(0 if k == i else int(power) for k, power in enumerate(powers))] = c
     return [polynomial.context().from_dict(part) for part in parts]
 
 
-def _substituted(polynomial: Any, i: int, above: Any, below: Any) -> Any:
+def _substituted(polynomial: Polynomial, i: int, above: Polynomial, below: Polynomial) -> Polynomial:
     """Return the numerator of a polynomial with above/below for x_i."""
     parts = _by_powers(polynomial, i)
     terms = (part * above**k * below ** (len(parts) - 1 - k) for k, part in enumerate(parts))
     return sum(terms, polynomial.context().constant(0))
 
 
-def _without(polynomial: Any, factor: Any) -> Any:
+def _without(polynomial: Polynomial, factor: Polynomial) -> Polynomial:
     """Return a polynomial without the irreducible factors of another, which is not 0 here."""
     result = polynomial.context().constant(1)
-    for part, _ in polynomial.factor()[1] if polynomial else ():
+    for part in _factors(polynomial) if polynomial else ():
         if part.gcd(factor).is_constant():
             result = result * part
     return result if polynomial else polynomial
 
 
-def _factors(polynomial: Any) -> list[Any]:
+def _factors(polynomial: Polynomial) -> list[Polynomial]:
     return [part for part, _ in polynomial.factor()[1]]
 
 
-def _common(one: Any, other: Any, u: int, v: int) -> list[Pair] | None:
+def _common(one: Polynomial, other: Polynomial, u: int, v: int) -> list[Pair] | None:
     """Return balls that hold all common real roots in (x_u, x_v), None where they are not isolated."""
     if not one or not other:
         return None
@@ -129,23 +130,23 @@ def _common(one: Any, other: Any, u: int, v: int) -> list[Pair] | None:
     return common
 
 
-def _real(polynomial: Any, i: int) -> list[flint.arb]:
+def _real(polynomial: Polynomial, i: int) -> list[flint.arb]:
     if polynomial.is_constant():
         return []
     roots = [root for part in _factors(polynomial) for root in real_roots(_univariate(part, i))]
     return [flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high))) for low, high in roots]
 
 
-def _univariate(polynomial: Any, i: int) -> flint.fmpq_poly:
+def _univariate(polynomial: Polynomial, i: int) -> flint.fmpq_poly:
     coefficients = [flint.fmpq(0)] * (int(polynomial.degrees()[i]) + 1)
     for powers, c in polynomial.to_dict().items():
         coefficients[int(powers[i])] = c
     return flint.fmpq_poly(coefficients)
 
 
-def _value_at(polynomial: Any, places: tuple[int, int], pair: Pair) -> flint.arb:
+def _value_at(polynomial: Polynomial, places: tuple[int, int], pair: Pair) -> flint.arb:
     """Return the value at a pair, by Horner's rule in the second."""
-    rows: dict[int, dict[int, Any]] = {}
+    rows: dict[int, dict[int, flint.fmpq]] = {}
     for powers, c in polynomial.to_dict().items():
         rows.setdefault(int(powers[places[1]]), {})[int(powers[places[0]])] = c
 
@@ -155,7 +156,9 @@ def _value_at(polynomial: Any, places: tuple[int, int], pair: Pair) -> flint.arb
     return total
 
 
-def _covered(pair: Pair, places: tuple[int, int, int], quotient: tuple[Any, Any], points: Any) -> bool:
+def _covered(
+    pair: Pair, places: tuple[int, int, int], quotient: tuple[Polynomial, Polynomial], points: Sequence[CriticalPoint]
+) -> bool:
     """Return whether a pair lies, with x = N/D there, in a box that holds exactly one critical point."""
     u, v, i = places
     above, below = (_value_at(part, (u, v), pair) for part in quotient)

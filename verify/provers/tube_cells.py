@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import flint
 import sympy as sp
@@ -17,6 +17,7 @@ from verify.language.recursion import Dynamics
 from verify.language.symbolic_zeros import vanishes
 from verify.provers.tube_paths import Node
 
+Pair: TypeAlias = tuple[flint.arb, flint.arb]
 _WIDER = 2
 """Radii of enclosed slopes are multiplied by this: a re-check encloses them in another order of operations."""
 
@@ -32,7 +33,7 @@ class Tube:
     slow: sp.Symbol
     observable: sp.Expr | None = None
 
-    def expanded(self, expand: Callable[[Any], Any]) -> "Tube":
+    def expanded(self, expand: Callable[[sp.Expr], sp.Expr]) -> "Tube":
         """Return it with a statement's definitions substituted."""
         return self if self.observable is None else Tube(self.slow, expand(self.observable))
 
@@ -64,14 +65,14 @@ class Cell:
     the slopes of its move and of D in itself. D times the slow one's sign is between `lo` and `hi`.
     """
 
-    slopes: list[tuple[Any, Any]]
-    lo: Any
-    hi: Any
-    observed: Any
-    faces: list[tuple[tuple[Any, Any], tuple[Any, Any]]]
-    own: list[tuple[Any, Any]]
+    slopes: list[Pair]
+    lo: flint.arb
+    hi: flint.arb
+    observed: flint.arb
+    faces: list[tuple[Pair, Pair]]
+    own: list[Pair]
 
-    def keeps(self, slopes: Sequence[tuple[Any, Any]]) -> bool:
+    def keeps(self, slopes: Sequence[Pair]) -> bool:
         """Whether the edges are kept where they go on with some slopes."""
         return all(
             f_low - low * d_low >= 0
@@ -124,7 +125,9 @@ class Builder:
         tilts = [(low + high) / 2 for low, high in slopes]
         rooms = [_about_zero((x - a) / 2, (y - b) / 2) for (a, b), (x, y) in zip(lows, highs, strict=True)]
 
-        def mean_value(values: Sequence[Any], row: int, face: int | None = None, tilt: Any = None) -> Any:
+        def mean_value(
+            values: Sequence[flint.arb], row: int, face: int | None = None, tilt: flint.arb | int = 0
+        ) -> flint.arb:
             """The mean-value form of an output over the tube, or over an edge of it."""
             own, *others = rows[row]
             across = flint.arb(0)
@@ -147,6 +150,6 @@ class Builder:
         return Cell(slopes, move.lower(), move.upper(), mean_value(values, n + 1), faces, own)
 
 
-def _about_zero(one: Any, other: Any) -> Any:
+def _about_zero(one: flint.arb, other: flint.arb) -> flint.arb:
     size = max(one.upper(), other.upper())
     return (-size).union(size)

@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 import flint
 import sympy as sp
@@ -190,7 +189,7 @@ class _Construction:
             self.path.back(self.points[-1], length)
             self.tries = 0
 
-    def steps(self, slow: Any, start: int, arithmetic: Ball) -> tuple[int, int]:
+    def steps(self, slow: flint.arb, start: int, arithmetic: Ball) -> tuple[int, int]:
         """Return bounds on the first passage: all cells but the last are left, the first of them above the level."""
         past = abs(slow - arithmetic.number(self.nodes[0].slow))
         low, high = flint.arb(start), flint.arb(start)
@@ -255,7 +254,7 @@ def _build(
     return "the time ran out" if time.monotonic() >= deadline else f"more than {MOST_CELLS} cells"
 
 
-def _inside(entry: Sequence[Any], first: Node, second: Node, cell: Cell, arithmetic: Ball, sign: int) -> bool:
+def _inside(entry: Sequence[flint.arb], first: Node, second: Node, cell: Cell, arithmetic: Ball, sign: int) -> bool:
     """Whether the state with which the run goes on is in the first cell, between the edges."""
     number = arithmetic.number
     past = entry[0] - number(first.slow)
