@@ -95,7 +95,10 @@ def first_passage(
 def bind_recursion(
     dynamics: Dynamics, values: Values, arithmetic: Arithmetic[Raw]
 ) -> tuple[Callable[..., tuple[Raw, ...]], tuple[Raw, ...]]:
-    """Return the observable and the next state as a function of a state, and the initial state."""
+    """Return the observable and the next state as a function of a state, and the initial state.
+
+    Raises what the arithmetic does where a value is no number of it, or the initial state has none.
+    """
     fixed, step, initial = step_program(dynamics, frozenset(values))
     numbers = [arithmetic.number(values[symbol.name]) for symbol in fixed]
     return step.bind(arithmetic, numbers), initial.bind(arithmetic)(*numbers)
@@ -150,7 +153,8 @@ def first_excess(
     """Return the first of some steps after the passage of `reached` at which the observable is > `level`, or None.
 
     With the step come the observable there and the bits that decided it. Where a comparison is
-    undecided the run starts again with twice the bits, as in `first_passage`.
+    undecided the run starts again with twice the bits, as in `first_passage`; None also where the deadline, a time of
+    `time.monotonic()`, or the most bits come first.
     """
     while True:
         with balls(start.bits) as arithmetic:

@@ -13,7 +13,7 @@ from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Exact, Float64, 
 from verify.evaluation.guarded_numbers import call_enclosed
 from verify.evaluation.programs import Program, compile_program
 from verify.language.definedness import rebuilt, substituted, taken_apart
-from verify.language.expressions import enclosed_applications
+from verify.language.expressions import STRICT, enclosed_applications
 from verify.language.parameters import Value
 from verify.language.symbolic_zeros import differentiate, limits_at
 from verify.outcomes import Enclosure
@@ -121,7 +121,7 @@ def _affine_ends(expression: sp.Basic, instance: Values) -> Enclosure | None:
 def holds(relation: Relational, slack: Fraction | Enclosure) -> bool | None:
     """Return whether a relation with a slack (an equality's is at most 0) holds, None where it is not decided."""
     low, high = (slack, slack) if isinstance(slack, Fraction) else (slack.lower, slack.upper)
-    strict = isinstance(relation, sp.StrictLessThan | sp.StrictGreaterThan)
+    strict = isinstance(relation, STRICT)
     if low is not None and (low > 0 or (low == 0 and not strict)):
         return True
     return False if high is not None and (high < 0 or (high == 0 and strict)) else None
@@ -153,7 +153,7 @@ def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Ca
 
 
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
-    """Return expressions' values in float64, for a search.
+    """Return expressions' values in float64, for a search; each symbol of theirs has a number in `values`.
 
     Raises an ArithmeticError or a ValueError where one has no value; a power of a negative number may be complex.
     """

@@ -81,7 +81,8 @@ def enclose_passage(
     """Return the first passage of a level, or a tube that encloses it where it is far off; None for neither.
 
     A tube begins where the run was followed to, as late as is needed for what is slow to lead the rest. Ctrl-C ends the
-    work, and what is returned is how far the run was followed.
+    work, and what is returned is how far the run was followed. The deadline is a time
+    of `time.monotonic()`.
     """
     best: Horizon | None = None
     for last in _STARTS:
@@ -114,7 +115,10 @@ def certify_tube(
     progress: Progress | None = None,
     near: int = NEAR,
 ) -> Horizon | str | None:
-    """Return a tube around a run from where it was followed to, or why none is found; None for a level that is near."""
+    """Return a tube around a run from where it was followed to, or why none is found; None for a level that is near.
+
+    `near` is in steps of the recursion; the deadline is a time of `time.monotonic()`.
+    """
     # What is small at the level is a difference of what is not.
     bits = max(start.bits, 128) + 4 * max(0, level.denominator.bit_length() - abs(level.numerator).bit_length())
     result: Horizon | str | None = "the level is too small"
