@@ -54,12 +54,13 @@ class Range:
 
     def meet(self, other: "Range") -> "Range":
         """Return the intersection."""
-        lows = [(r.low, r.low_open) for r in (self, other) if r.low is not None]
-        highs = [(r.high, not r.high_open) for r in (self, other) if r.high is not None]
-        # Of equal ends the open one.
-        low, low_open = max(lows, default=(None, self.low_open))
-        high, is_closed = min(highs, default=(None, not self.high_open))
-        return Range(low, high, low_open, not is_closed)
+        low, low_open = self.low, self.low_open
+        if other.low is not None and (low is None or other.low > low or (other.low == low and other.low_open)):
+            low, low_open = other.low, other.low_open
+        high, high_open = self.high, self.high_open
+        if other.high is not None and (high is None or other.high < high or (other.high == high and other.high_open)):
+            high, high_open = other.high, other.high_open
+        return Range(low, high, low_open, high_open)
 
     def integers(self) -> "Range":
         """Return the range of the integers in it."""

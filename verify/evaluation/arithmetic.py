@@ -222,10 +222,10 @@ def enclosure_of_ball(raw: flint.arb) -> Enclosure:
 
 def fraction_of_point(point: flint.arb) -> Fraction:
     """Return a ball without radius as a Fraction. Raises UndefinedError as `enclosure_of_ball`."""
-    _, exponent = point.man_exp()
+    mantissa, exponent = map(int, point.man_exp())
     if abs(exponent) > _LARGEST_EXPONENT:
         raise UndefinedError(f"a number of size 2^{exponent} is not written out")
-    return exact_fraction(point.fmpq())
+    return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
 
 
 def exact_fraction(raw: flint.fmpq) -> Fraction:
