@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_there_are_files_and_commands():
-    assert {"convex_quadratics.py", "kantorovich.py", "test_mine.py", "slip.py"} <= set(FILES)
+    assert {"convex_quadratics.py", "kantorovich.py", "two_means.py", "test_mine.py", "slip.py"} <= set(FILES)
     assert len(COMMANDS) >= 8 and all(command.startswith("verify ") for command, _ in COMMANDS)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import verify
 from theorems import catalogue
+from verify.reports.listing import standings_table, theorem_row
 from verify.reports.necessity_map import map_text
 
 ROOT = Path(verify.__file__).parents[1]
@@ -32,8 +33,9 @@ def test_a_prediction_is_about_an_experiment_that_exists(name):
 
 
 def test_findings_are_written_as_they_are():
+    theorems = list(map(verify.load_theorem, OURS["theorem"]))
     text = verify.findings_text(map(verify.load_finding, OURS["finding"]))
-    text += map_text(map(verify.load_theorem, OURS["theorem"]))
+    text += standings_table(map(theorem_row, theorems)) + map_text(theorems)
     assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make pin`"
 
 

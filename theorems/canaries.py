@@ -8,11 +8,10 @@ from verify import Canary, Clause, Statement
 
 def with_clause(statement: Statement, name: str, clause: Clause) -> Canary:
     """Return the statement with a clause in the place of its own of the same label."""
-    clauses = tuple(clause if own.label == clause.label else own for own in statement.clauses)
-    return Canary(name, replace(statement, clauses=clauses), clause.label)
+    return Canary(name, statement.with_clauses(lambda own: clause if own.label == clause.label else own), clause.label)
 
 
 def with_changes(statement: Statement, name: str, label: str, **changes: Any) -> Canary:
     """Return the statement with other parts of the clause of a label, which then says nothing in words."""
-    clauses = tuple(replace(own, says="", **changes) if own.label == label else own for own in statement.clauses)
-    return Canary(name, replace(statement, clauses=clauses), label)
+    changed = lambda own: replace(own, says="", **changes) if own.label == label else own  # noqa: E731
+    return Canary(name, statement.with_clauses(changed), label)

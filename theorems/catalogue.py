@@ -154,7 +154,6 @@ FINDINGS = {
     "li2024.constant_is_half_the_radius": "paper_checks.li2024.findings:constant_is_half_the_radius",
     "li2024.one_column": "paper_checks.li2024.findings:one_column",
     "li2024.readings_depend_on_the_tasks": "paper_checks.li2024.findings:readings_depend_on_the_tasks",
-    "wang2024.cosine_below_one": "paper_checks.wang2024.findings:cosine_below_one",
     "wang2024.every_level_at_the_figures_step": "paper_checks.wang2024.findings:every_level_at_the_figures_step",
     "wang2024.exact_rate": "paper_checks.wang2024.findings:exact_rate",
     "wang2024.fewer_selected_at_test": "paper_checks.wang2024.findings:fewer_selected_at_test",

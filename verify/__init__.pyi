@@ -9,11 +9,14 @@ from verify.reports.verbs import list_theorems as list_theorems
 from verify.reports.verbs import necessity as necessity
 from verify.reports.verbs import observe as observe
 from verify.reports.verbs import pin as pin
+from verify.reports.verbs import prove as prove
 from verify.reports.verbs import recheck as recheck
 from verify.reports.verbs import simulate as simulate
 from verify.reports.verbs import sweep as sweep
 
 # A theorem, and what it is written in.
+from verify.checking.argument import Inference as Inference
+from verify.checking.argument import Rule as Rule
 from verify.checking.derivation import Derivation as Derivation
 from verify.checking.derivation import Step as Step
 from verify.checking.reported_values import ClauseValue as ClauseValue
@@ -36,6 +39,7 @@ from verify.language.statement import Statement as Statement
 
 # Kinds of clause, and the data of their proofs.
 from verify.claims.identity import Identity as Identity
+from verify.claims.in_words import InWords as InWords
 from verify.claims.inequality import Inequality as Inequality
 from verify.claims.first_passage import Reaches as Reaches
 from verify.claims.first_passage import Stays as Stays
@@ -55,7 +59,9 @@ from verify.errors import InputError as InputError
 from verify.errors import TheoremError as TheoremError
 from verify.outcomes import ClauseResult as ClauseResult
 from verify.outcomes import Enclosure as Enclosure
+from verify.outcomes import Carried as Carried
 from verify.outcomes import Evidence as Evidence
+from verify.outcomes import ForAll as ForAll
 from verify.outcomes import Outcome as Outcome
 
 # Simulations, and how theory is held against them.

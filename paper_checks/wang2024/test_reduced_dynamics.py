@@ -157,9 +157,9 @@ def test_the_figures_step_size_is_out_of_scope_and_works(ledger):
 
 
 @pytest.mark.parametrize("instance", [FAR[1], {"T": 200, "q": 3, "d": 5, "eta": 1, "eps": "1e-9"}], ids=str)
-def test_its_inequalities_are_proved_at_any_size_and_at_the_figures_step(ledger, instance):
+def test_the_steps_at_most_are_argued_and_certified_at_any_size_and_at_the_figures_step(ledger, instance):
     result = ledger.check(one_hot_descent, **instance)
-    assert result.evidence is Evidence.PROVED
+    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
 
 
 def test_no_finite_stationary_point(ledger):

@@ -40,8 +40,8 @@ PLANTED_IN = [
         {"T": 7, "q": 7, "d": 2, "m": 14, "eps": 1},
     ],
 )
-def test_proved_for_all_parameters(ledger, instance):
-    assert ledger.check(fcn_width, **instance).evidence == "proved"
+def test_argued_for_all_parameters_from_steps_that_are_proved(ledger, instance):
+    assert ledger.check(fcn_width, **instance).for_all.standing == "argued"
 
 
 @pytest.mark.crossing(widths.trained_nets.id)

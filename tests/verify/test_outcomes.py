@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify.outcomes import (
+    Carried,
     CheckResult,
     ClauseResult,
     Enclosure,
     Evidence,
+    ForAll,
     HypothesisResult,
     Outcome,
     as_float,
@@ -187,6 +189,7 @@ def _result(*clauses, holds=True):
         instance={"x": Fraction(1, 2)},
         hypotheses=hypotheses,
         clauses=tuple(found),
+        carried={clause.label: Carried(ForAll.OPEN) for clause in found},
         values={"v": 3},
         seed=5,
         seconds=0.12345,
@@ -217,6 +220,34 @@ def test_the_headline_is_the_weakest_clause(clauses, outcome, evidence):
     assert inside.bits == max((bits for *_, bits in clauses if bits), default=None)
 
 
+def test_a_step_has_no_say_in_the_headline():
+    result = _result((V, PROVED, None), (R, CERTIFIED, None), (U, None, None))
+    first, *others = result.clauses
+    with_steps = replace(result, clauses=(first, *(replace(other, role="step") for other in others)))
+    assert (result.outcome, with_steps.outcome, with_steps.evidence) == (R, V, PROVED)
+    assert [clause["role"] for clause in with_steps.to_json()["clauses"]] == ["claim", "step", "step"]
+
+
+def test_what_is_assumed_is_taken_to_hold_and_never_said_to():
+    assumed = HypothesisResult(**HYPOTHESIS, holds=True, assumed=True)
+    result = replace(_result((V, PROVED, None)), hypotheses=(assumed,))
+    (row,) = result.to_json()["hypotheses"]
+    assert (result.in_scope, assumed.status, row["status"], row["holds"]) == (True, "assumed", "assumed", None)
+
+
+def test_what_carries_several_parts_is_the_weakest_with_all_inferences():
+    one, other = Carried(ForAll.ARGUED, frozenset({"t:a", "t:b"})), Carried(ForAll.ARGUED, frozenset({"t:b", "u:c"}))
+    both = Carried.by_all([one, other, Carried(ForAll.PROVED)])
+    assert (both.standing, sorted(both.inferences), both.text()) == (
+        ForAll.ARGUED,
+        ["t:a", "t:b", "u:c"],
+        "argued (3 inferences)",
+    )
+    missing = Carried.by_all([both, Carried(ForAll.OPEN, why="c is open"), Carried(ForAll.OPEN, why="c is open")])
+    assert (missing.standing, missing.why, missing.text()) == (ForAll.OPEN, "c is open", "open")
+    assert Carried.by_all([]) == Carried(ForAll.PROVED)
+
+
 def test_a_hypothesis_that_is_not_decided_is_not_in_scope():
     assert _result((V, PROVED, None), holds=None).in_scope is None
 
@@ -236,17 +267,27 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     body = _result((V, CERTIFIED, 128)).to_json()
     assert list(body) == [
         "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome", "evidence",
-        "values", "values_rechecked", "detail", "bits", "seed", "seconds",
+        "for_all_parameters", "inferences_argued", "values", "values_rechecked", "detail", "bits", "seed", "seconds",
     ]  # fmt: skip
     assert body["instance"] == {"x": "1/2", "x_float": 0.5} and body["values"] == {"v": 3, "v_float": 3.0}
     assert body["hypotheses"] == [
-        {"label": "h", "kind": "parametric", "statement": "x < 1", "holds": True, "slack": "1/2", "slack_float": 0.5}
+        {
+            "label": "h",
+            "kind": "parametric",
+            "statement": "x < 1",
+            "status": "holds",
+            "holds": True,
+            "slack": "1/2",
+            "slack_float": 0.5,
+        }
     ]
     (clause,) = body["clauses"]
     assert {
         "label",
+        "role",
         "claim",
         "holds",
+        "for_all_parameters",
         "margin",
         "margin_float",
         "error",

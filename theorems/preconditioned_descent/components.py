@@ -104,7 +104,7 @@ def statement(*clauses: Identity | Inequality) -> Statement:
         parameters=(EXAMPLES, PRIOR),
         hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
         variables=(lam, other, trace, size, c, c_other),
-        clauses=clauses,
+        claims=clauses,
     )
 
 

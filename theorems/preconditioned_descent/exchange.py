@@ -64,7 +64,7 @@ STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, MULTIPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SCALAR),
     variables=(r, a, b),
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 

@@ -92,7 +92,7 @@ def _statement(*clauses: MatrixIdentity) -> Statement:
         parameters=(DIMENSION, EXAMPLES, LAST_COLUMN),
         hypotheses=(LINEAR_ATTENTION, ZERO_LAST_COLUMN),
         variables=(r, beta, tau),
-        clauses=clauses,
+        claims=clauses,
     )
 
 

@@ -76,7 +76,7 @@ STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, SYMMETRY),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
     variables=(r,),
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 

@@ -17,7 +17,8 @@ critical point repeats an a_l, and none of these is a local minimum: with a_l = 
 
 With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all degrees below m in the
 measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
-multiplicities along the line (Ghizzetti and Ossicini). So up to permutations there are 2^{L−1} critical points.
+multiplicities along the line (Ghizzetti and Ossicini, as we recall it): 2^{L−1} critical points up to permutations, of
+which this library counts those for L ≤ 3.
 
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the
@@ -26,9 +27,8 @@ for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic
 fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I is
 best: no single layer can be improved. Of all layers together no more is proved here (for L = 2, the paper's Theorem 2
 says that diagonal minimisers exist). Descent over all entries from random starts found nothing lower
-(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3). The claim below is
-what is checked: the minimum over S. That the whole gradient vanishes there is the argument above, and is held
-against exact quadrature in `paper_checks`.
+(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3). That the whole
+gradient vanishes is held against exact quadrature in `paper_checks`.
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.
@@ -51,7 +51,19 @@ from theorems.preconditioned_descent.setting import (
     n,
 )
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
-from verify import Canary, ClauseValue, Derivation, Hypothesis, LeastResidual, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    ClauseValue,
+    Derivation,
+    Hypothesis,
+    Inference,
+    InWords,
+    LeastResidual,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 k = sp.Symbol("k", integer=True, nonnegative=True)
 INVERSE_PRIOR = Hypothesis("inverse_prior", text="w* ~ N(0, Sigma^{-1})")
@@ -64,10 +76,55 @@ MINIMUM = LeastResidual(
     says="over S, f = E tr p(S)^2 is least where the a_l are the inverse roots of the polynomial of degree L that is "
     "orthogonal to s … s^L in the mean of tr S^k, and there alone",
 )
+VANISHES = InWords(
+    "vanishes", "there the gradient of f in all A_l vanishes: the infimum over S of its squared norm is 0, and attained"
+)
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
-    clauses=(MINIMUM,),
+    claims=(MINIMUM, VANISHES),
+)
+ARGUMENT = (
+    Inference(
+        "loss_on_S",
+        "after whitening the residual is p(S) applied to w*: f = ∫ p² dμ, p(s) = ∏ (1 − a_l s)",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "nearest",
+        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
+        ("loss_on_S",),
+        "orthogonal projection",
+    ),
+    Inference(
+        "real_roots",
+        "that p is orthogonal in the measure s dμ on (0, ∞), so that it has L real, positive and different roots",
+        ("nearest",),
+        "zeros of orthogonal polynomials",
+    ),
+    Inference(
+        "minimum", "it is a product ∏ (1 − a_l s), a_l = 1/root", ("nearest", "real_roots"), "lower bound attained"
+    ),
+    Inference(
+        "unchanged",
+        "at Σ = I, f does not change when all A_l are turned by one orthogonal matrix",
+        ("pattern", "gaussian_tokens", "inverse_prior"),
+        "invariance of the law",
+    ),
+    Inference(
+        "commutes",
+        "where all A_l are multiples of I the gradient in each commutes with all orthogonal matrices",
+        ("unchanged",),
+        "symmetric criticality",
+    ),
+    Inference("multiple", "so that it is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference(
+        "vanishes",
+        "its trace is the slope in a_l, which is 0 where f on S is least",
+        ("multiple", "minimum"),
+        "substitution",
+    ),
 )
 
 
@@ -101,7 +158,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, replace(STATEMENT, clauses=(replace(MINIMUM, says="", **changes),)), "minimum")
+    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes), VANISHES)), "minimum")
 
 
 theorem3 = Theorem(
@@ -125,4 +182,5 @@ theorem3 = Theorem(
         _canary("steps longer by (n + 1)/n", scale=(n + 1) / n),
     ),
     proof_uses=("ahn2023.lemma1",),
+    argument=ARGUMENT,
 )

@@ -59,6 +59,8 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
+    InWords,
     MatrixIdentity,
     Parameter,
     Source,
@@ -89,6 +91,12 @@ SQUARE = _square(-A, "f_j(c) = f_j(-A_j) + g_j (c + A_j)^2 for every eigenvalue 
 CONVEX = Inequality("convex", sp.Gt(g, 0, evaluate=False), "g_j > 0")
 MINIMUM = Identity("minimum", component(-A, **standard), 1 - lam * A, "the least f_j is 1 - lambda A_j")
 
+GLOBAL = InWords(
+    "global",
+    "P = diag(0, 1), Q = -diag(A, 0) minimise f over all P and Q, A = U diag(a_j) U', "
+    "a_j = 1/((n+1) lambda_j/n + sum_k lambda_k/n); the least f is sum_j lambda_j (1 - lambda_j a_j)",
+)
+
 _SHAPES = {key: tuple(size if part == d else part for part in shape) for key, shape in {**SHAPES, **BLOCKS}.items()}
 
 
@@ -117,7 +125,40 @@ STATEMENT = Statement(
     parameters=(EXAMPLES, EIGENVALUES),
     hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
     variables=(lam, trace, size, c, r, beta, gamma, delta),
-    clauses=(PREDICTION, RESCALING, SQUARE, CONVEX, MINIMUM),
+    claims=(GLOBAL, RESCALING),
+    steps=(PREDICTION, SQUARE, CONVEX, MINIMUM),
+)
+ARGUMENT = (
+    Inference(
+        "components",
+        "the query's token is independent of the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
+        ("prediction", "linear_attention", "one_layer", "gaussian_tokens"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "relaxed",
+        "over all matrices in the place of q_j p', the part that is even in w* is best 0: f_j ≥ E (w'(S c + e_j))²",
+        ("components", "standard_prior"),
+        "parity",
+    ),
+    Inference(
+        "quadratic",
+        "E (w'(S c + e_j))² = 1 + 2 λ_j c_j + the sum of g_k c_k²",
+        ("relaxed", "gaussian_tokens", "standard_prior"),
+        "Gaussian moments",
+    ),
+    Inference(
+        "below",
+        "it is convex, and stationary at c_k = 0 for k ≠ j, c_j = −A_j: f_j ≥ 1 − λ_j A_j",
+        ("quadratic", "ahn2023.lemma2", "ahn2023.lemma3", "completed_square", "convex", "minimum"),
+        "convexity",
+    ),
+    Inference(
+        "global",
+        "q_j p' = −a_j e_j e_{d+1}' attains all these bounds at once",
+        ("below", "components"),
+        "lower bound attained",
+    ),
 )
 
 
@@ -164,5 +205,5 @@ theorem1 = Theorem(
         _under_the_other_prior(),
     ),
     proof_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

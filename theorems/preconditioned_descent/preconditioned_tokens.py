@@ -29,10 +29,7 @@ are multiples of I. So the gradient in each block commutes with all of these: it
 slope in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at
 here: a local minimum on S may be none over all matrices.
 
-The claims below are what is checked: for all parameters the label after two and after three layers, the slope in a_0 of
-two layers' r_2 where a_0 = 0, the least loss of one layer and the moments' inequality; and a critical point on S. That
-idle layers do nothing to the others for every L, and that the whole gradient vanishes where the slopes do, are the
-arguments above; the latter is held against exact quadrature in `paper_checks`.
+That the whole gradient vanishes where the slopes do is held against exact quadrature in `paper_checks`.
 
 Source: Ahn et al. 2023, Theorem 4, which has the infimum of the squared gradient over S equal to 0; that it is
 attained, where, and the losses are derived here.
@@ -69,6 +66,8 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
+    InWords,
     MatrixIdentity,
     Source,
     Statement,
@@ -157,13 +156,64 @@ LAST = Identity(
 SADDLE = Inequality(
     "saddle",
     sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
-    "(E tr S^2)^2 < E tr S E tr S^3, so that for L >= 2 the point with L - 1 idle layers is a saddle",
+    "(E tr S^2)^2 < E tr S E tr S^3",
+)
+VANISHES = InWords(
+    "vanishes", "at a point of S the gradient of f in all A_l and B_l vanishes: the infimum of its squared norm is 0"
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(r, eigenvalue, *steps, *rates),
-    clauses=(TWO, THREE, IDLE, LAST, SADDLE, STATIONARY),
+    claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
+    steps=(IDLE, LAST),
+)
+ARGUMENT = (
+    Inference(
+        "polynomials",
+        "X_l = g_l(S) X and Y_l = w*' r_l(S) X at every layer, the missing label filled in",
+        ("ahn2023.lemma5", "linear_attention", "pattern", "multiples"),
+        "induction",
+    ),
+    Inference(
+        "loss_on_S",
+        "f = E tr r_L(S)²",
+        ("polynomials", "ahn2023.lemma5", "gaussian_tokens", "inverse_prior"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "idle_layers",
+        "where all layers but the last are idle, a_l = 0 and b_l = −1/2, each a_l has the slope of a_{L−1} in r_L, "
+        "and none in b_l",
+        ("loss_on_S", "idle"),
+        "substitution",
+    ),
+    Inference(
+        "last_layer",
+        "at a_{L−1} = n/(n + d + 1) the slope in a_{L−1} is 0: the loss of one layer is least there",
+        ("loss_on_S", "last"),
+        "nonnegative terms",
+    ),
+    Inference("stationary", "there all slopes vanish", ("idle_layers", "last_layer"), "substitution"),
+    Inference(
+        "unchanged",
+        "at Σ = I, f does not change when all A_l and B_l are turned by one orthogonal matrix",
+        ("pattern", "gaussian_tokens", "inverse_prior"),
+        "invariance of the law",
+    ),
+    Inference(
+        "commutes",
+        "where all are multiples of I the gradient in each commutes with all orthogonal matrices",
+        ("unchanged",),
+        "symmetric criticality",
+    ),
+    Inference("multiple", "so that it is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference(
+        "vanishes",
+        "its trace is the slope in a_l or b_l, which is 0 at a critical point on S",
+        ("multiple", "stationary"),
+        "substitution",
+    ),
 )
 
 
@@ -211,7 +261,7 @@ BEST_OF_THREE = ("0.3382970590", "2.0908414247", "8.5680568113", "0.8775780472",
 
 
 def _canary(name: str, clause: StationarySquare) -> Canary:
-    return Canary(name, replace(STATEMENT, clauses=(clause,)), "stationary")
+    return Canary(name, STATEMENT.alone(clause), "stationary")
 
 
 def _moved(point: tuple[str, ...], place: int) -> tuple[str, ...]:
@@ -244,11 +294,12 @@ theorem4 = Theorem(
         _canary("a saddle of two layers declared a minimum", _near(2, *SADDLE_OF_TWO, minimum=True)),
         Canary(
             "an idle layer at b_0 = -1",
-            replace(STATEMENT, clauses=(replace(IDLE, right=_OFF, says=""), STATIONARY)),
+            replace(STATEMENT, claims=(STATIONARY,), steps=(replace(IDLE, right=_OFF, says=""),)),
             "idle",
         ),
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
         _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),
     ),
     proof_uses=("ahn2023.lemma5",),
+    argument=ARGUMENT,
 )

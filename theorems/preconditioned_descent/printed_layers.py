@@ -108,7 +108,7 @@ STATEMENT = Statement(
         *map(_within, WEIGHTS),
     ),
     variables=(r,),
-    clauses=(THREE, ABOVE),
+    claims=(THREE, ABOVE),
 )
 
 
@@ -152,12 +152,12 @@ printed_layers = Theorem(
     values={"loss": loss, "log_loss": sp.log(loss)},
     derivation=derivation,
     canaries=(
-        _canary("above 1/10", _with(clauses=_above(sp.Rational(1, 10)))),
+        _canary("above 1/10", _with(claims=_above(sp.Rational(1, 10)))),
         _canary(
-            "at five examples more", _with(clauses=_above(sp.Rational(1, 50), three_layer_loss(n + 5, d, *WEIGHTS)))
+            "at five examples more", _with(claims=_above(sp.Rational(1, 50), three_layer_loss(n + 5, d, *WEIGHTS)))
         ),
-        _canary("one eigenvalue's square for five", _with(clauses=_above(sp.Rational(1, 50), loss / 5))),
-        _canary("below Figure 3's level", _with(clauses=(THREE, BELOW))),
+        _canary("one eigenvalue's square for five", _with(claims=_above(sp.Rational(1, 50), loss / 5))),
+        _canary("below Figure 3's level", _with(claims=(THREE, BELOW))),
     ),
     statement_uses=("ahn2023.theorem4",),
     proof_uses=("ahn2023.lemma5",),

@@ -59,7 +59,7 @@ MINIMUM = LeastResidual(
 STATEMENT = Statement(
     parameters=(LAYERS, RATIO),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
-    clauses=(MINIMUM,),
+    claims=(MINIMUM,),
 )
 
 
@@ -88,7 +88,7 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, replace(STATEMENT, clauses=(replace(MINIMUM, says="", **changes),)), "minimum")
+    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes),)), "minimum")
 
 
 proportional_limit = Theorem(

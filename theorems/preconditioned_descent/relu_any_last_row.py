@@ -29,7 +29,7 @@ from theorems.papers import AHN2023
 from theorems.preconditioned_descent.relu_layer import ISOTROPIC, RELU_ATTENTION, best, kappa
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
 from theorems.wishart.word_moments import word_formula
-from verify import Derivation, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 trace, rho, s = sp.symbols("tr_M rho s", real=True)
 norm_N, norm_R, even = sp.symbols("N2 R2 even", nonnegative=True)
@@ -56,11 +56,41 @@ SQUARES = Identity(
 )
 POSITIVE = Inequality("positive", sp.Gt(6 * d - 4, 0, evaluate=False), "6d - 4 > 0")
 
+GLOBAL = InWords("global", "Theorem 5's P and Q minimise f over all P and Q, the last row of Q free as well")
+
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ISOTROPIC),
     variables=(trace, rho, s, norm_N, norm_R, even, u, v),
-    clauses=(EXCESS, SQUARES, POSITIVE),
+    claims=(GLOBAL,),
+    steps=(EXCESS, SQUARES, POSITIVE),
+)
+ARGUMENT = (
+    Inference(
+        "mean_over_the_examples",
+        "f is the mean of (w'x)² + (w'x)(c'v) + κ_1 (c'v)² + |c|²|v|²/(2n), c = b + βw*, v = Ax + (q'x)w*",
+        ("relu_attention", "isotropic"),
+        "invariance of the law",
+    ),
+    Inference(
+        "odd_and_even",
+        "what is odd and what is even in w* do not meet: f in traces and norms of N = βA, R = bq' and M = N + R",
+        ("mean_over_the_examples",),
+        "Gaussian moments",
+    ),
+    Inference("correlation", "|⟨N, R⟩| ≤ u v, u = |b||A|, v = |β||q|", ("odd_and_even",), "Cauchy-Schwarz"),
+    Inference(
+        "above",
+        "f is at least Theorem 5's d + tr M + κ|M|²",
+        ("odd_and_even", "correlation", "excess", "squares", "positive"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "global",
+        "that is least at Theorem 5's minimiser, where b = 0 and q = 0 and the two are equal",
+        ("above", "ahn2023.theorem5"),
+        "lower bound attained",
+    ),
 )
 
 
@@ -96,4 +126,5 @@ relu_any_last_row = Theorem(
     ),
     statement_uses=("ahn2023.theorem5",),
     proof_uses=("ahn2023.theorem5",),
+    argument=ARGUMENT,
 )

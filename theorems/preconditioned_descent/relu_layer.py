@@ -23,7 +23,7 @@ import sympy as sp
 from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, d, n
-from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 a = sp.Symbol("a", real=True)
 nu = sp.Symbol("nu", nonnegative=True)
@@ -52,11 +52,45 @@ SQUARE = _square(best, "f = f(best) + kappa ||beta A + best I||^2 for all beta A
 CONVEX = Inequality("convex", sp.Gt(kappa, 0, evaluate=False), "kappa > 0")
 MINIMUM = Identity("minimum", loss(best), d * (1 - best / 2), "the least f is d (1 - best/2)")
 
+GLOBAL = InWords(
+    "global",
+    "P = diag(0, 1), Q = -diag(a I, 0), a = 1/((n-1)/(2n) + (d+2)/n), minimise f over all P and Q, Q's last row 0; "
+    "the least f is d (1 - a/2)",
+)
+
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(RELU_ATTENTION, ZERO_LAST_ROW, ISOTROPIC),
     variables=(a, nu),
-    clauses=(SQUARE, CONVEX, MINIMUM),
+    claims=(GLOBAL,),
+    steps=(SQUARE, CONVEX, MINIMUM),
+)
+ARGUMENT = (
+    Inference(
+        "even_part",
+        "the part of the residual with b is even in w*, the rest odd: b = 0 is best",
+        ("relu_attention", "zero_last_row", "isotropic"),
+        "parity",
+    ),
+    Inference(
+        "half_line",
+        "E x σ(x'v) = v/2 and E |x|² σ(x'v)² = (d+2)|v|²/2: half of what they are without σ, as x and −x are alike",
+        ("isotropic",),
+        "invariance of the law",
+    ),
+    Inference(
+        "quadratic",
+        "f = d + tr βA + κ|βA|², n of the n² pairs of examples being of one example, the others independent",
+        ("even_part", "half_line"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "below",
+        "f is at least its value at βA = −best I",
+        ("quadratic", "completed_square", "convex"),
+        "nonnegative terms",
+    ),
+    Inference("global", "P and Q with that βA are among all", ("below", "minimum"), "lower bound attained"),
 )
 
 
@@ -104,5 +138,5 @@ theorem5 = Theorem(
         _canary("the linear layer's multiple", _square(n / (n + d + 1))),
         _canary("d (1 - best) for the minimum", replace(MINIMUM, right=d * (1 - best), says="")),
     ),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

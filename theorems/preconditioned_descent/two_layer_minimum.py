@@ -20,8 +20,7 @@ critical points, the minimum and that saddle.
 τ/d times that in a (in A_0) or in b (in A_1). For an antisymmetric direction V it is a multiple of E tr V S^k = 0.
 So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
 
-Every clause is for all d and n; that they make up the two paragraphs is the argument above. More layers are
-`multiples_of_the_inverse`, at each L, d and n.
+More layers are `multiples_of_the_inverse`, at each L, d and n.
 
 Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
 """
@@ -45,7 +44,7 @@ from theorems.preconditioned_descent.setting import (
 )
 from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
 from theorems.wishart.trace_moments import trace_moment
-from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1}")
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
@@ -155,11 +154,20 @@ WHOLE = tuple(
     for name, letter, index, step, slope in (("first", "A", 0, "a", SLOPE), ("second", "B", 1, "b", OTHER_SLOPE))
 )
 
+LEAST_PAIR = InWords(
+    "least", "f over S is least at one pair of steps, up to order, different and positive, and nowhere else"
+)
+SADDLE = InWords("saddle", "at one other pair of steps, two equal ones, both slopes vanish: a saddle of f over S")
+VANISHES = InWords(
+    "vanishes", "at both pairs the gradient of f in all A_0 and A_1 vanishes: the infimum of its square is 0"
+)
+
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(a, b, c, e, tau),
-    clauses=(
+    claims=(LEAST_PAIR, SADDLE, VANISHES),
+    steps=(
         SLOPE,
         OTHER_SLOPE,
         *ORTHOGONAL,
@@ -173,6 +181,66 @@ STATEMENT = Statement(
         RISING,
         APART,
         *WHOLE,
+    ),
+)
+
+ARGUMENT = (
+    Inference(
+        "loss_on_S",
+        "after whitening the residual is (1 − aS)(1 − bS) applied to w*: f = ∫ p² dμ, p(s) = (1 − a s)(1 − b s)",
+        (
+            "ahn2023.lemma1",
+            "linear_attention",
+            "pattern",
+            "two_layers",
+            "gaussian_tokens",
+            "inverse_prior",
+            "multiples",
+        ),
+        "linearity of expectation",
+    ),
+    Inference(
+        "bounded",
+        "f ≥ f*, with equality only where the steps' sum and product are σ* and π*",
+        ("loss_on_S", "squares", "curved", "definite"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "real_steps",
+        "these are the sum and product of two real numbers, different and positive",
+        ("different", "sum", "product"),
+        "quadratic formula",
+    ),
+    Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
+    Inference(
+        "critical",
+        "where a ≠ b both slopes vanish only if M_1 = M_2 = 0, that is at the least pair",
+        ("loss_on_S", "slope", "other_slope", "orthogonal_1", "orthogonal_2"),
+        "substitution",
+    ),
+    Inference(
+        "one_equal_pair",
+        "where a = b = c the slopes are a cubic in c that rises everywhere: there is exactly one such c",
+        ("critical", "equal", "rising", "curved", "definite"),
+        "monotonicity",
+    ),
+    Inference(
+        "saddle",
+        "from there f rises along (c, c) and falls along (c + e, c − e)",
+        ("one_equal_pair", "rising", "apart"),
+        "substitution",
+    ),
+    Inference(
+        "antisymmetric",
+        "tr V S^k = 0 for an antisymmetric V, so that f has no slope in such directions",
+        ("loss_on_S",),
+        "linearity of expectation",
+    ),
+    Inference(
+        "vanishes",
+        "in a symmetric direction of trace τ the slope is τ/d times that in a or b, which is 0 at both pairs",
+        ("critical", "saddle", "antisymmetric", "whole_first", "whole_second"),
+        "substitution",
     ),
 )
 
@@ -219,4 +287,5 @@ two_layer_minimum = Theorem(
         _canary("the slope in the whole space without 1/d", replace(WHOLE[0], right=d * WHOLE[0].right, says="")),
     ),
     proof_uses=("ahn2023.lemma1",),
+    argument=ARGUMENT,
 )

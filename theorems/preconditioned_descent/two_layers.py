@@ -16,8 +16,7 @@ sets of A; and for A = τ U, |U| = 1, τ → ∞ the least f over B grows like �
 it would for all multiples of S, and so U S), and the least of its mean square over B is continuous in U. Hence diagonal
 minimisers exist, and *every* minimiser is, after one rotation, a pair of diagonal matrices: A_0 and A_1 commute.
 
-What is argued here and not a clause: that f has no other terms in O for every d (the clauses have it in traces, and in
-all entries at d = 2 and 3), that a minimiser exists, and Schur's lemma in what follows.
+The steps have f's terms in O in traces for every d, and in all entries at d = 2 and 3.
 
 *Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3. At it the second derivatives of f in symmetric
 matrices E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²), by Schur's lemma, and the mixed
@@ -64,6 +63,8 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
+    InWords,
     LeastResidual,
     Source,
     Statement,
@@ -123,6 +124,10 @@ MULTIPLES = LeastResidual(
     "orthogonal to s and s^2 in the mean of tr S^k",
 )
 
+DIAGONAL = InWords(
+    "diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal, and in every one they commute"
+)
+
 small, large = sp.symbols("small large", real=True)
 
 
@@ -166,15 +171,48 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
     variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), *dict.fromkeys((*_OF_TWO, *_OF_THREE))),
     definitions=dict(zip((small, large), _steps(), strict=True)),
-    clauses=(
-        OFF_DIAGONAL,
-        IN_TWO,
-        IN_THREE,
-        COMPLETED,
-        *POSITIVE,
-        MULTIPLES,
-        *_curved("rising", small, large),
-        *_curved("falling", large, small),
+    claims=(DIAGONAL, MULTIPLES, *_curved("rising", small, large), *_curved("falling", large, small)),
+    steps=(OFF_DIAGONAL, IN_TWO, IN_THREE, COMPLETED, *POSITIVE),
+)
+ARGUMENT = (
+    Inference(
+        "unchanged",
+        "f does not change when A and B are turned by one orthogonal matrix",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "standard"),
+        "invariance of the law",
+    ),
+    Inference(
+        "turned", "so A may be taken to be diagonal, and B to be D + O", ("unchanged", "symmetric"), "spectral theorem"
+    ),
+    Inference(
+        "off_the_diagonal",
+        "f(A, D + O) − f(A, D) is the sum of (k(x_i) + k(x_j)) o_ij² over i < j, for every d",
+        ("turned", "off_diagonal", "two_dimensions", "three_dimensions"),
+        "substitution",
+    ),
+    Inference(
+        "spread", "w ≥ (d − 1) v²: of the other x_j, the sum of squares and the mean", ("turned",), "Cauchy-Schwarz"
+    ),
+    Inference(
+        "k_is_positive",
+        "k > 0, so that B without its O is better, strictly unless O = 0",
+        ("off_the_diagonal", "spread", "squares", "p_1", "p_2", "p_3", "p_4"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "exists",
+        "f has a minimiser: its least value over B grows like |A|², and the curvature in B is bounded below",
+        ("standard",),
+        "coercivity",
+    ),
+    Inference(
+        "diagonal",
+        "turned so that A is diagonal, a minimiser has a B that is diagonal too",
+        ("k_is_positive", "exists", "turned"),
+        "substitution",
+    ),
+    Inference(
+        "multiples", "the case L = 2 of Theorem 3 at Σ = I", ("ahn2023.theorem3:minimum", "standard"), "substitution"
     ),
 )
 
@@ -223,7 +261,8 @@ theorem2 = Theorem(
         _canary("twice k", replace(_in_entries(2, 2)[1], says="")),
         _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
-        _canary("a saddle", _flipped(STATEMENT.clauses[-1])),
+        _canary("a saddle", _flipped(STATEMENT.claims[-1])),
     ),
     proof_uses=("ahn2023.lemma1", "ahn2023.theorem3"),
+    argument=ARGUMENT,
 )

@@ -17,12 +17,16 @@ Source: Li et al. 2024, main theorem (its constant as recalled); the constants a
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, derivation_steps
-from theorems.softmax_regression.shifts import BETTER_CASES, VALUES, canaries, statement
-from verify import Derivation, Hypothesis, Source, Theorem
+from theorems.softmax_regression.shifts import ARGUMENT, BETTER_CASES, VALUES, canaries, statement
+from verify import Derivation, Hypothesis, InWords, Source, Theorem
 
 NORMS = Hypothesis("norms", text="|A_t| <= R and |A_{t+1}| <= R (spectral), |x| <= R")
 SMALL_MOVE = Hypothesis("small_move", text="no logit moves by 0.01: |(A_{t+1} - A_t)x|_inf < 0.01")
-STATEMENT = statement(NORMS, SMALL_MOVE)
+SHIFT = InWords(
+    "shift",
+    "|b' - b| <= (R/2) |A_{t+1} - A_t| <= n^(3/2) exp(10 R^2) |A_{t+1} - A_t| for the target b' of the same residual",
+)
+STATEMENT = statement(SHIFT, NORMS, SMALL_MOVE)
 
 data_shift = Theorem(
     id="li2024.data_shift",
@@ -33,5 +37,5 @@ data_shift = Theorem(
     values=VALUES | {"reached_factor": BETTER_CASES},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

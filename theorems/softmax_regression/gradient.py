@@ -53,7 +53,7 @@ STATEMENT = Statement(
     parameters=(Parameter("n", "integer", "rows of A: length of the document", minimum=2),),
     variables=(x, y, b_i, b_j, S, Q, C, B),
     definitions=DEFINITIONS,
-    clauses=(SLOPE, OWN, OTHER),
+    claims=(SLOPE, OWN, OTHER),
 )
 
 

@@ -92,7 +92,7 @@ STATEMENT = Statement(
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
     variables=(u, s, rise, fall),
-    clauses=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
+    claims=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
 )
 
 

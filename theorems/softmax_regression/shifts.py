@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import sympy as sp
 
+from theorems.canaries import with_clause
 from theorems.softmax_regression.setting import (
     BOUND,
     DEFINITIONS,
@@ -35,7 +36,7 @@ from theorems.softmax_regression.setting import (
     tau,
     variance,
 )
-from verify import Canary, Hypothesis, Statement, ValueWhere
+from verify import Canary, Hypothesis, Inference, InWords, Statement, ValueWhere
 from verify.claims.context import Clause
 
 SMALL_MOVE = sp.Rational(1, 100)
@@ -80,14 +81,38 @@ VALUES = {
 }
 
 
-def statement(*hypotheses: Hypothesis) -> Statement:
-    """Return the statement of a shift under its structural hypotheses."""
+ARGUMENT = (
+    Inference(
+        "slope",
+        "J = diag(p) − pp' takes 1 to 0, and elsewhere no eigenvalue of it is above ½: |J| ≤ ½",
+        ("eigenvalue",),
+        "spectral theorem",
+    ),
+    Inference(
+        "prediction",
+        "the prediction moves by at most half of what the logits move",
+        ("slope",),
+        "mean value inequality",
+    ),
+    Inference("logits", "the logits move by at most R times the move", ("norms",), "operator norm"),
+    Inference(
+        "shift",
+        "the target shifts as the prediction moves: by at most R/2 times the move; R/2 is at most the claimed factor",
+        ("residual", "prediction", "logits", "bound_for_all", "bound"),
+        "substitution",
+    ),
+)
+
+
+def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
+    """Return the statement of a shift, in words, under its structural hypotheses."""
     return Statement(
         parameters=(ROWS, DIMENSION, RADIUS),
         hypotheses=(LARGE_RADIUS, *hypotheses),
         variables=VARIABLES,
         definitions=DEFINITIONS,
-        clauses=(RESIDUAL, EIGENVALUE, ELEMENTARY, BOUND, PAIR),
+        claims=(shift, RESIDUAL, PAIR),
+        steps=(EIGENVALUE, ELEMENTARY, BOUND),
     )
 
 
@@ -95,8 +120,7 @@ def canaries(of: Statement) -> tuple[Canary, ...]:
     """Return the statement's false variants."""
 
     def variant(name: str, clause: Clause, *more: Hypothesis) -> Canary:
-        clauses = tuple(clause if k.label == clause.label else k for k in of.clauses)
-        return Canary(name, replace(of, clauses=clauses, hypotheses=(*of.hypotheses, *more)), clause.label)
+        return with_clause(replace(of, hypotheses=(*of.hypotheses, *more)), name, clause)
 
     less = sp.Le(R / pair, sp.Rational(99, 100) * HALF)
     sizes = (

@@ -28,12 +28,16 @@ import sympy as sp
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
-from theorems.softmax_regression.shifts import BETTER_CASES, ROW_CASES, VALUES, canaries, statement
-from verify import Derivation, Hypothesis, Source, Theorem, ValueWhere
+from theorems.softmax_regression.shifts import ARGUMENT, BETTER_CASES, ROW_CASES, VALUES, canaries, statement
+from verify import Derivation, Hypothesis, InWords, Source, Theorem, ValueWhere
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral), |x_t| <= R and |x_{t+1}| <= R")
 SMALL_MOVE = Hypothesis("small_move", text="no logit moves by 0.01: |A(x_{t+1} - x_t)|_inf < 0.01")
-STATEMENT = statement(NORMS, SMALL_MOVE)
+SHIFT = InWords(
+    "shift",
+    "|b' - b| <= (R/2) |x_{t+1} - x_t| <= n^(3/2) exp(10 R^2) |x_{t+1} - x_t| for the target b' of the same residual",
+)
+STATEMENT = statement(SHIFT, NORMS, SMALL_MOVE)
 
 REACHED = tuple(ValueWhere(case.expression, (sp.Eq(d, 1), *case.relations)) for case in ROW_CASES) + BETTER_CASES
 
@@ -46,5 +50,5 @@ weight_shift = Theorem(
     values=VALUES | {"reached_factor": REACHED},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

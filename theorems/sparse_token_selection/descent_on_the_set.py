@@ -27,7 +27,7 @@ the largest eigenvalue of the Hessian is at most 1 + β², that of [[1, β], [β
 *Descent.* By the descent lemma L falls by at least η (1 − η(1 + β²)/2) ‖∇L‖² a step. Where that factor is positive
 Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run, and every limit point of (α, C) is stationary. (That it is the
 floor's minimiser is not proved; `paper_checks` follow runs to it.) Attending to [Z, z_query] α has no such bound.
-The clauses are the algebra; box, curvatures and descent lemma are argued here, and tested at small sizes.
+Box and curvatures are tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
 to us, and what is here is derived here.
@@ -58,7 +58,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
 A, beta, u, w = (sp.Symbol(name, positive=True) for name in ("A", "beta", "u", "w"))
 excess = sp.Symbol("excess", nonnegative=True)
@@ -92,6 +92,10 @@ DESCENT = Inequality(
     sp.Gt(eta * (1 - eta * (1 + BETA_SQUARED) / 2), 0),
     says="eta (1 - eta (1 + beta^2)/2) > 0: with a curvature of at most 1 + beta^2 each step lowers the loss",
 )
+FALLS = InWords(
+    "falls",
+    "at every step the loss falls by at least eta (1 - eta (1 + beta^2)/2) |grad L|^2, beta^2 = 9d(T+2/q)/(8 d_e)",
+)
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
 STATEMENT = Statement(
@@ -102,7 +106,52 @@ STATEMENT = Statement(
         *(AT_MOST_ONE, SMALL_STEP),
     ),
     variables=(A, beta, u, w, excess),
-    clauses=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
+    claims=(FALLS,),
+    steps=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
+)
+ARGUMENT = (
+    Inference(
+        "best_alpha",
+        "qR ≥ P² (over y) and TR ≥ 1 (over the tokens), so that the best α, P/(qR), is at most 1/P and TP/q: √(T/q)",
+        ("sign_encoding",),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "range",
+        "each step of α goes towards the best one and not past it, so that 0 ≤ α ≤ A = √(T/q) along the run",
+        ("best_alpha", "step", "at_most_one", "zero_initialisation", "wang2024.lemma2"),
+        "induction",
+    ),
+    Inference(
+        "variance",
+        "under the attention the logits' variance, over C², has a mean of at most q over the encodings",
+        ("sign_encoding", "zero_query"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "derivatives",
+        "so |P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q, P and R being means of the attention's shares",
+        ("variance",),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "entries",
+        "in the box the Hessian's entries are at most 1, β and β² in √d α and √d_e C",
+        ("range", "derivatives", "curvature", "box"),
+        "substitution",
+    ),
+    Inference(
+        "largest_curvature",
+        "(1 + β²)|v|² exceeds the Hessian's form by a square at least, so that no eigenvalue is above 1 + β²",
+        ("entries", "eigenvalue"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "falls",
+        "a step of η falls by at least η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
+        ("largest_curvature", "descent", "small_step", "population_gradient", "gaussian_tokens"),
+        "descent lemma",
+    ),
 )
 
 
@@ -150,5 +199,5 @@ descent_on_the_set = Theorem(
         _canary("1/(4q) for 1/(2q)", replace(CURVATURE, relation=sp.Le(A**2 + A / q, (A + 1 / (4 * q)) ** 2))),
     ),
     proof_uses=("wang2024.lemma2",),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

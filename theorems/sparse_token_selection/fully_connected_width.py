@@ -11,30 +11,10 @@ X again; weights may be shared (a convolution), drawn at random, or learnt from 
 ½ (d/q − m/T) for m ≤ d, (Td − m)(T − q)/(2 q T (T − 1)) for m ≥ d, always the larger of the two. So a loss of
 c d/(2q), c times that of f = 0, takes at least Td (1 − c (T−1)/(T−q)) units (q < T), and at least (1 − c) Td/q.
 
-Proof. Component k of the target is ⟨u ⊗ e_k, vec X⟩, u = 1_y/q. For given y and A no g is better than the
-conditional mean. vec X is N(0, I) whatever y, so the part of it in the row space U of A, which A vec X determines,
-and the rest are independent: the mean is linear in A vec X, and what remains is
-
-    ½ Σ_k ‖(I − Π)(u ⊗ e_k)‖² = ½ tr (I − Π)(u uᵀ ⊗ I_d),    Π the orthogonal projection onto U, dim U ≤ m.
-
-A does not know y, and the mean over y is ½ tr (I − Π)(Γ ⊗ I_d), Γ = E u uᵀ. Tokens and pairs of tokens are alike:
-Γ has P(i ∈ y)/q² = 1/(qT) on its diagonal and P(i, j ∈ y)/q² = (q−1)/(qT(T−1)) off it, that is
-Γ = λ_2 I + (λ_1 − λ_2) 11ᵀ/T. With p = tr Π (11ᵀ/T ⊗ I_d), the overlap of U with the d sums Σ_i x_ik, the loss is
-
-    L(p) = ½ (λ_2 (Td − dim U) + (λ_1 − λ_2)(d − p)),    0 ≤ p ≤ dim U,    p ≤ d,
-
-p being the trace of a product of two projections, of ranks dim U and d. With k = dim U ≤ m,
-
-    L − ½ (d/q − m/T) = ½ ((m − k)/T + (k − p)(q − 1)/(q(T − 1))),
-    L − (Td − m)(T − q)/(2qT(T − 1)) = ½ ((m − k) λ_2 + (d − p)(q − 1)/(q(T − 1))),
-
-sums of products that are not negative, as p ≤ k ≤ m and p ≤ d: L is at least the larger formula, and attains it only
-where k = m, or λ_2 = 0, and p = min(m, d), or q = 1 (for eigenvalues in general this is Ky Fan's inequality).
-Attained: by sums of coordinates while m ≤ d, then by all d sums and any m − d of the contrasts, and f linear in them.
-
-The clauses are the algebra: Γ's two eigenvalues, the two identities in p and k, their cases of equality, and how the
-formulas fall in m. That nothing is better than the conditional mean, the trace that it leaves, and 0 ≤ p ≤ min(k, d)
-are argued here.
+Idea. A vec X determines the part of vec X in A's row space U and nothing of the rest, so that the loss is a trace,
+½ tr (I − Π)(Γ ⊗ I_d) with Π the projection onto U and Γ = E u uᵀ, u = 1_y/q; by the symmetry of tokens Γ has one
+eigenvalue λ_1 on the sums and one, λ_2, on the rest. It is attained only where the rank k of U is m, or λ_2 = 0, and
+U's overlap p with the sums is min(m, d), or q = 1 (for eigenvalues in general this is Ky Fan's inequality).
 
 For q << T a random first layer is nearly as good: for a span drawn uniformly E Π = I m/(Td), and the mean loss is
 d/(2q) (1 − m/(Td)), (T−1)/(T−q) times the smallest for m ≥ d.
@@ -101,6 +81,8 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
+    InWords,
     Parameter,
     Source,
     Statement,
@@ -203,12 +185,60 @@ CLAUSES = (
     ),
 )
 
+SMALLEST_LOSS = InWords(
+    "smallest",
+    "the infimum of E |f - STS|^2/2 over the class is (d/q - m/T)/2 for m <= d, (Td-m)(T-q)/(2qT(T-1)) for m >= d",
+)
+STEPS, CLAIMS = CLAUSES[:9], CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
     variables=(v, total, p, k, s),
-    clauses=CLAUSES,
+    claims=(SMALLEST_LOSS, *CLAIMS),
+    steps=STEPS,
+)
+ARGUMENT = (
+    Inference(
+        "conditional_mean",
+        "for given y and A no function of A vec X is nearer to STS than its conditional mean",
+        ("linear_measurements",),
+        "conditional mean",
+    ),
+    Inference(
+        "remainder",
+        "that mean is linear in A vec X, and what remains of component k of STS has the variance |(I − Π)(u ⊗ e_k)|²",
+        ("conditional_mean", "gaussian_tokens"),
+        "Gaussian conditioning",
+    ),
+    Inference(
+        "second_moment_of_the_subset",
+        "tokens and pairs of tokens are alike: E uu' has 1/(qT) on its diagonal and (q−1)/(qT(T−1)) off it",
+        ("gaussian_tokens",),
+        "exchangeability",
+    ),
+    Inference(
+        "mean_loss",
+        "A does not know y: the mean loss is ½ tr (I − Π)(E uu' ⊗ I_d) = L(p, k), p the overlap, k the rank",
+        ("remainder", "second_moment_of_the_subset", "second_moment", "sums", "contrasts"),
+        "linearity of expectation",
+    ),
+    Inference("overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("mean_loss",), "trace of projections"),
+    Inference(
+        "below",
+        "L(p, k) is at least either formula",
+        ("mean_loss", "overlap", "above_few", "above_many", "not_negative"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "attained",
+        "sums of coordinates while m ≤ d, then all d sums and any m − d of the contrasts, have the larger of the two",
+        ("mean_loss", "few", "many", "larger"),
+        "substitution",
+    ),
+    Inference(
+        "smallest", "the larger formula is a lower bound, and attained", ("below", "attained"), "lower bound attained"
+    ),
 )
 
 
@@ -279,5 +309,5 @@ fcn_width = Theorem(
         _canary("an overlap beyond the rank", "above_few", ((m - k) / T + (p - k) * (q - 1) / (q * (T - 1))) / 2),
         _canary("no loss by a smaller rank", "above_many", (d - p) * (q - 1) / (2 * q * (T - 1))),
     ),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

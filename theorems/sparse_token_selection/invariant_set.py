@@ -23,8 +23,8 @@ R = E Σ_i p_i² as functions of C
 as the derivative along a multiple of I_k is the trace of the gradient, k times its diagonal. For V the query's token
 changes nothing: its value is 0.
 
-The clauses are the steps; that the set is kept is argued above, the mean over the signed permutations being a step of
-the derivation at d_e = 2 and 3, and held against sampled gradients of the whole matrices.
+The mean over the signed permutations is a step of the derivation at d_e = 2 and 3; that the set is kept is held against
+sampled gradients of the whole matrices.
 
 Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours.
 """
@@ -51,7 +51,7 @@ from theorems.sparse_token_selection.task import (
     d_e,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
 alpha, P, R, P_slope, R_slope, share, t = sp.symbols("alpha P R P_slope R_slope share t", real=True)
 
@@ -67,6 +67,7 @@ SELECTED_PART = Step(
     alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
 )
 
+KEPT = InWords("kept", "gradient descent from zero stays where V = (alpha I, 0) and W = diag(0, C I)")
 VALUE_STEP = Identity(
     "value_step",
     sp.Derivative(LOSS, alpha) / d,
@@ -84,7 +85,34 @@ STATEMENT = Statement(
     domain=(SUBSET_FITS,),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(alpha, P, R, P_slope, R_slope, t),
-    clauses=(VALUE_STEP, SCALE_STEP),
+    claims=(KEPT, VALUE_STEP, SCALE_STEP),
+)
+ARGUMENT = (
+    Inference(
+        "unchanged",
+        "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, leave the loss as it is",
+        ("gaussian_tokens", "sign_encoding", "zero_token"),
+        "invariance of the law",
+    ),
+    Inference(
+        "fixed",
+        "at a point of the set, which all of these leave where it is, they leave the gradient as it is",
+        ("unchanged",),
+        "symmetric criticality",
+    ),
+    Inference(
+        "in_the_set",
+        "what all h and g leave as it is has a multiple of I in V's token block and in W's positional block, "
+        "and 0 elsewhere",
+        ("fixed",),
+        "Schur's lemma",
+    ),
+    Inference(
+        "kept",
+        "zero is in the set, and each step stays in it",
+        ("in_the_set", "zero_initialisation", "population_gradient"),
+        "induction",
+    ),
 )
 
 
@@ -139,7 +167,7 @@ _canary = partial(with_clause, STATEMENT)
 
 lemma2 = Theorem(
     id="wang2024.lemma2",
-    title="Stochastic encoding: gradient descent's steps on the set V = (alpha I, 0), W = diag(0, C I)",
+    title="Stochastic encoding: gradient descent from zero stays on V = (alpha I, 0), W = diag(0, C I); its steps",
     source=Source("Lemma 2", "derived here", WANG2024, "the printed statement is not known to us in full"),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "d_e": 170},
@@ -156,5 +184,5 @@ lemma2 = Theorem(
         _canary("2 forgotten", replace(VALUE_STEP, right=alpha * R - P / (2 * q))),
         _canary("a sign", replace(SCALE_STEP, right=d / (2 * d_e) * (alpha**2 * R_slope + 2 * alpha * P_slope / q))),
     ),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

@@ -13,9 +13,8 @@ To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)
 
     1/L' − 1/L = 4η/(T−1) · (1 − κ r² + O(r³)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
 
-so that the slope is approached from below. Along a run with C_t → ∞ and h_t → q/(T−q) the
-increments of 1/L therefore tend to 4η/(T−1), and by Stolz–Cesàro 1/(t·L_t) tends to it too. The
-limits are the claim here; that every run in the scope of Theorem 1 has C_t → ∞ is not part of it.
+so that the slope is approached from below. That every run in the scope of Theorem 1 has such limits
+is a hypothesis here, and assumed.
 
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
@@ -42,7 +41,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
 r, h, phi = sp.symbols("r h phi", positive=True)
 
@@ -103,12 +102,37 @@ CLAUSES = (
     ),
 )
 
+CLAIMS, STEPS = CLAUSES[2:], CLAUSES[:2]
+SLOPE = InWords("slope", "along a run whose odds tend to 0 and whose lag tends to a limit, 1/(t L_t) -> 4 eta/(T-1)")
+LIMITS = Hypothesis("limits", text="along the run the odds r tend to 0, and the lag h tends to a limit")
+
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(sp.Lt(q, T),),
-    hypotheses=(LAG_ATTRACTS, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    hypotheses=(LAG_ATTRACTS, LIMITS, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(h, phi, r),
-    clauses=CLAUSES,
+    claims=(*CLAIMS, SLOPE),
+    steps=STEPS,
+)
+ARGUMENT = (
+    Inference(
+        "exponent",
+        "m, the move of C, is of second order in the odds, so that φ = (1 − e^{−m})/m → 1",
+        ("limits", "wang2024.lemma1"),
+        "continuity",
+    ),
+    Inference(
+        "limit_of_the_lag",
+        "the lag's limit is left where it is by the contraction that the lag follows there: it is q/(T−q)",
+        ("limits", "lag", "fixed_lag"),
+        "continuity",
+    ),
+    Inference(
+        "slope",
+        "the increments of 1/L tend to 4η/(T−1)",
+        ("rate", "exponent", "limit_of_the_lag", "one_hot", "population_gradient"),
+        "Stolz-Cesàro",
+    ),
 )
 
 
@@ -160,5 +184,5 @@ inverse_loss_rate = Theorem(
     ),
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.lemma1",),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

@@ -102,7 +102,7 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
         *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
     ),
-    clauses=(GENERALISES,),
+    claims=(GENERALISES,),
 )
 
 
@@ -130,9 +130,7 @@ def derivation() -> Derivation:
 
 def _canary(label: str, clause: Inequality, *where: Hypothesis) -> Canary:
     """Return the statement with another clause, `where` it is to be looked for."""
-    return Canary(
-        label, replace(STATEMENT, clauses=(clause,), hypotheses=(*STATEMENT.hypotheses, *where)), clause.label
-    )
+    return Canary(label, replace(STATEMENT, claims=(clause,), hypotheses=(*STATEMENT.hypotheses, *where)), clause.label)
 
 
 AT_THE_END = (

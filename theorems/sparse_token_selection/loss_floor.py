@@ -15,7 +15,7 @@ C → ∞, k the number of other tokens with as large a logit: it is not reached
 *q ≥ 3.* The selected logits differ among themselves, by (q−1)(q−2)/(q d_e) in the mean square, and a large C makes
 the layer choose among them: the infimum is reached at a finite C.
 
-For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C² (`approximate_gain`), with C from ½ log T to log T: d_e
+For d_e → ∞ and q ≥ 3 it falls like d (q−1)(q−2)/(2q² d_e) · C² (`approximate_gain`), with C about ½ log(d_e T): d_e
 has to grow like (d/ε) log² T. By which steps gradient descent goes down on the set is `descent_on_the_set`;
 `step_size_margin` is by how much η is below its largest step size.
 
@@ -96,7 +96,7 @@ STATEMENT = Statement(
     domain=(SUBSET_FITS,),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, ENOUGH_DIMENSIONS),
     variables=(alpha, P, R),
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 
@@ -126,7 +126,13 @@ _canary = partial(with_clause, STATEMENT)
 theorem2 = Theorem(
     id="wang2024.theorem2",
     title="Stochastic encoding at finite d_e: the infimum of the loss on gradient descent's set, and the d_e for eps",
-    source=Source("Theorem 2, the loss within reach", "derived here", WANG2024, "its constants are not known to us"),
+    source=Source(
+        "Theorem 2, the loss within reach",
+        "derived here",
+        WANG2024,
+        "its constants are not known to us; the hypothesis on d_e names the dimension from which on the claim is to "
+        "hold: what has content is that number, and the floor",
+    ),
     statement=STATEMENT,
     example={"T": 40, "q": 3, "d": 5, "d_e": 100, "eps": "1/10"},
     values={

@@ -47,6 +47,7 @@ from verify import (
     Descent,
     Dynamics,
     Hypothesis,
+    Inference,
     Reaches,
     Source,
     Statement,
@@ -83,7 +84,23 @@ STATEMENT = Statement(
         ZERO_INITIALISATION,
         POPULATION_GRADIENT,
     ),
-    clauses=(REACHED, STAYS),
+    claims=(REACHED, STAYS),
+)
+
+_SCOPE = ("subset_of_two", "subset_below_quarter", "step_size")
+ARGUMENT = (
+    Inference(
+        "reached",
+        "η ≤ 1/(20 d²) is among the step sizes for which a number of steps is known that reaches ε, whatever ε is",
+        ("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:papers_step", *_SCOPE),
+        "substitution",
+    ),
+    Inference(
+        "stays",
+        "and for which the loss, once below ε, stays there",
+        ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", *_SCOPE),
+        "substitution",
+    ),
 )
 
 largest_alpha = sp.sqrt(T / q)
@@ -146,7 +163,7 @@ def derivation() -> Derivation:
 
 
 def _canary(label: str, clause: str, *clauses: Reaches | Stays) -> Canary:
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
+    return Canary(label, replace(STATEMENT, claims=clauses), clause)
 
 
 theorem1 = Theorem(
@@ -176,7 +193,8 @@ theorem1 = Theorem(
         _canary("reached at once", "reached", replace(REACHED, within=sp.Integer(0), says="")),
     ),
     statement_uses=("wang2024.lemma1",),
-    proof_uses=("wang2024.lemma1",),
+    proof_uses=("wang2024.lemma1", "wang2024.one_hot_descent"),
+    argument=ARGUMENT,
     # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
     boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},
 )

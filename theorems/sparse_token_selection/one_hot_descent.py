@@ -10,41 +10,17 @@ and the steps are α′ = α − (η/q) g_α, C′ = C + ηd/(q(T−1)) g_C: gra
 −d/q g_C, scaled by η/d and η/(T−1). Box, curvature and descent are shown together, from step to step: ℓ is 1 at the
 start, and no larger as far as the run has come.
 
-*Box.* 1/S ≤ √(T/q) = r, and α′ lies between α and 1/S, as ηPS/q ≤ 1: from zero 0 ≤ α ≤ r. While ℓ ≤ 1, |ρ| ≤ 1 and
-αP ≤ 2. C falls only where αP(1−w) > 1, so w < 1/2, and then by at most ηd/(q(T−1)) · 2(2(1−w) − 1) ≤ 1 − 2w
-≤ −ln w = C: it stays ≥ 0. The box is convex in (α, C).
+*Idea.* While ℓ ≤ 1 the run stays in the box 0 ≤ α ≤ √(T/q), C ≥ 0, where in coordinates scaled by the steps the
+Hessian is at most β = (η/q)(1 + 2d/(5q)) ≤ 4/5. So ℓ falls in a step by at least (6η/(5q)) G, and G dominates ℓ²:
 
-*Curvature* there, with P′ = P(1−P) for the derivative in C: ℓ_αα = 2PS ≤ 2; |ℓ_αC| = |4αP²(1−P)(1−w) − 2P(1−P)| is at
-most 16r/27, as both terms are, for r ≥ 2, and of opposite signs; and
-ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) at most 2r/10 + 16r²/27 ≤ 7r²/10. In the scaled coordinates the
-Hessian is at most (η/q) [[1, b], [b, c]] with c = 2d/(5q) and b² ≤ c, so at most
+    G = P²ρ² + d/(T−1) (1+ρ)² m² B² ≥ κ ℓ²,   κ = d q²/(4T²(T−1+d)),
 
-    β = (η/q)(1 + 2d/(5q)) ≤ 4/5.
+so that 1/ℓ grows by k = (6η/(5q)) κ a step at least, from 1; once ℓ ≤ 1/2 by k₂ with κ₂ = dq/(16(dT + q(T−1))). Hence
 
-*Descent.* By the descent lemma ℓ falls in a step by at least
-
-    (1 − β/2)(2η/q)(g_α² + d/(T−1) g_C²) ≥ (6η/(5q)) G,   G = P²ρ² + d/(T−1) (1+ρ)² m² B².
-
-*Domination.* Where ρ ≤ −1/2, G ≥ P²/4 and ℓ ≤ 1. Where ρ ≥ −1/2, (1+ρ)² ≥ 1/4 and ℓ = B + ρm(z + ρ) ≤ |B| + 2m|ρ|,
-so that by Cauchy and Schwarz ℓ² ≤ G (4/S² + 4(T−1)/(d m²)). With S² ≥ q/T and m ≥ q/T,
-
-    G ≥ κ ℓ²,   κ = d q²/(4T²(T−1+d)),
-
-so 1/ℓ grows by k = (6η/(5q)) κ a step at least, from 1: L tends to 0, and stays below what it was.
-
-*Late.* Once ℓ ≤ 1/2, m ≥ 1/2, as ℓ ≥ 1 − m, and so P² = m²S² ≥ q/(4T). Then κ₂ = dq/(16(dT + q(T−1))) does: where
-ρ ≤ −1/2, G ≥ P²/4 ≥ q/(16T) ≥ κ₂, and elsewhere 4/S² + 4(T−1)/(d m²) ≤ 4T/q + 16(T−1)/d ≤ 1/κ₂. With
-k₂ = (6η/(5q)) κ₂, ℓ ≤ 1/2 after 1/k steps, rounded up, and ℓ ≤ 2qε/d after another d/(2qεk₂) − 2/k₂; as 2/k₂ ≥ 1
-makes good what was rounded, L_t ≤ ε for all
-
-    t ≥ 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε).
+    L_t ≤ ε for all t ≥ 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε).
 
 For ε → 0 the true number is about (T−1)/(4ηε). Nothing but q ≥ 2, T > 4q and η ≤ 4q²/(5q+2d) is used: Theorem 1's
 η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5).
-
-The clauses are the inequalities and identities between rational functions, proved for all parameters. That they make up
-the claim is argued here (the descent lemma; Cauchy and Schwarz, and |z + ρ| ≤ 2, in the domination; −ln w ≥ 1 − w; the
-induction), and the bounds are held against runs.
 
 Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us, and what is here is derived here.
 """
@@ -56,6 +32,7 @@ import sympy as sp
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     GAUSSIAN_TOKENS,
@@ -74,7 +51,7 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Source, Statement, Step, Theorem
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
 
 v, x, g = (sp.Symbol(name, nonnegative=True) for name in ("v", "x", "g"))
 rho = sp.Symbol("rho", real=True)
@@ -125,7 +102,14 @@ STATEMENT = Statement(
         *(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
     ),
     variables=(v, x, g, rho, b, c, u, y),
-    clauses=(
+    claims=(
+        replace(
+            REACHED, within=STEPS, says="L_t <= eps at a step t <= 10T^2(T-1+d)/(3dq eta) + 20(T-1+dT/q)/(3eta eps)"
+        ),
+        STAYS,
+        _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)"),
+    ),
+    steps=(
         Identity(
             "loss", 1 - 2 * scale * P + scale**2 * P * S, (1 - m) + m * rho**2, says="l = (1 - m) + m rho^2, 2qL/d"
         ),
@@ -192,8 +176,85 @@ STATEMENT = Statement(
             STEPS,
             says="1/k + d/(2 q eps k2) = 10 T^2 (T-1+d)/(3 d q eta) + 20 (T-1+dT/q)/(3 eta eps)",
         ),
-        _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)"),
     ),
+)
+ARGUMENT = (
+    Inference(
+        "range",
+        "from 0 each step of α goes towards 1/S ≤ √(T/q) and not past it: 0 ≤ α ≤ r = √(T/q)",
+        ("wang2024.lemma1", "between", "share", "scale", "zero_initialisation"),
+        "induction",
+    ),
+    Inference(
+        "excess", "while ℓ ≤ 1, that is 2qL/d, |ρ| ≤ 1 and αP = (1 + ρ) m ≤ 2", ("loss", "slope_alpha"), "substitution"
+    ),
+    Inference(
+        "C_stays_positive",
+        "while ℓ ≤ 1, C falls only where w < 1/2, and by at most 1 − 2w ≤ −ln w = C: it stays ≥ 0",
+        ("wang2024.lemma1", "slope_C", "excess", "stays_positive"),
+        "tangent of the logarithm",
+    ),
+    Inference(
+        "mixed_entry",
+        "|ℓ_αC| ≤ 16r/27 in the box: both of its terms are at most so large, and of opposite signs",
+        ("range", "C_stays_positive", "mixed", "other_mixed"),
+        "case distinction",
+    ),
+    Inference(
+        "other_entries",
+        "ℓ_αα ≤ 2 and ℓ_CC ≤ 7r²/10 in the box",
+        ("range", "C_stays_positive", "share", "bend", "turn", "mixed", "curvature_C"),
+        "substitution",
+    ),
+    Inference(
+        "largest_curvature",
+        "in coordinates that are scaled by the steps no eigenvalue of the Hessian is above β ≤ 4/5",
+        ("mixed_entry", "other_entries", "entry_C", "entry_mixed", "eigenvalue", "beta"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "falls",
+        "while ℓ ≤ 1, it falls in a step by at least (6η/(5q)) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
+        ("largest_curvature", "slope_alpha", "slope_C", "population_gradient"),
+        "descent lemma",
+    ),
+    Inference(
+        "box_and_descent",
+        "ℓ is 1 at the start: along the whole run it is at most 1, the box is kept, and each step falls so",
+        ("range", "C_stays_positive", "falls"),
+        "induction",
+    ),
+    Inference(
+        "near_the_best",
+        "where ρ ≥ −1/2, ℓ ≤ |B| + 2m|ρ| and so ℓ² ≤ G (4/S² + 4(T−1)/(d m²))",
+        ("loss", "cauchy"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "domination",
+        "G ≥ κ ℓ², κ = d q²/(4T²(T−1+d)): where ρ ≤ −1/2 as G ≥ P²/4, else by the step before",
+        ("near_the_best", "excess", "far", "near", "least_share", "scale", "box_and_descent"),
+        "case distinction",
+    ),
+    Inference(
+        "late_domination",
+        "once ℓ ≤ 1/2, m ≥ 1/2 and P² ≥ q/(4T), so that κ₂ = dq/(16(dT + q(T−1))) does for κ",
+        ("near_the_best", "loss", "late_far", "late_near", "scale", "box_and_descent"),
+        "case distinction",
+    ),
+    Inference(
+        "growth",
+        "1/ℓ grows by at least (6η/(5q)) κ a step, and by (6η/(5q)) κ₂ once ℓ ≤ 1/2",
+        ("box_and_descent", "domination", "late_domination"),
+        "substitution",
+    ),
+    Inference(
+        "reached",
+        "1/ℓ is 1 at the start, 2 after 1/k steps, rounded up, and d/(2qε) after so many more",
+        ("growth", "rounded", "steps"),
+        "telescoping",
+    ),
+    Inference("stays", "what falls at every step stays below what it was", ("box_and_descent",), "induction"),
 )
 
 
@@ -242,12 +303,13 @@ def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
 
 one_hot_descent = Theorem(
     id="wang2024.one_hot_descent",
-    title="One-hot encoding, q >= 2, T > 4q: the algebra by which the loss falls at every step, and how many reach eps",
+    title="One-hot encoding, q >= 2, T > 4q: by how many steps the loss is below eps, for good",
     source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
     statement=STATEMENT,
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
     values={"steps_at_most": STEPS, "largest_step_size": LARGEST_STEP},
     derivation=derivation,
+    proofs={"reached": SLOW, "stays": NEVER_INCREASES},
     canaries=(
         _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(x / (1 + x) ** 3, sp.Rational(1, 10)))),
         _canary("P^2/40 for P^2/4", replace(FAR, relation=sp.Le(DOMINATION, P**2 / 40))),
@@ -259,5 +321,5 @@ one_hot_descent = Theorem(
         _canary("beta below 1/2", replace(BETA_AT_MOST, relation=sp.Le(BETA, sp.Rational(1, 2)))),
     ),
     proof_uses=("wang2024.lemma1",),
-    steps=tuple(clause.label for clause in STATEMENT.clauses),
+    argument=ARGUMENT,
 )

@@ -181,7 +181,7 @@ STATEMENT = Statement(
     hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(alpha, C, p_k, d, eta),
     definitions=DEFINITIONS,
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 
@@ -250,7 +250,7 @@ _canary = partial(with_changes, STATEMENT)
 
 lemma1 = Theorem(
     id="wang2024.lemma1",
-    title="Gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)); its recursion and loss",
+    title="On V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)) the gradient stays within the set; the recursion and the loss",
     source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
     statement=STATEMENT,
     example={"T": 200, "q": 3},

@@ -84,7 +84,7 @@ STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, SHARE, ATTEND),
     domain=(sp.Lt(q, T),),
     hypotheses=HYPOTHESES,
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 
@@ -114,7 +114,7 @@ def derivation() -> Derivation:
 
 def _canary(label: str, clause: str, relation: sp.core.relational.Relational) -> Canary:
     clauses = tuple(replace(c, relation=relation) if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, clauses=clauses), clause)
+    return Canary(label, replace(STATEMENT, claims=clauses), clause)
 
 
 separation = Theorem(

@@ -87,7 +87,7 @@ STATEMENT = Statement(
     domain=(sp.Lt(q, T),),
     hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, POPULATION_GRADIENT),
     variables=(alpha, C),
-    clauses=CLAUSES,
+    claims=CLAUSES,
 )
 
 

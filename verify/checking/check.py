@@ -14,7 +14,7 @@ from verify.checking.decide import Decider
 from verify.checking.least_values import least
 from verify.checking.loading import load_theorem
 from verify.checking.reported_values import ClauseValue, ValueLargest, ValueLeast, ValueOver, ValueWhere
-from verify.checking.standing import shipped_proofs, standing
+from verify.checking.standing import carried, shipped_proofs, standing
 from verify.checking.theorem import Theorem
 from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
@@ -24,7 +24,7 @@ from verify.evaluation.iteration import Progress
 from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
 from verify.language.statement import Hypothesis
-from verify.outcomes import CheckResult, ClauseResult, Enclosure, HypothesisResult, scope
+from verify.outcomes import CheckResult, ClauseResult, Enclosure, Evidence, HypothesisResult, scope
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
@@ -98,7 +98,7 @@ def check(
             late=late,
         )
         decider = Decider(statement, context)
-        clauses = decider.claim()
+        clauses = decider.clauses()
         results = {clause.label: clause for clause in clauses}
         values, without, rechecked = dict[str, Any](), dict[str, str](), dict[str, bool]()
         for name, value in theorem.values.items():
@@ -107,6 +107,8 @@ def check(
                 values[name], rechecked[name] = ended(late, _reported, asked, results, decider)
             except (UndefinedError, UndecidedError, OutOfTimeError) as error:
                 values[name], without[name] = None, str(error)
+        proved = {clause.label for clause in clauses if clause.evidence is Evidence.PROVED}
+        by_clause, for_all = carried(theorem, proved)
         confirmed, doubt = decider.scope() if in_scope else (None, "")
         return CheckResult(
             theorem=theorem.id,
@@ -119,7 +121,9 @@ def check(
             seconds=time.monotonic() - started,
             digits=digits,
             interrupted=context.interrupted,
-            rests_on={name: standing(load_theorem(name)).evidence for name in theorem.proof_uses},
+            for_all=for_all,
+            carried=by_clause,
+            rests_on={name: standing(load_theorem(name)).for_all for name in theorem.proof_uses},
             without=without,
             rechecked=rechecked,
             scope_confirmed=confirmed,

@@ -47,7 +47,8 @@ class Decider:
     def __init__(self, statement: Statement, context: Context) -> None:
         self.statement, self.context = statement, context
         self._text = statement.canonical()
-        self._claim = tuple(json.loads(self._text)["claim"])
+        data = json.loads(self._text)
+        self._clauses = (*data["claims"], *data["steps"])
         self._instance = {name: written(value) for name, value in context.instance.items()}
 
     @cached_property
@@ -55,13 +56,14 @@ class Decider:
         """The statement at the instance, as the re-checker reads it."""
         return Instance(self._text, self._instance, self.context.work)
 
-    def claim(self) -> tuple[ClauseResult, ...]:
-        """Decide all clauses of the statement."""
-        return tuple(self.clause(place) for place in range(len(self._claim)))
+    def clauses(self) -> tuple[ClauseResult, ...]:
+        """Decide all clauses of the statement, its claims and then its steps."""
+        return tuple(self.clause(place) for place in range(len(self._clauses)))
 
     def clause(self, place: int) -> ClauseResult:
         """Decide a clause of the statement, by its place."""
-        return self._decided(self.context.statement.clauses[place], self._claim[place])
+        clause = self.context.statement.clauses[place]
+        return replace(self._decided(clause, self._clauses[place]), role=self.statement.role(clause.label))
 
     def decide(self, clause: Clause) -> ClauseResult:
         """Decide a clause that is none of the statement's, in its parameters and definitions."""

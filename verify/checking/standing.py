@@ -1,12 +1,12 @@
-"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked.
+"""The evidence graph: what each theorem is known by, from shipped certificates that are re-checked, and its argument.
 
-A package ships the certificate of a theorem's example as `certificates/ID.json`. A theorem's own
-evidence is that of its weakest clause there; its standing is no stronger than that of the weakest
-theorem which its proof uses, down to the leaves.
+A package ships the certificate of a theorem's example as `certificates/ID.json`. A claim that it proves is proved; one
+that an argument concludes from what is proved is argued. A theorem is carried by no more than its weakest claim is, and
+the weakest theorem which its proof uses, down to the leaves.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,8 @@ from verify.checking.loading import load_theorem
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
-from verify.outcomes import Evidence
-from verify.rechecker import Accepted, Rejected, Unreadable, is_for_all, recheck_file
+from verify.outcomes import Carried, Evidence, ForAll
+from verify.rechecker import IN_WORDS, Accepted, Rejected, Unreadable, is_for_all, recheck_file
 
 DIGESTS = "statement_digests.json"
 """Where a package says which statement each of its theorems has."""
@@ -25,10 +25,23 @@ DIGESTS = "statement_digests.json"
 
 @dataclass(frozen=True)
 class Standing:
-    """What a theorem is known by: its own evidence, and that with all its proof rests on; `why` says why it is None."""
+    """What a theorem is known by.
+
+    Parameters
+    ----------
+    clauses
+        What carries each clause for all parameters, by label.
+    for_all
+        What carries its claims, and what its proof uses.
+    evidence
+        The weakest evidence of its claims at its example; None where one is in words, or there is no certificate.
+    why
+        Why there is no certificate.
+    """
 
     theorem: str
-    own: Evidence | None
+    clauses: Mapping[str, Carried]
+    for_all: Carried
     evidence: Evidence | None
     why: str = ""
 
@@ -108,42 +121,110 @@ def standing(
     certificate: Callable[[str], Accepted | str] = rechecked,
     load: Callable[[str], Theorem] = load_theorem,
 ) -> Standing:
-    """Return a theorem's standing: its certificate's evidence, lowered to that of the weakest that its proof uses."""
-    known: dict[str, Standing | None] = {}
-
-    def known_by(used: Theorem) -> Standing:
-        # None stands for one that is being looked at: what uses it is part of a circle, and stands on nothing.
-        if used.id not in known:
-            known[used.id] = None
-            known[used.id] = _standing(used, certificate, load, known_by)
-        return known[used.id] or Standing(used.id, None, None, "its proof uses itself")
-
-    return known_by(theorem)
+    """Return a theorem's standing, from the certificate of its example and from its argument."""
+    return _Standings(certificate, load).of(theorem)
 
 
-def _standing(
-    theorem: Theorem,
-    certificate: Callable[[str], Accepted | str],
-    load: Callable[[str], Theorem],
-    known_by: Callable[[Theorem], Standing],
-) -> Standing:
-    accepted = certificate(theorem.id)
-    if isinstance(accepted, str):
-        return Standing(theorem.id, None, None, accepted)
-    if (accepted.theorem, accepted.statement_digest) != (theorem.id, theorem.statement.digest):
-        return Standing(theorem.id, None, None, "the certificate is of another statement")
-    if sorted(name for name, _ in accepted.uses) != sorted(theorem.proof_uses):
-        return Standing(theorem.id, None, None, "the certificate was made with a proof that uses other theorems")
-    if not (accepted.in_scope and all(outcome == "verified" for _, outcome, _, _ in accepted.clauses)):
-        return Standing(theorem.id, None, None, "the certificate does not verify the theorem")
-    own = Evidence.weakest([Evidence(evidence) for _, _, evidence, _ in accepted.clauses])
-    lowered, made_with = own, dict(accepted.uses)
-    for name in theorem.proof_uses:
-        used = load(name)
-        if made_with.get(name) != used.statement.digest:
-            return Standing(theorem.id, own, None, f"the certificate was made with another statement of {name}")
-        below = known_by(used)
-        if below.evidence is None:
-            return Standing(theorem.id, own, None, f"its proof uses {name}: {below.why}")
-        lowered = Evidence.weakest([lowered, below.evidence])
-    return Standing(theorem.id, own, lowered)
+def carried(theorem: Theorem, proved: Collection[str]) -> tuple[Mapping[str, Carried], Carried]:
+    """Return what carries each clause of a theorem for all parameters, and what its claims, where some are proved.
+
+    A clause that the certificate of its package proves, and that is not among these, counts as well.
+    """
+    standings = _Standings(rechecked, load_theorem)
+    if any(label not in proved for label in shipped_proofs(theorem)):
+        accepted = standings.accepted(theorem)
+        proved = {*proved, *(() if isinstance(accepted, str) else _proved_by(accepted))}
+    return standings.carried(theorem, proved)
+
+
+def argued_without(theorem: Theorem, label: str, proved: Collection[str]) -> Carried | None:
+    """Return what carries every claim where one hypothesis is not used, and some clauses are proved without it.
+
+    None where a claim is open then.
+    """
+    _, for_all = _Standings(rechecked, load_theorem).carried(theorem, proved, without=label)
+    return None if for_all.standing is ForAll.OPEN else for_all
+
+
+def _proved_by(accepted: Accepted) -> set[str]:
+    return {clause.label for clause in accepted.clauses if clause.evidence == Evidence.PROVED}
+
+
+class _Standings:
+    """The standings of theorems, each found once; one that is asked for while it is looked at stands on itself."""
+
+    def __init__(self, certificate: Callable[[str], Accepted | str], load: Callable[[str], Theorem]) -> None:
+        self.certificate, self.load = certificate, load
+        self.known: dict[str, Standing | None] = {}
+
+    def of(self, theorem: Theorem) -> Standing:
+        """Return a theorem's standing."""
+        if theorem.id not in self.known:
+            self.known[theorem.id] = None
+            self.known[theorem.id] = self._found(theorem)
+        return self.known[theorem.id] or _without(theorem, "its proof uses itself")
+
+    def accepted(self, theorem: Theorem) -> Accepted | str:
+        """Return the accepted certificate of a theorem, or why there is none."""
+        accepted = self.certificate(theorem.id)
+        if isinstance(accepted, str):
+            return accepted
+        if (accepted.theorem, accepted.statement_digest) != (theorem.id, theorem.statement.digest):
+            return "the certificate is of another statement"
+        if sorted(name for name, _ in accepted.uses) != sorted(theorem.proof_uses):
+            return "the certificate was made with a proof that uses other theorems"
+        shown = (clause.outcome == "verified" or clause.kind == IN_WORDS for clause in accepted.clauses)
+        if not (accepted.in_scope and all(shown)):
+            return "the certificate does not verify the theorem"
+        for name, digest in accepted.uses:
+            if self.load(name).statement.digest != digest:
+                return f"the certificate was made with another statement of {name}"
+        return accepted
+
+    def _found(self, theorem: Theorem) -> Standing:
+        accepted = self.accepted(theorem)
+        if isinstance(accepted, str):
+            return _without(theorem, accepted)
+        clauses, for_all = self.carried(theorem, _proved_by(accepted))
+        evidence = [claim.evidence for claim in accepted.claims]
+        known = [Evidence(each) for each in evidence if each is not None]
+        return Standing(theorem.id, clauses, for_all, Evidence.weakest(known) if len(known) == len(evidence) else None)
+
+    def carried(
+        self, theorem: Theorem, proved: Collection[str], without: str = ""
+    ) -> tuple[Mapping[str, Carried], Carried]:
+        """Return what carries each clause for all parameters, some of which are proved, and what carries the claims.
+
+        `without` is a hypothesis that may not be used.
+        """
+        known: dict[str, Carried] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
+        if without:
+            known[without] = Carried(ForAll.OPEN, why=f"{without} is left out")
+        for clause in theorem.statement.clauses:
+            open_ = Carried(ForAll.OPEN, why=f"{clause.label} is open")
+            known[clause.label] = _PROVED if clause.label in proved else open_
+        for inference in theorem.argument:
+            used = Carried.by_all(known.get(label) or self._elsewhere(label) for label in inference.uses)
+            if used.standing is not ForAll.OPEN:
+                used = Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:{inference.label}"})
+            # A claim that is proved by itself needs no argument.
+            if known.get(inference.label) is not _PROVED:
+                known[inference.label] = used
+        clauses = {clause.label: known[clause.label] for clause in theorem.statement.clauses}
+        below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
+        return clauses, Carried.by_all([*(clauses[claim.label] for claim in theorem.statement.claims), *below])
+
+    def _elsewhere(self, used: str) -> Carried:
+        """Return what carries another theorem's claims, or one of them."""
+        name, _, label = used.partition(":")
+        below = self.of(self.load(name))
+        return below.clauses.get(label, Carried(ForAll.OPEN, why=f"{used} is no claim")) if label else below.for_all
+
+
+_PROVED = Carried(ForAll.PROVED)
+
+
+def _without(theorem: Theorem, why: str) -> Standing:
+    """Return the standing of a theorem without a certificate."""
+    clauses = {clause.label: Carried(ForAll.OPEN, why=why) for clause in theorem.statement.clauses}
+    return Standing(theorem.id, clauses, Carried(ForAll.OPEN, why=f"{theorem.id}: {why}"), None, why)

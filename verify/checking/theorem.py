@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from verify.checking.argument import Inference, refuse_bad_argument
 from verify.checking.derivation import Derivation
 from verify.checking.reported_values import Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
@@ -66,8 +67,9 @@ class Theorem:
         For the label of a clause that is an inequality, what its bound is held against.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
-    steps
-        Labels of clauses that are steps of a proof, whose claim no clause states: no hypothesis is redundant by them.
+    argument
+        The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
+        is proved by itself needs none.
     boundaries
         By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
         line beside those of this theorem's own hypotheses. No part of what is claimed.
@@ -86,13 +88,17 @@ class Theorem:
     statement_uses: tuple[str, ...] = ()
     proof_uses: tuple[str, ...] = ()
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
-    steps: tuple[str, ...] = ()
+    argument: tuple[Inference, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "argument", tuple(self.argument))
         for value in self.values.values():
             for expression in expressions_of(value):
                 self.statement.refuse_bound(expression)
         self._names_agree()
+        # A variant has lost parts that its argument would use: see `variant`.
+        if self.argument:
+            refuse_bad_argument(self.argument, self.statement, self.proof_uses)
 
     def _names_agree(self) -> None:
         clauses = {clause.label: clause for clause in self.statement.clauses}
@@ -105,8 +111,6 @@ class Theorem:
                 raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
             if isinstance(value, ValueLeast):
                 self._least_agrees(name, value)
-        if unknown := [label for label in self.steps if label not in clauses]:
-            raise TheoremError(f"steps: {unknown[0]} is the label of no clause")
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
@@ -152,7 +156,5 @@ class Theorem:
         return derivation
 
     def variant(self, statement: Statement) -> "Theorem":
-        """Return the same theorem with another statement, under the same proof data."""
-        labels = {clause.label for clause in statement.clauses}
-        steps = tuple(label for label in self.steps if label in labels)
-        return replace(self, statement=statement, bounds={}, steps=steps)
+        """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
+        return replace(self, statement=statement, bounds={}, argument=())

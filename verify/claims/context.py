@@ -130,6 +130,10 @@ class Context:
             self.interrupt()
         return self.passages[key]
 
+    def tube(self, dynamics: Dynamics) -> Tube | None:
+        """Return the theorem's tube for a recursion, None for none."""
+        return next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
+
     def run(self, dynamics: Dynamics, level: Fraction) -> "Passage | Cycle | Horizon":
         """Return the first passage of the level, a cycle by which it is never reached, or a tube that encloses it."""
         first = self.passage(dynamics, level, _LOOK_FOR_CYCLE)
@@ -142,7 +146,7 @@ class Context:
             until = self.iterate_until or self.deadline
             try:
                 self.passages[key] = avoids(dynamics, level, self.instance, deadline=until)
-                tube = next((p for p in self.proofs.values() if isinstance(p, Tube) and p.slow in dynamics.state), None)
+                tube = self.tube(dynamics)
                 if tube is not None and self.passages[key] is None:
                     # Half the time is left for the run itself.
                     half = (time.monotonic() + until) / 2

@@ -82,7 +82,7 @@ class Reaches:
                 witness = {**context.instance, "within": last}
                 detail = "the bound is negative"
                 return ClauseResult.refuted(self, above_proof(None, -1), detail=detail, witness=witness)
-        passage = context.run(dynamics, level) if last is None else context.passage(dynamics, level, last)
+        passage = _followed(context, dynamics, level, last)
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
         if isinstance(passage, Horizon):
@@ -153,6 +153,20 @@ class Reaches:
         if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3
         return 1 / (1 + math.log1p(max(0.0, -_relative(level, smallest)))) if math.isfinite(smallest) else 1.0
+
+
+def _followed(context: Context, dynamics: Dynamics, level: Fraction, last: int | None) -> "Passage | Cycle | Horizon":
+    """Return the run to its first step at or below a level, by a last step where there is one."""
+    if last is None:
+        return context.run(dynamics, level)
+    if context.tube(dynamics) is not None:
+        # It leads farther than a run can be followed.
+        far = context.run(dynamics, level)
+        if isinstance(far, Horizon) and far.steps[1] <= last:
+            return far
+        if isinstance(far, Passage) and far.reached and far.step <= last:
+            return far
+    return context.passage(dynamics, level, last)
 
 
 @dataclass(frozen=True)

@@ -159,14 +159,14 @@ def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any
 
 
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
-    """Return whether the hypothesis holds, with its slack; structural ones hold unless they are varied.
+    """Return whether the hypothesis holds, with its slack; structural ones are assumed, unless they are varied.
 
     What has no value does not hold; None where the sign of the slack is not decided.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
         first = word is None or instance.get(word.name, word.words[0]) == word.words[0]
-        return hypothesis_result(hypothesis, holds=first)
+        return hypothesis_result(hypothesis, holds=first, assumed=word is None)
     needs = tuple(name for name in symbols_by_name(hypothesis.relation) if name not in instance)
     if needs:
         return hypothesis_result(hypothesis, holds=None, needs=needs)

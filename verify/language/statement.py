@@ -1,11 +1,11 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""Statements as data: parameters, labelled hypotheses, definitions and a claim of labelled clauses."""
+"""Statements as data: parameters, labelled hypotheses, definitions, what is claimed, and the steps of its proof."""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Protocol
 
@@ -32,7 +32,7 @@ from verify.language.parameters import Instance, Parameter
 
 
 class ClauseData(Protocol):
-    """One labelled clause of a claim, as data.
+    """One labelled clause, as data: a claim or a step, by where it stands in its statement.
 
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
@@ -119,34 +119,56 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Statement:
-    """Parameters, hypotheses, definitions and claim.
+    """Parameters, hypotheses, definitions, claims and steps.
 
-    `variables` are symbols that the claim quantifies over beside the parameters (`for all α, C`);
+    `claims` are what the result asserts, `steps` what its proof shows on the way: which is which is part of the digest.
+    `variables` are symbols that a clause quantifies over beside the parameters (`for all α, C`);
     `domain` are relations without which the parameters mean nothing (`q <= T`): an instance
     that breaks one is an input error, not an instance out of scope. `definitions` name
     expressions, each in terms of the parameters, the variables and earlier definitions.
     """
 
     parameters: tuple[Parameter, ...]
-    clauses: tuple[ClauseData, ...]
+    claims: tuple[ClauseData, ...]
     hypotheses: tuple[Hypothesis, ...] = ()
     domain: tuple[sp.core.relational.Relational, ...] = ()
     variables: tuple[sp.Symbol, ...] = ()
     definitions: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    steps: tuple[ClauseData, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.clauses:
-            raise TheoremError("a statement needs at least one clause")
+        if not self.claims:
+            raise TheoremError("a statement needs at least one claim")
         _refuse_ill_typed(self)
         object.__setattr__(self, "definitions", Frozen(self.definitions))
-        for part in ("parameters", "clauses", "hypotheses"):
+        for part in ("parameters", "claims", "steps", "hypotheses"):
             object.__setattr__(self, part, frozen(getattr(self, part)))
         _refuse_named_twice(self)
         _refuse_unknown_names(self)
         _refuse_misused_symbols(self)
         _refuse_misused_words(self)
         _refuse_circular_defaults(self)
-        self._data()
+        for step in self._data()["steps"]:
+            if step.get("kind") == "in_words":
+                raise TheoremError(f"step {step['label']}: a step is shown; what is only said belongs into an argument")
+
+    @property
+    def clauses(self) -> tuple[ClauseData, ...]:
+        """Claims, then steps."""
+        return (*self.claims, *self.steps)
+
+    def role(self, label: str) -> str:
+        """Return what the clause of a label is, `claim` or `step`."""
+        return "step" if any(step.label == label for step in self.steps) else "claim"
+
+    def with_clauses(self, change: Callable[[ClauseData], ClauseData | None]) -> "Statement":
+        """Return the statement with each clause changed, in its role; without those of which nothing is left."""
+        claims, steps = (tuple(new for old in part if (new := change(old))) for part in (self.claims, self.steps))
+        return replace(self, claims=claims, steps=steps)
+
+    def alone(self, *clauses: ClauseData) -> "Statement":
+        """Return the statement that claims these clauses and nothing else."""
+        return replace(self, claims=clauses, steps=())
 
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
@@ -200,14 +222,15 @@ class Statement:
         # An expression's data are kept for the next statement with it: a copy for whoever changes his.
         return deepcopy(self._data())
 
-    def _data(self) -> dict[str, object]:
+    def _data(self) -> dict[str, Any]:
         return {
             "parameters": [_parameter_data(parameter) for parameter in self.parameters],
             "variables": [to_data(variable) for variable in self.variables],
             "domain": [to_data(relation) for relation in self.domain],
             "hypotheses": [hypothesis.to_data() for hypothesis in self.hypotheses],
             "definitions": [[to_data(name), to_data(value)] for name, value in self.definitions.items()],
-            "claim": [clause.to_data() for clause in self.clauses],
+            "claims": [clause.to_data() for clause in self.claims],
+            "steps": [clause.to_data() for clause in self.steps],
         }
 
     @cached_property
@@ -254,7 +277,8 @@ def _refuse_ill_typed(statement: Statement) -> None:
         ("a parameter", statement.parameters, lambda item: isinstance(item, Parameter)),
         ("a hypothesis", statement.hypotheses, lambda item: isinstance(item, Hypothesis)),
         ("a relation of the domain", statement.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
-        ("a clause", statement.clauses, lambda item: not _lacking(item)),
+        ("a clause", statement.claims, lambda item: not _lacking(item)),
+        ("a clause", statement.steps, lambda item: not _lacking(item)),
     ):
         if not isinstance(items, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flint import arb, ctx
 
-from .clauses import KINDS, check_clause, is_for_all, shown_of
+from .clauses import IN_WORDS, KINDS, Shown, check_clause, is_for_all, shown_of
 from .given import Given
 from .kinds.relations import enclose
 from .reading import (
@@ -37,10 +37,10 @@ from .reading import (
     string,
 )
 
-__all__ = ["KINDS", "Accepted", "Instance", "Rejected", "Unreadable", "Verdict"]
+__all__ = ["IN_WORDS", "KINDS", "Accepted", "Instance", "Rejected", "Shown", "Unreadable", "Verdict"]
 __all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
-FORMAT, VERSION = "lemmascope-certificate", 1
+FORMAT, VERSION = "lemmascope-certificate", 2
 _KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -55,8 +55,8 @@ class Accepted:
         Which statement (by its digest; the id is what the file calls it), at which instance, as written.
     in_scope
         Whether all hypotheses hold there.
-    clauses
-        Label, outcome, evidence and kind of proof of each clause of the claim.
+    claims, steps
+        Label, outcome, evidence and kind of proof of each claim and of each step.
     uses
         Ids and digests of what the proof rests on; checked for their form, and against the pins.
     pinned
@@ -67,15 +67,26 @@ class Accepted:
     statement_digest: str
     instance: Mapping[str, Data]
     in_scope: bool
-    clauses: tuple[tuple[str, str, str, str], ...]
+    claims: tuple[Shown, ...]
+    steps: tuple[Shown, ...]
     uses: tuple[tuple[str, str], ...]
     pinned: bool = False
 
+    @property
+    def clauses(self) -> tuple[Shown, ...]:
+        """Claims, then steps."""
+        return (*self.claims, *self.steps)
+
     def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify recheck --json`."""
-        clauses = [dict(zip(("label", "outcome", "evidence", "kind"), clause, strict=True)) for clause in self.clauses]
-        uses = [{"theorem": name, "statement_digest": digest} for name, digest in self.uses]
-        return {**vars(self), "instance": dict(self.instance), "clauses": clauses, "uses": uses}
+        plain = ("theorem", "statement_digest", "pinned", "in_scope")
+        parts = (("claim", self.claims), ("step", self.steps))
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "instance": dict(self.instance),
+            "clauses": [{**clause._asdict(), "role": role} for role, part in parts for clause in part],
+            "uses": [{"theorem": name, "statement_digest": digest} for name, digest in self.uses],
+        }
 
 
 def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None) -> Accepted:
@@ -95,7 +106,8 @@ def recheck_text(text: bytes, pins: Mapping[str, str] | None = None) -> Accepted
     if type(data) is not dict or data.get("format") != FORMAT:
         raise Unreadable(f"the file is no {FORMAT}")
     if type(data.get("version")) is not int or data["version"] != VERSION:
-        raise Unreadable(f"version: {shown(data.get('version'))} is not {VERSION}, the one known here")
+        now = f"is not {VERSION}, the one known here: write the certificate anew (`verify check --certificate`)"
+        raise Unreadable(f"version: {shown(data.get('version'))} {now}")
     try:
         return _checked(data, pins or {})
     except RecursionError:
@@ -145,7 +157,7 @@ class Instance:
         try:
             read, shows = items(parse(json.dumps([clause, stated]).encode()), "clause", 2)
             shows = entries(shows, "clause", "label outcome proof", ("evidence",))
-            return Verdict(shown_of(given, read, shows, "clause")[2])
+            return Verdict(shown_of(given, read, shows, "clause").evidence)
         except (Rejected, Unreadable, RecursionError) as error:
             return _refusal(error)
 
@@ -197,13 +209,18 @@ def _checked(data: dict[str, Data], pins: Mapping[str, str]) -> Accepted:
     in_scope = given.in_scope
     if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
-    clauses = items(data["clauses"], "clauses", len(given.claim))
-    pairs = enumerate(zip(given.claim, clauses, strict=True))
-    shows = tuple(check_clause(given, clause, stated, f"clauses[{i}]") for i, (clause, stated) in pairs)
-    labels = [label for label, *_ in shows]
-    if not labels or len(set(labels)) != len(labels):
-        raise Rejected("statement.claim: has no clause, or two of one label")
-    return Accepted(theorem, stated, given.instance, in_scope, shows, tuple(uses), theorem in pins)
+    written = [*given.claims, *given.steps]
+    clauses = items(data["clauses"], "clauses", len(written))
+    shows = tuple(
+        check_clause(given, clause, stated, f"clauses[{i}]")
+        for i, (clause, stated) in enumerate(zip(written, clauses, strict=True))
+    )
+    if not given.claims:
+        raise Rejected("statement.claims: is empty")
+    if len({clause.label for clause in shows}) != len(shows):
+        raise Rejected("statement: has two clauses of one label")
+    claims, steps = shows[: len(given.claims)], shows[len(given.claims) :]
+    return Accepted(theorem, stated, given.instance, in_scope, claims, steps, tuple(uses), theorem in pins)
 
 
 def _id(value: Data, where: str) -> str:

@@ -3,12 +3,22 @@
 A new kind of clause is a line in the first; each kind of proof that is for it a line in the second.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .given import Given
 from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, stationary, tubes
 from .reading import Data, Rejected, Unknown, entries, shown, string
+
+
+class Shown(NamedTuple):
+    """What is accepted of one clause: its outcome, by which evidence (None for none), by which kind of proof."""
+
+    label: str
+    outcome: str
+    evidence: str | None
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,10 @@ CLAUSES = {
     "root": ClauseKind("equations unknowns centre radius"),
     "residual": ClauseKind("factors moment index shift scale", ("minimum",)),
     "stationary": ClauseKind("layers variable moment index unknowns minimum dynamics", ("near", "radius")),
+    "in_words": ClauseKind(""),
 }
+IN_WORDS = "in_words"
+"""The kind of a clause that says in words what the language cannot: no proof shows it here."""
 _HOLDS, _FAILS = ("verified",), ("refuted",)
 _EITHER = (*_HOLDS, *_FAILS)
 _RUN, _SET, _SLACKS = "bits checkpoints", "centre radius", "shifts relations"
@@ -83,20 +96,33 @@ def is_for_all(proof: Data) -> bool:
     return KINDS[name].for_all and proof.get("scope", "all") == "all"
 
 
-def check_clause(given: Given, clause: Data, stated: Data, where: str) -> tuple[str, str, str, str]:
-    """Check one clause of the claim against what a certificate states of it: label, outcome, evidence and proof.
+def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
+    """Check one clause of the statement against what a certificate states of it.
 
     Raises Rejected where the proof does not show what is stated, or is not read here.
     """
     stated = entries(stated, where, "label outcome evidence proof")
+    if type(clause) is dict and clause.get("kind") == IN_WORDS:
+        label = _label(clause, stated, where, "")
+        if (stated["outcome"], stated["evidence"], stated["proof"]) != ("inconclusive", None, None):
+            raise Rejected(f"{where}: what is said in words is not shown here")
+        return Shown(label, "inconclusive", None, IN_WORDS)
     evidence = string(stated["evidence"], f"{where}.evidence", ("proved", "certified"))
     return shown_of(given, clause, stated, where, evidence)
 
 
-def shown_of(
-    given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None
-) -> tuple[str, str, str, str]:
-    """Check the proof of a clause; return label, outcome, the evidence that it gives (`claimed`, if any), its kind.
+def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys: str, more: Sequence[str] = ()) -> str:
+    """Return a clause's label. Raises Rejected where the clause has other keys, or the label is not the stated one."""
+    entries(clause, where, f"kind label says {keys}", more)
+    string(clause["says"], f"{where}.says")
+    label = string(clause["label"], f"{where}.label")
+    if string(stated["label"], f"{where}.label") != label:
+        raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
+    return label
+
+
+def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str, claimed: str | None = None) -> Shown:
+    """Check the proof of a clause; the evidence is that which it gives, and `claimed`, if that is not None.
 
     Raises Rejected as `check_clause` does.
     """
@@ -105,11 +131,7 @@ def shown_of(
     if (said := string(clause.get("kind"), f"{where}.kind")) not in CLAUSES:
         raise Unknown(f"{where}.kind: {shown(said)} is no kind of clause that this program knows")
     form = CLAUSES[said]
-    entries(clause, where, f"kind label says {form.keys}", form.more)
-    string(clause["says"], f"{where}.says")
-    label = string(clause["label"], f"{where}.label")
-    if string(stated["label"], f"{where}.label") != label:
-        raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
+    label = _label(clause, stated, where, form.keys, form.more)
     outcome = string(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))
     proof, inside = stated["proof"], f"{where}.proof"
     if type(proof) is not dict or "kind" not in proof:
@@ -130,4 +152,4 @@ def shown_of(
     holds = kind.check(given, clause, proof, inside)
     if holds is not None and holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the margin says otherwise")
-    return label, outcome, evidence, name
+    return Shown(label, outcome, evidence, name)

@@ -85,8 +85,8 @@ class Given:
 
         Raises Rejected where the statement is not read, or the instance is none of it.
         """
-        statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claim")
-        parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claim")]
+        statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claims steps")
+        parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claims", "steps")]
         for rest in _headed(parts, "Primitive") if strict else ():
             known_primitive(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
@@ -129,7 +129,7 @@ class Given:
         labelled = [entry for entry in hypotheses if type(entry) is dict]
         self._fixed = [entry["varies"] for entry in labelled if "varies" in entry]
         self._statement = statement
-        self.claim = items(statement["claim"], "claim")
+        self.claims, self.steps = (items(statement[part], part) for part in ("claims", "steps"))
         if len({str(entry["label"]) for entry in labelled}) != len(labelled):
             raise Rejected("hypotheses: a label occurs twice")
 

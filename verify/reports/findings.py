@@ -39,8 +39,10 @@ class Finding:
 
     Parameters
     ----------
-    id, paper, title, text
-        `paper.name`; the paper; the finding in one line, and in a few sentences.
+    id, paper, title
+        `paper.name`; the paper; the finding in one line.
+    summary, text
+        One plain sentence: what the paper says, what is so, how sure. Then the details.
     command
         The one `verify …` command that reproduces it.
     expect
@@ -53,6 +55,7 @@ class Finding:
     id: str
     paper: Paper
     title: str
+    summary: str
     text: str
     command: str
     expect: Mapping[str, Expected]
@@ -62,6 +65,8 @@ class Finding:
         words = shlex.split(self.command)
         if len(words) < 2 or words[0] != "verify" or "--json" in words:
             raise TheoremError(f"finding {self.id}: the command must be `verify …`, without --json")
+        if not self.summary.strip().endswith(".") or "\n" in self.summary:
+            raise TheoremError(f"finding {self.id}: its summary is one sentence, on one line")
         if not self.expect or not self.rests_on:
             raise TheoremError(f"finding {self.id}: needs expected values and what it rests on")
         for path, expected in self.expect.items():
@@ -100,12 +105,25 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
     yield "command and compares what it reports."
     for paper, group in groupby(findings, key=lambda finding: finding.paper):
         yield from ("", f"## {paper.key}", "", f"{paper.citation}, arXiv {paper.arxiv}")
-        for finding in group:
-            yield from ("", f"### {finding.heading}", "", f"`{finding.id}`", "", finding.text)
+        of_paper = list(group)
+        premises = list(dict.fromkeys(premise for finding in of_paper for premise in finding.rests_on))
+        for finding in of_paper:
+            yield from (
+                "",
+                f"### {finding.heading}",
+                "",
+                f"`{finding.id}`",
+                "",
+                f"**{finding.summary}**",
+                "",
+                finding.text,
+            )
             yield from ("", "```", finding.command, "```", "", "What it reports:", "")
             yield from (f"- `{path}`: {shown(expected)}" for path, expected in finding.expect.items())
-            yield from ("", "What this rests on:", "")
-            yield from (f"- {premise.text} ({premise.provenance})" for premise in finding.rests_on)
+            used = ", ".join(str(premises.index(premise) + 1) for premise in finding.rests_on)
+            yield from ("", f"Rests on premise{'s' if len(finding.rests_on) > 1 else ''} {used} of {paper.key}.")
+        yield from ("", f"### What the findings of {paper.key} rest on", "")
+        yield from (f"{i}. {premise.text} ({premise.provenance})" for i, premise in enumerate(premises, 1))
 
 
 def load_finding(reference: str) -> Finding:

@@ -28,7 +28,9 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
         checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
         instances = f"{_count(len(plain), 'instance')}{extra}"
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}, {spent:.1f} s"
+        said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
+        for_all = f"; for all: {rows[0]['for_all']}"
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
     for name, rows in _grouped(comparisons):
         outcome = _first(_WORST, (row["outcome"] for row in rows))
         instances = sum(row["instances"] for row in rows)
@@ -47,6 +49,7 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
         yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
     yield from _mutants(mutants)
+    yield from dict.fromkeys(entry["text"] for entry in entries if entry["kind"] == "standings")
     yield from _coverage(theorems)
     yield f"{seconds:.0f} s in all"
 

@@ -8,11 +8,12 @@ proved, or with the hypothesis itself as the clause, proved.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.checking.registry import package_folder, package_of
+from verify.checking.standing import argued_without
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
@@ -87,6 +88,9 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     if row["status"] == "undecided":
         return ""
     path = certificate_path(theorem.id, row["label"])
+    if row["status"] == "redundant" and argued_without(theorem, row["label"], ()):
+        # What other theorems show.
+        return ""
     if not path.is_file():
         return "no certificate is shipped"
     try:
@@ -96,16 +100,23 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     statement = without(theorem.statement, [row["label"]])
     hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
     if row["status"] == "redundant":
-        claims = [statement.clauses]
-        claims += [(Inequality(hypothesis.label, hypothesis.relation),)] if hypothesis.relation is not None else []
-        if accepted.statement_digest not in {replace(statement, clauses=claim).digest for claim in claims}:
+        if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
+            return "the certificate proves less"
+        labels = {clause.label for clause in accepted.clauses}
+        proved = tuple(clause for clause in statement.clauses if clause.label in labels)
+        relation = hypothesis.relation
+        implied = None if relation is None else statement.alone(Inequality(hypothesis.label, relation))
+        if implied is not None and accepted.statement_digest == implied.digest:
+            return ""
+        if not proved or accepted.statement_digest != statement.alone(*proved).digest:
             return "the certificate is of another statement"
-        proved = all((outcome, evidence) == ("verified", "proved") for _, outcome, evidence, _ in accepted.clauses)
-        return "" if proved else "the certificate proves less"
+        claims = {claim.label for claim in statement.claims}
+        shown = claims <= labels or argued_without(theorem, hypothesis.label, labels)
+        return "" if shown else "the certificate proves less"
     clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
-    if not clauses or accepted.statement_digest != replace(statement, clauses=clauses).digest:
+    if not clauses or accepted.statement_digest != statement.alone(*clauses).digest:
         return "the certificate is of another statement"
-    if not accepted.in_scope or [outcome for _, outcome, _, _ in accepted.clauses] != ["refuted"]:
+    if not accepted.in_scope or [clause.outcome for clause in accepted.clauses] != ["refuted"]:
         return "the certificate is of no violation within the other hypotheses"
     witness = {name: value for name, value in row["witness"].items() if not name.endswith("_float")}
     if {name: _typed(value) for name, value in accepted.instance.items()} != {n: _typed(x) for n, x in witness.items()}:

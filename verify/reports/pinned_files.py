@@ -15,12 +15,14 @@ from verify.checking.check import check
 from verify.checking.loading import load_theorem
 from verify.checking.registry import finding_ids, package_folder, packages, theorem_ids
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
+from verify.claims.in_words import in_words
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import parse
 from verify.files import write_whole
 from verify.outcomes import Evidence, Outcome
 from verify.reports import necessity_map
 from verify.reports.findings import WRITTEN_BY, Finding, findings_text, load_finding
+from verify.reports.listing import standings_table, theorem_row
 from verify.search.necessity import necessity
 
 if TYPE_CHECKING:
@@ -154,26 +156,31 @@ def _certificate(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         why = why or ("" if dict(certificate.instance) == example else "it is of another instance than the example")
     if not why:
         return
-    if known.own is not None and known.why:
-        # It fits, and what its proof uses does not.
-        yield Pinned("certificate", theorem.id, str(path), why, why)
-        return
-    before = known.own
+    before = None
+    if not isinstance(certificate, str) and certificate.statement_digest == theorem.statement.digest:
+        before = _weakest(clause.evidence for clause in certificate.clauses)
 
     def write() -> str | None:
         # Proofs are found anew, and not taken from the file.
         result = check(theorem, theorem.example, seconds=seconds, shipped=False)
         if result.interrupted:
             raise KeyboardInterrupt
-        if result.claim_outcome is not Outcome.VERIFIED or not result.in_scope:
+        said = in_words(theorem.statement)
+        open_ = [c for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in said]
+        if open_ or not result.in_scope:
             return f"the example is {result.outcome}: {result.detail}"
-        own = Evidence.weakest([clause.evidence for clause in result.clauses if clause.evidence])
-        if before is not None and Evidence.weakest([before, own]) is not before:
+        own = _weakest(clause.evidence for clause in result.clauses)
+        if before is not None and own is not None and Evidence.weakest([before, own]) is not before:
             return f"what is found now is {own}, and what is there {before}"
         path.parent.mkdir(exist_ok=True)
         return write_certificate(theorem, result, path)
 
     yield Pinned("certificate", theorem.id, str(path), why, _tried(write))
+
+
+def _weakest(evidence: "Iterable[str | None]") -> Evidence | None:
+    known = [Evidence(each) for each in evidence if each is not None]
+    return Evidence.weakest(known) if known else None
 
 
 def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
@@ -199,7 +206,8 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
 
 
 def _findings(package: str, path: Path, findings: list[Finding], theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
-    text = findings_text(findings) + necessity_map.map_text(theorems)
+    theorems = list(theorems)
+    text = findings_text(findings) + standings_table(map(theorem_row, theorems)) + necessity_map.map_text(theorems)
     before = path.read_bytes() if path.is_file() else b""
 
     def write() -> str | None:

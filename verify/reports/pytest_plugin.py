@@ -110,19 +110,25 @@ class Ledger:
     ) -> CheckResult:
         """Check a theorem at an instance and enter it; the test fails unless the outcome is `expect` (verified).
 
-        An expected refutation is a finding, and is entered as one. What is proved or certified is written
-        down as a certificate, and the test fails where the re-checker does not accept it.
+        An expected refutation is a finding, and is entered as one. Where claims are in words, so that the outcome is
+        inconclusive, all others have to be verified. What is proved or certified is written down as a certificate, and
+        the test fails where the re-checker does not accept it.
         """
+        from verify.claims.in_words import in_words
         from verify.reports.necessity_map import shipped
 
         result = verbs.check(theorem, instance, seconds=seconds)
-        wanted = expect or Outcome.VERIFIED
+        said = in_words(theorem.statement)
+        wanted = expect or (Outcome.INCONCLUSIVE if said else Outcome.VERIFIED)
+        open_ = [c.label for c in result.clauses if c.outcome is not Outcome.VERIFIED and c.label not in said]
         paper = theorem.source.paper
         self._enter(
             kind="theorem",
             id=theorem.id,
             outcome=result.outcome.value,
             evidence=str(result.evidence or ""),
+            for_all=result.for_all.text(),
+            in_words=sorted(said),
             seconds=result.seconds,
             expected=wanted.value,
             paper=paper.key if paper else "",
@@ -132,7 +138,7 @@ class Ledger:
             hypotheses="" if (mapped := shipped(theorem)).why else mapped.counts(),
             rechecked=not (rejected := self._rejected(theorem, result)),
         )
-        if result.outcome is not wanted:
+        if result.outcome is not wanted or (expect is None and open_):
             pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
         if rejected and result.evidence is not None:
             pytest.fail(f"{theorem.id} at {dict(instance)}: the certificate is not accepted: {rejected}")
@@ -149,6 +155,14 @@ class Ledger:
         except (InputError, Rejected, Unreadable) as error:
             return str(error)
         return ""
+
+    def standings(self) -> str:
+        """Enter what carries the theorems that are installed, and return it."""
+        from verify.reports.listing import standings_text
+
+        text = standings_text(verbs.list_theorems())
+        self._enter(kind="standings", id="", text=text)
+        return text
 
     def canaries(self, theorem: "Theorem", **effort: Any) -> "list[ExploreResult]":
         """Search each canary of a theorem and enter it; the test fails unless all are refuted, at the clause they name.

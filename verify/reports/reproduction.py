@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from verify.outcomes import Enclosure
-from verify.reports.command_line import INTERRUPTED, run
+from verify.reports.command_line import run
+from verify.reports.commands.frame import INTERRUPTED
 from verify.reports.findings import Expected, Finding, load_finding, shown
 
 

@@ -7,7 +7,7 @@ import sympy as sp
 
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
-from verify.outcomes import CheckResult, Evidence, HypothesisResult, number_text
+from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, number_text
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
@@ -18,6 +18,7 @@ from verify.runs.sweeps.rows import OUTCOMES
 if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
+    from verify.search.proving import ProveResult
     from verify.search.results import ExploreResult
     from verify.search.sharpness import Sharpness
 
@@ -31,7 +32,7 @@ def _hypothesis(result: HypothesisResult) -> str:
     slack = "" if result.slack is None else f"   slack {number_text(result.slack, _SHORT)}"
     needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
     detail = f"   {result.detail}" if result.detail else ""
-    return f"  {result.status:5}  {result.label}: {result.statement}{slack}{needs}{detail}"
+    return f"  {result.status:7}  {result.label}: {result.statement}{slack}{needs}{detail}"
 
 
 def assignments_text(values: Any) -> str:
@@ -82,16 +83,12 @@ def experiment_text(result: ExperimentResult) -> str:
 def check_text(result: CheckResult) -> str:
     """Return a check, its headline last."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}", "hypotheses"]
-    lines += [*map(_hypothesis, result.hypotheses), "claim"]
-    for clause in result.clauses:
-        evidence = f" ({clause.evidence})" if clause.evidence else ""
-        margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
-        lines.append(f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}")
-        lines += [f"      {clause.detail}"] if clause.detail else []
-        lines += [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
-        lines += [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
+    lines += map(_hypothesis, result.hypotheses)
+    for role, title in (("claim", "claims"), ("step", "steps")):
+        of_role = [clause for clause in result.clauses if clause.role == role]
+        lines += [title, *(line for clause in of_role for line in _clause(result, clause))] if of_role else []
     for name, known in result.rests_on.items():
-        lines.append(f"rests on {name} ({known or 'no accepted certificate'})")
+        lines.append(f"uses {name}, for all parameters: {known.text()}")
     if result.values:
         lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
     if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
@@ -101,7 +98,44 @@ def check_text(result: CheckResult) -> str:
     if not result.in_scope:
         headline += f"; the claim there: {result.claim_outcome}"
     bits = f", {result.bits} bits" if result.bits else ""
-    return "\n".join([*lines, f"{headline}{evidence}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+    for_all = f"; for all parameters: {result.for_all.text()}"
+    return "\n".join([*lines, f"{headline}{evidence}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+
+
+def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
+    evidence = f" ({clause.evidence})" if clause.evidence else ""
+    margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
+    yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
+    carried = result.carried.get(clause.label)
+    if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
+        yield f"      for all parameters: {carried.text()}"
+    yield from [f"      {clause.detail}"] if clause.detail else []
+    yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
+    yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
+
+
+def prove_text(result: "ProveResult") -> str:
+    """Return what carries each clause of a theorem, its argument, and the headline last."""
+    lines = [result.theorem]
+    for role, title in (("claim", "claims"), ("step", "steps")):
+        of_role = [clause for clause in result.clauses if clause.role == role]
+        lines += [title] if of_role else []
+        for clause in of_role:
+            how = result.how(clause)
+            by = f" by {how}" if how not in ("", "argument") else ""
+            lines.append(f"  {result.carried[clause.label].text()}{by}  {clause.label}: {clause.claim}")
+            detail = result.detail(clause)
+            lines += [f"      {detail}"] if detail else []
+    lines += ["argument"] if result.argument else []
+    for number, inference in enumerate(result.argument, 1):
+        rule = inference.named_rule
+        lines.append(f"  {number}. {inference.label}: {inference.says}")
+        lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
+    if result.counterexample is not None:
+        lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
+    missing = f": {result.for_all.why}" if result.for_all.why else ""
+    headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
+    return "\n".join([*lines, f"{headline}   {result.seconds:.2f} s"])
 
 
 def _value(result: CheckResult, name: str) -> str:
@@ -124,6 +158,8 @@ def explore_text(result: "ExploreResult") -> str:
             nearest = assignments_text(result.nearest or {}) or _ONE
             lines.append(f"smallest margin {result.smallest_margin:.3g} at {nearest}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
+    if result.in_words:
+        lines.append(f"in words, and not searched: {', '.join(result.in_words)}")
     if result.undecided:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")

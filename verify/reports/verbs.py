@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.observation import Observation
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
+    from verify.search.proving import ProveResult
     from verify.search.results import ExploreResult
 
     Progress = Callable[[int], None]
@@ -74,6 +75,16 @@ def check(
 
     effort = {"seconds": seconds, "digits": digits, "seed": seed, "progress": progress}
     return checking.check(_loaded(theorem), _values(given, values), **effort)
+
+
+def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
+    """Say what carries a theorem's claims for all parameters, at no instance. Raises InputError.
+
+    Where a claim stays open, a counterexample is searched in the rest of the time.
+    """
+    from verify.search import proving
+
+    return proving.prove(_loaded(theorem), seconds=seconds, progress=progress)
 
 
 def derive(theorem: "Theorem | str") -> Iterator[Any]:

@@ -20,6 +20,7 @@ from verify.budget import ended, until
 from verify.checking.decide import Decider
 from verify.checking.theorem import Theorem
 from verify.claims.context import Clause, Context
+from verify.claims.in_words import in_words
 from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
@@ -162,7 +163,8 @@ class _Search:
         """The labels of the clauses that a limit is part of, or of a definition."""
         statement = json.loads(self.statement.canonical())
         everywhere = "Limit" in json.dumps(statement["definitions"])
-        return tuple(each["label"] for each in statement["claim"] if everywhere or '"Limit"' in json.dumps(each))
+        clauses = (*statement["claims"], *statement["steps"])
+        return tuple(each["label"] for each in clauses if everywhere or '"Limit"' in json.dumps(each))
 
     def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
         """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis.
@@ -235,6 +237,8 @@ def explore(
 ) -> ExploreResult:
     """Search for an instance that satisfies the hypotheses, but those dropped, and refutes a clause.
 
+    A claim or a step; a claim, where hypotheses are dropped.
+
     Parameters
     ----------
     given
@@ -270,6 +274,9 @@ def explore(
         raise InputError("seconds", seconds, "must be a number > 0")
     started = time.monotonic()
     statement = without(theorem.statement, drop)
+    if drop:
+        # A step may need what the claims do not.
+        statement = statement.alone(*statement.claims)
     fixed = fixed_values(statement, given)
     state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     # The seed is part of the key: a search repeats itself, whatever others have found.
@@ -313,6 +320,7 @@ def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, s
         replayed=state.replaying and state.counterexample is not None,
         seconds=seconds,
         seed=seed,
+        in_words=tuple(sorted(in_words(state.statement))),
     )
 
 

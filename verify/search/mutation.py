@@ -17,6 +17,7 @@ import sympy as sp
 
 from verify.checking.check import check
 from verify.checking.theorem import Theorem
+from verify.claims.in_words import in_words
 from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.language.expressions import Data, from_data, to_data
 from verify.language.statement import ClauseData, Hypothesis, Statement, rewritten
@@ -60,8 +61,9 @@ class Tried:
 def mutants(statement: Statement) -> Iterator[Mutant]:
     """Yield the mutants of a statement, each another statement than it and than those before.
 
-    A changed clause stands alone: the others would be what they are in the statement.
+    A changed clause stands alone: the others would be what they are in the statement. What is in words is left out.
     """
+    statement = _evaluated(statement)
     yield from _built(statement, _changes(statement))
 
 
@@ -70,6 +72,7 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
 
     Of an operator's, those of clauses and of hypotheses in turn.
     """
+    statement = _evaluated(statement)
     claim = {clause.label for clause in statement.clauses}
     source, groups = random.Random(seed), dict[str, list[_Change]]()
     for change in _changes(statement):
@@ -84,8 +87,14 @@ def sample(statement: Statement, most: int, seed: int) -> list[Mutant]:
     return list(islice(_built(statement, in_turn), most))
 
 
+def _evaluated(statement: Statement) -> Statement:
+    """Return the statement that claims what is evaluated of one, steps as well: each is refuted if changed."""
+    said = in_words(statement)
+    return statement.alone(*(clause for clause in statement.clauses if clause.label not in said))
+
+
 def _built(statement: Statement, changes: "Iterable[_Change]") -> Iterator[Mutant]:
-    seen = {statement.digest} | {replace(statement, clauses=(clause,)).digest for clause in statement.clauses}
+    seen = {statement.digest} | {statement.alone(clause).digest for clause in statement.clauses}
     for operator, part, change, build in changes:
         try:
             mutated = build()
@@ -114,7 +123,7 @@ def fate(theorem: Theorem, mutant: Mutant, *, seconds: float = _SECONDS, seed: i
         return Tried(mutant, "equivalent", "proved for all parameters")
     # What is proved is not searched.
     clauses = tuple(clause for clause in mutant.statement.clauses if clause.label in open_)
-    searched = variant.variant(replace(mutant.statement, clauses=clauses))
+    searched = variant.variant(mutant.statement.alone(*clauses))
     try:
         result = explore(searched, {}, seconds=seconds, max_examples=_EXAMPLES, seed=seed)
     except (NoInstanceError, InputError) as error:
@@ -148,7 +157,7 @@ def _with_part(statement: Statement, label: str, part: _Part) -> Statement:
     if isinstance(part, sp.Basic):
         definitions = {name: part if str(name) == label else value for name, value in statement.definitions.items()}
         return replace(statement, definitions=definitions)
-    return replace(statement, clauses=(part,))
+    return statement.alone(part)
 
 
 def _of_part(part: _Part, statement: Statement) -> Iterator[tuple[str, str, Callable[[], _Part]]]:

@@ -1,8 +1,8 @@
 """Which hypotheses a theorem needs: each left out in turn, proved without, searched past, and its limit looked for.
 
-Needed: an instance that keeps all other hypotheses and breaks this one refutes a clause, certified. Redundant: every
-clause is proved for all parameters without it, at least one of which is a claim and no step of a proof, or the others
-imply it. Else undecided, with the effort that was made.
+Needed: an instance that keeps all other hypotheses and breaks this one refutes a claim, certified. Redundant: every
+claim is proved for all parameters without it, or argued by what does not use it, or the others imply it. Else
+undecided, with the effort that was made.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Literal
 from verify.budget import ended, until
 from verify.checking.certificates import certificate
 from verify.checking.check import check
+from verify.checking.standing import argued_without
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, NoInstanceError, OutOfTimeError
@@ -31,7 +32,7 @@ from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
 """To look, for each hypothesis, where no other time is given."""
-_EVERY_CLAUSE = "every clause is proved for all parameters without it"
+_EVERY_CLAIM = "every claim is proved for all parameters without it"
 _CERTIFYING = 0.4
 """The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
 _PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
@@ -155,12 +156,14 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
         return Need(*shown, "undecided", "structural: no variation is coded", varied=False)
-    statement = without(theorem.statement, [hypothesis.label])
+    weaker = without(theorem.statement, [hypothesis.label])
+    # A step may need what the claims do not, and be shown without what they need.
+    statement = weaker.alone(*weaker.claims)
     if proof := _redundant(theorem, statement, hypothesis, deadline):
         why, proved = proof
-        if why == _EVERY_CLAUSE and all(clause.label in theorem.steps for clause in statement.clauses):
-            # Steps may need nothing of what the claim that they are for needs.
-            return Need(*shown, "undecided", f"{why}, but all are steps of a proof, whose claim is none of them")
+        return Need(*shown, "redundant", why, certificate=proved)
+    if proof := _argued(theorem, weaker, hypothesis, deadline):
+        why, proved = proof
         return Need(*shown, "redundant", why, certificate=proved)
     try:
         with until(deadline):
@@ -225,9 +228,9 @@ def _redundant(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object]] | None:
     """Return why a hypothesis is not needed, and the proof; None where there is none."""
-    ways = [(_EVERY_CLAUSE, statement)]
+    ways = [(_EVERY_CLAIM, statement)]
     if hypothesis.relation is not None:
-        implied = replace(statement, clauses=(Inequality(hypothesis.label, hypothesis.relation),))
+        implied = statement.alone(Inequality(hypothesis.label, hypothesis.relation))
         ways.insert(0, ("the others imply it: proved for all parameters", implied))
     for why, claimed in ways:
         variant = replace(theorem.variant(claimed), id=weakened_id(theorem.id, hypothesis.label), values={})
@@ -241,6 +244,33 @@ def _redundant(
             if all(clause.evidence is Evidence.PROVED and clause.holds for clause in result.clauses):
                 return why, certificate(variant, result)
     return None
+
+
+def _argued(
+    theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
+) -> tuple[str, Mapping[str, object] | None] | None:
+    """Return why the claims are argued without a hypothesis, and the proof of what is proved of it; None where not.
+
+    There is no proof where the argument uses other theorems alone.
+    """
+    seconds = min(CHECK_SECONDS, deadline - time.monotonic())
+    if not theorem.argument or seconds <= 0:
+        return None
+    variant = replace(theorem.variant(weaker), id=weakened_id(theorem.id, hypothesis.label), values={})
+    try:
+        result = checked(variant, theorem.example, seconds)
+    except InputError:
+        return None
+    shown = tuple(clause for clause in result.clauses if clause.evidence is Evidence.PROVED and clause.holds)
+    labels = {clause.label for clause in shown}
+    carried = argued_without(theorem, hypothesis.label, labels)
+    if carried is None:
+        return None
+    why = f"every claim is shown without it: {carried.text()}"
+    if not shown:
+        return why, None
+    proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in labels))
+    return why, certificate(variant.variant(proved), replace(result, clauses=shown))
 
 
 def _beside_the_example(

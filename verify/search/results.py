@@ -17,7 +17,7 @@ class ExploreResult:
     met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
     clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
     bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
-    was kept from an earlier search with the same seed.
+    was kept from an earlier search with the same seed. `in_words` are claims that nothing searches.
     """
 
     theorem: str
@@ -35,6 +35,7 @@ class ExploreResult:
     replayed: bool
     seconds: float
     seed: int
+    in_words: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:
@@ -66,6 +67,7 @@ class ExploreResult:
             "nearest": None if self.nearest is None else json_numbers(self.nearest),
             "sharpness": [bound.to_json() for bound in self.sharpness],
             **{name: getattr(self, name) for name in ("examples", "needed", "undecided", "stopped", "replayed")},
+            "in_words": list(self.in_words),
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }

@@ -147,7 +147,7 @@ class Approach:
     ) -> None:
         """Begin at a violation of a clause by the statement without the hypothesis."""
         clause = next(clause for clause in statement.clauses if clause.label == label)
-        weakened = theorem.variant(replace(statement, clauses=(clause,)))
+        weakened = theorem.variant(statement.alone(clause))
         self.weakened = replace(weakened, id=weakened_id(theorem.id, hypothesis.label), values={})
         self.statement, self.hypothesis, self.deadline = theorem.statement, hypothesis, deadline
         self.witness, self.thresholds = violation, dict[str, Threshold]()

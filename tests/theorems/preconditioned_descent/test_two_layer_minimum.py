@@ -7,6 +7,7 @@ import pytest
 from scipy.special import roots_genlaguerre
 
 import verify
+from tests.theorems.evaluated import all_hold, evaluated
 from theorems.preconditioned_descent import two_layer_minimum as module
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.two_layer_minimum import two_layer_minimum
@@ -31,7 +32,7 @@ def loss(moments, a, b):
 
 def test_all_of_it_is_proved():
     result = verify.check(two_layer_minimum, d=3, n=4)
-    assert {clause.evidence for clause in result.clauses} == {Evidence.PROVED}
+    assert all_hold(result) and {clause.evidence for clause in evaluated(result)} == {Evidence.PROVED}
     assert len(list(two_layer_minimum.derivation().checked_steps())) == 4
 
 

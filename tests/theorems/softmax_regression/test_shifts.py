@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import verify
+from tests.theorems.evaluated import all_hold, evaluated
 from theorems.softmax_regression.data_shift import data_shift
 from theorems.softmax_regression.weight_shift import weight_shift
 from verify import Evidence, InputError, Outcome
@@ -149,7 +150,7 @@ def test_no_small_move_exceeds_the_free_bound_and_two_rows_reach_it(n):
 @pytest.mark.parametrize("R", [4, 1000, "1e6", "1e100"])
 def test_a_large_radius_does_not_overflow(theorem, R):
     result = verify.check(theorem, n=50, d=20, R=R)
-    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
+    assert all_hold(result) and {clause.evidence for clause in evaluated(result)} == {Evidence.PROVED}
     assert result.values["vacuous"] is True and None not in result.values.values()
 
 
@@ -165,15 +166,16 @@ def test_bad_input(theorem, name, value):
 @BOTH
 def test_a_small_radius_is_out_of_scope_and_the_rest_is_said_all_the_same(theorem):
     result = verify.check(theorem, n=5, d=2, R="399/100")
-    assert (result.outcome, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, Outcome.VERIFIED)
+    assert result.outcome is Outcome.OUT_OF_SCOPE and all_hold(result)
     assert [h.label for h in result.hypotheses if not h.holds] == ["large_radius"]
 
 
 @BOTH
 def test_all_of_it_is_proved_in_scope_and_out_of_it(theorem):
     for R in (4, "1/2"):
-        found = {clause.label: clause.evidence for clause in verify.check(theorem, n=5, d=2, R=R).clauses}
-        assert set(found.values()) == {Evidence.PROVED}
+        result = verify.check(theorem, n=5, d=2, R=R)
+        found = {clause.label: clause.evidence for clause in evaluated(result)}
+        assert set(found.values()) == {Evidence.PROVED} and result.for_all.text() == "argued (4 inferences)"
         assert set(found) == {"residual", "eigenvalue", "bound_for_all", "bound", "pair"}
 
 

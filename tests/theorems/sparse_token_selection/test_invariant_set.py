@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.theorems.evaluated import all_hold, evaluated
 from tests.theorems.sparse_token_selection.test_sign_attention import means
 from theorems.sparse_token_selection.invariant_set import LOSS, SCALE_STEP, P, R, alpha, mean_entry
 from verify import load_theorem
@@ -68,4 +69,4 @@ def test_the_slope_in_the_logit_scale_is_the_one_of_the_loss():
 
 def test_it_holds_for_all_sizes():
     result = verify.check(load_theorem("wang2024.lemma2"), T=10**6, q=7, d=3, d_e=1)
-    assert {str(clause.evidence) for clause in result.clauses} == {"proved"}
+    assert all_hold(result) and {str(clause.evidence) for clause in evaluated(result)} == {"proved"}

@@ -23,8 +23,8 @@ from verify import (
 from verify.checking.certificates import certificate_text
 from verify.checking.check import check
 from verify.checking.standing import Standing, rechecked, shipped_path, shipped_proofs, standing
-from verify.outcomes import Evidence
-from verify.rechecker import recheck_text
+from verify.outcomes import Carried, Evidence, ForAll
+from verify.rechecker import Shown, recheck_text
 
 x = sp.Symbol("x", positive=True)
 X = (Parameter("x", "rational", "x", above=0),)
@@ -64,18 +64,29 @@ def shelf():
     )
 
 
-def test_a_theorem_is_known_by_its_weakest_clause_and_what_it_uses(shelf):
-    assert shelf.standing_of("u.leaf") == Standing("u.leaf", Evidence.PROVED, Evidence.PROVED)
-    assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
-    assert shelf.standing_of("u.top").evidence is Evidence.CERTIFIED
+def for_all(shelf, name):
+    return shelf.standing_of(name).for_all.standing
+
+
+def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
+    proved = Carried(ForAll.PROVED)
+    assert shelf.standing_of("u.leaf") == Standing("u.leaf", {"i": proved}, proved, Evidence.PROVED)
+    assert for_all(shelf, "u.middle") is ForAll.PROVED
+    # Certified at its example, and so open for all.
+    top = shelf.standing_of("u.top")
+    assert (top.evidence, top.for_all) == (Evidence.CERTIFIED, Carried(ForAll.OPEN, why="c is open"))
 
 
 def test_a_weaker_leaf_lowers_everything_above_it(shelf):
-    weaker = replace(shelf.certificates["u.leaf"], clauses=(("i", "verified", "certified", "identity"),))
+    weaker = replace(shelf.certificates["u.leaf"], claims=(Shown("i", "verified", "certified", "identity"),))
     shelf.certificates["u.leaf"] = weaker
     middle = shelf.standing_of("u.middle")
-    assert (middle.own, middle.evidence) == (Evidence.PROVED, Evidence.CERTIFIED)
-    assert shelf.standing_of("u.apart").evidence is Evidence.PROVED
+    assert (middle.evidence, middle.clauses["i"].standing, middle.for_all.standing) == (
+        Evidence.PROVED,
+        ForAll.PROVED,
+        ForAll.OPEN,
+    )
+    assert for_all(shelf, "u.apart") is ForAll.PROVED
 
 
 @pytest.mark.parametrize(
@@ -84,26 +95,28 @@ def test_a_weaker_leaf_lowers_everything_above_it(shelf):
         (lambda c: "no certificate is shipped", "no certificate is shipped"),
         (lambda c: replace(c, statement_digest="0" * 64), "another statement"),
         (lambda c: replace(c, in_scope=False), "does not verify"),
-        (lambda c: replace(c, clauses=(("i", "refuted", "certified", "point"),)), "does not verify"),
+        (lambda c: replace(c, claims=(Shown("i", "refuted", "certified", "point"),)), "does not verify"),
     ],
     ids=["missing", "another statement", "out of scope", "refuted"],
 )
 def test_a_broken_leaf_breaks_everything_above_it(shelf, broken, why):
     shelf.certificates["u.leaf"] = broken(shelf.certificates["u.leaf"])
     for name in ("u.leaf", "u.middle", "u.top"):
-        found = shelf.standing_of(name)
-        assert found.evidence is None and why in found.why
-    assert shelf.standing_of("u.middle").own is Evidence.PROVED
-    assert shelf.standing_of("u.apart").evidence is Evidence.PROVED
+        carried = shelf.standing_of(name).for_all
+        assert carried.standing is ForAll.OPEN and why in carried.why
+    assert shelf.standing_of("u.leaf").evidence is None
+    # What it found by itself at its example stays so.
+    assert shelf.standing_of("u.middle").evidence is Evidence.PROVED
+    assert for_all(shelf, "u.apart") is ForAll.PROVED
 
 
 def test_a_changed_statement_of_a_leaf_breaks_what_was_made_with_the_old_one(shelf):
     changed = theorem("u.leaf", Identity("i", (x + 2) ** 2, x**2 + 4 * x + 4))
     shelf.theorems["u.leaf"] = changed
     shelf.certificates["u.leaf"] = recheck_text(shelf.written(changed))
-    assert shelf.standing_of("u.leaf").evidence is Evidence.PROVED
+    assert for_all(shelf, "u.leaf") is ForAll.PROVED
     assert "another statement of u.leaf" in shelf.standing_of("u.middle").why
-    assert shelf.standing_of("u.top").evidence is None
+    assert for_all(shelf, "u.top") is ForAll.OPEN
 
 
 def test_proofs_that_use_each_other_prove_nothing(shelf):
@@ -111,8 +124,8 @@ def test_proofs_that_use_each_other_prove_nothing(shelf):
     circle = Shelf(theorem("u.one", PROVED), theorem("u.other", PROVED))
     circle.theorems = {"u.one": one, "u.other": other}
     circle.certificates = {t.id: recheck_text(circle.written(t)) for t in (one, other)}
-    assert circle.standing_of("u.one").evidence is None and "proof uses itself" in circle.standing_of("u.one").why
-    assert circle.standing_of("u.other").evidence is None
+    assert for_all(circle, "u.one") is for_all(circle, "u.other") is ForAll.OPEN
+    assert "proof uses itself" in circle.standing_of("u.one").for_all.why
 
 
 def test_each_theorem_below_is_looked_at_once():
@@ -131,7 +144,7 @@ def test_each_theorem_below_is_looked_at_once():
         return replace(accepted, theorem=name, uses=uses)
 
     found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
-    assert found.evidence is Evidence.PROVED and sorted(asked) == sorted(by_id)
+    assert found.for_all == Carried(ForAll.PROVED) and sorted(asked) == sorted(by_id)
 
 
 def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
@@ -150,17 +163,18 @@ def test_a_changed_file_is_read_again(monkeypatch, tmp_path):
     assert "not accepted" in rechecked("u.leaf")
 
 
-def test_a_check_rests_on_what_its_proof_uses(monkeypatch):
-    from verify import load_theorem
-
+def test_a_check_says_what_its_proof_uses(monkeypatch):
     theorem1 = load_theorem("wang2024.theorem1")
     sound = verify.check(theorem1, **theorem1.example)
-    assert sound.rests_on == {"wang2024.lemma1": Evidence.PROVED} and sound.outcome is Outcome.VERIFIED
-    monkeypatch.setattr("verify.checking.check.standing", lambda t: Standing(t.id, None, None, "broken"))
+    assert (sound.outcome, sound.for_all.standing) == (Outcome.VERIFIED, ForAll.ARGUED)
+    assert sound.rests_on["wang2024.lemma1"] == Carried(ForAll.PROVED)
+    monkeypatch.setattr("verify.checking.standing.rechecked", lambda _: "broken")
     broken = verify.check(theorem1, **theorem1.example)
-    assert (broken.outcome, broken.evidence) == (Outcome.INCONCLUSIVE, None)
-    assert broken.outcome.exit_code == 3 and "wang2024.lemma1" in broken.detail
-    assert (broken.to_json()["outcome"], broken.to_json()["evidence"]) == ("inconclusive", None)
+    # What is found at the instance does not rest on it; what is said of all parameters does.
+    assert (broken.outcome, broken.evidence) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    assert broken.for_all.standing is ForAll.OPEN and "broken" in broken.for_all.why
+    body = broken.to_json()
+    assert (body["outcome"], body["for_all_parameters"]) == ("verified", "open")
 
 
 def test_where_a_package_ships_its_certificates():
@@ -170,7 +184,7 @@ def test_where_a_package_ships_its_certificates():
         shipped_path("nobody.knows")
 
 
-SHIPS = "wang2024.inverse_loss_rate"
+SHIPS = "wang2024.stationary_points"
 
 
 @pytest.fixture
@@ -193,7 +207,7 @@ def test_a_shipped_proof_is_taken(unproving):
 
 def test_another_statement_takes_none_of_it(unproving):
     theorem = load_theorem(SHIPS)
-    variant = theorem.variant(replace(theorem.statement, clauses=theorem.statement.clauses[:1]))
+    variant = theorem.variant(replace(theorem.statement, claims=theorem.statement.claims[:1]))
     assert shipped_proofs(variant) == {} and set(shipped_proofs(theorem)) == {
         clause.label for clause in theorem.statement.clauses
     }

@@ -11,7 +11,7 @@ import verify
 from tests.verify.claims.within import Within
 from tests.verify.command_line import body_of
 from verify import Hypothesis, Inequality, IsolatedRoot, Parameter, TheoremError
-from verify.rechecker.clauses import CLAUSES, KINDS
+from verify.rechecker.clauses import CLAUSES, IN_WORDS, KINDS
 
 x = sp.Symbol("x", positive=True)
 X = (Parameter("x", "rational", "a number", above=0),)
@@ -30,7 +30,7 @@ def shares(make_theorem):
 
 def test_what_it_lowers_to_is_what_the_digest_covers(shares):
     statement = shares().statement
-    assert replace(statement, clauses=(SMALL.lowered,)).digest == statement.digest
+    assert replace(statement, claims=(SMALL.lowered,)).digest == statement.digest
     assert shares("1/3").statement.digest != statement.digest
 
 
@@ -72,7 +72,7 @@ def test_its_certificate_text_and_json(theorem_file, cli, tmp_path):
     code, out, _ = cli("check", name, "x=3/2", "--certificate", certificate)
     assert code == 0 and "|x/2 + 3/2 - (2)| <= 1/2" in out
     assert cli("recheck", certificate)[0] == 0
-    (clause,) = json.loads((tmp_path / "c.json").read_text())["statement"]["claim"]
+    (clause,) = json.loads((tmp_path / "c.json").read_text())["statement"]["claims"]
     assert (clause["kind"], clause["says"]) == ("inequality", "|x/2 + 3/2 - (2)| <= 1/2")
     (shown,) = body_of(cli("check", name, "x=3", "--json")[1])["clauses"]
     assert (shown["claim"], shown["holds"], shown["rechecked"]) == ("|x/2 + 3/2 - (2)| <= 1/2", False, True)
@@ -157,7 +157,7 @@ def test_the_engine_and_the_re_checker_say_the_same_of_a_kind():
 
 
 def test_each_kind_of_proof_is_for_a_kind_of_clause():
-    assert {kind for proof in KINDS.values() for kind in proof.shows} == CLAUSES.keys()
+    assert {kind for proof in KINDS.values() for kind in proof.shows} | {IN_WORDS} == CLAUSES.keys()
     # What is for all parameters only verifies.
     assert {o for proof in KINDS.values() if proof.for_all for shown in proof.shows.values() for o in shown} == {
         "verified"

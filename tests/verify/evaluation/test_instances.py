@@ -115,10 +115,10 @@ def test_the_example_of_the_design():
     assert waiting.in_scope is None and waiting.exit_code == 3
 
 
-def test_structural_hypotheses_hold_and_have_no_slack():
+def test_structural_hypotheses_are_assumed_and_have_no_slack():
     structural = [h for h in conditions(THEOREM, {}).hypotheses if h.kind == "structural"]
     assert len(structural) == 5
-    assert all(h.status == "holds" and h.slack is None and h.needs == () for h in structural)
+    assert all(h.status == "assumed" and h.holds and h.slack is None and h.needs == () for h in structural)
 
 
 def test_an_empty_instance_needs_everything_and_shows_open_relations():

@@ -35,7 +35,7 @@ def rough_root(x: Fraction) -> Enclosure | Fraction:
 
 
 def root_at_most_eps() -> Theorem:
-    statement = Statement(parameters=(COUNT, LEVEL), clauses=(Inequality("root", sp.Le(rough_root(n) / 2, eps)),))
+    statement = Statement(parameters=(COUNT, LEVEL), claims=(Inequality("root", sp.Le(rough_root(n) / 2, eps)),))
     return Theorem("test.root", "a root", Source("Lemma 1", "derived here"), statement, {"n": 4, "eps": 1})
 
 
@@ -94,7 +94,7 @@ def test_its_name_cannot_be_taken() -> None:
 
 def test_a_word_that_is_not_given_is_the_first() -> None:
     choice = Parameter("word", "word", "a choice", words=("one", "two"))
-    statement = Statement(parameters=(COUNT, choice), clauses=(Inequality("small", sp.Le(n, Case(word, 1, 2))),))
+    statement = Statement(parameters=(COUNT, choice), claims=(Inequality("small", sp.Le(n, Case(word, 1, 2))),))
     theorem = Theorem("test.word", "a word", Source("Lemma 1", "derived here"), statement, {"n": 1})
     assert verify.check(theorem, n=2).instance == {"n": 2, "word": "one"}
     assert verify.check(theorem, n=2).outcome.value == "refuted"
@@ -104,7 +104,7 @@ def test_a_word_that_is_not_given_is_the_first() -> None:
 def with_hypothesis(relation: sp.Basic, claim: sp.Basic, *parameters: Parameter) -> Theorem:
     statement = Statement(
         parameters=(COUNT, LEVEL, *parameters),
-        clauses=(Inequality("claim", claim),),
+        claims=(Inequality("claim", claim),),
         hypotheses=(Hypothesis("enough", relation),),
     )
     return Theorem("test.enough", "enough", Source("Lemma 1", "derived here"), statement, {"n": 4, "eps": 3})
@@ -166,7 +166,7 @@ def test_a_parameter_takes_its_default() -> None:
     root = sp.Symbol("root", positive=True)
     choice = Parameter("word", "word", "a choice", words=("one", "four"))
     scale = Parameter("root", "rational", "a root", above=0, default=rough_root(n * Case(word, 1, 4)))
-    statement = Statement(parameters=(COUNT, choice, scale), clauses=(Inequality("claim", sp.Ge(root**2, n)),))
+    statement = Statement(parameters=(COUNT, choice, scale), claims=(Inequality("claim", sp.Ge(root**2, n)),))
     theorem = Theorem("test.default", "a default", Source("Lemma 1", "derived here"), statement, {"n": 4})
     assert verify.check(theorem, n=9).instance == {"n": 9, "word": "one", "root": 3}
     assert verify.check(theorem, n=9, word="four").instance["root"] == 6
@@ -182,7 +182,7 @@ def test_a_parameter_takes_its_default() -> None:
     assert drawn == {"n": 5, "word": "one", "root": Fraction(math.sqrt(5))}
     assert verify.explore(theorem, max_examples=40, word="one").counterexample == {"n": 2, "word": "one", "root": 1}
     with pytest.raises(TheoremError, match="the default of root uses k"):
-        Statement(parameters=(COUNT, replace(scale, default=sp.Symbol("k"))), clauses=statement.clauses)
+        Statement(parameters=(COUNT, replace(scale, default=sp.Symbol("k"))), claims=statement.claims)
     with pytest.raises(TheoremError, match="only a number has a default"):
         Parameter("word", "word", "a choice", words=("one", "two"), default=sp.Integer(1))
 
@@ -191,7 +191,7 @@ def test_a_default_keeps_the_domain_and_may_stay_open() -> None:
     root = sp.Symbol("root", positive=True)
     scale = Parameter("root", "rational", "a root", above=0, default=rough_root(n))
     clause = Inequality("claim", sp.Ge(root**2, n))
-    statement = Statement(parameters=(COUNT, scale), clauses=(clause,), domain=(sp.Le(root, 2),))
+    statement = Statement(parameters=(COUNT, scale), claims=(clause,), domain=(sp.Le(root, 2),))
     theorem = Theorem("test.domain", "a domain", Source("Lemma 1", "derived here"), statement, {"n": 4})
     assert verify.check(theorem, n=4).outcome.value == "verified"
     with pytest.raises(InputError, match=r"root = 3.*must satisfy"):

@@ -32,7 +32,7 @@ CLAUSE = Inequality("c", sp.Lt(x, 2))
 
 
 def test_a_statement_needs_a_clause():
-    with pytest.raises(TheoremError, match="at least one clause"):
+    with pytest.raises(TheoremError, match="at least one claim"):
         Statement((X,), ())
 
 
@@ -40,52 +40,52 @@ def test_a_statement_needs_a_clause():
     ("parts", "what"),
     [
         ({"parameters": (X, X)}, "parameter x"),
-        ({"clauses": (CLAUSE, Inequality("c", sp.Gt(x, 1)))}, "clause c"),
+        ({"claims": (CLAUSE, Inequality("c", sp.Gt(x, 1)))}, "clause c"),
         ({"hypotheses": (Hypothesis("h", sp.Lt(x, 1)), Hypothesis("h", text="a sentence"))}, "hypothesis h"),
     ],
 )
 def test_labels_are_used_once(parts, what):
     with pytest.raises(TheoremError, match=f"{what}: named twice"):
-        Statement(**{"parameters": (X,), "clauses": (CLAUSE,), **parts})
+        Statement(**{"parameters": (X,), "claims": (CLAUSE,), **parts})
 
 
 @pytest.mark.parametrize(
     ("parts", "where"),
     [
-        ({"clauses": (Inequality("c", sp.Lt(x, y)),)}, "clause c uses y"),
-        ({"clauses": (Identity("i", x + y, w),)}, "clause i uses (w, y|y|w)"),
+        ({"claims": (Inequality("c", sp.Lt(x, y)),)}, "clause c uses y"),
+        ({"claims": (Identity("i", x + y, w),)}, "clause i uses (w, y|y|w)"),
         ({"hypotheses": (Hypothesis("h", sp.Lt(y, 1)),)}, "a hypothesis uses y"),
         ({"hypotheses": (Hypothesis("h", sp.Lt(w, 1)),), "variables": (w,)}, "a hypothesis uses w"),
         ({"domain": (sp.Lt(y, 1),)}, "a hypothesis uses y"),
         ({"definitions": {w: y + 1}}, "definition w uses y"),
         ({"definitions": {w: v + 1, v: x}}, "definition w uses v"),
         ({"definitions": {w: w + 1}}, "definition w uses w"),
-        ({"clauses": (Reaches("r", Dynamics((y,), (x,), (y * w,), y), x),)}, "clause r uses w"),
+        ({"claims": (Reaches("r", Dynamics((y,), (x,), (y * w,), y), x),)}, "clause r uses w"),
     ],
 )
 def test_a_symbol_that_is_not_introduced_is_named(parts, where):
     with pytest.raises(TheoremError, match=f"{where}.*, which the statement does not introduce"):
-        Statement(**{"parameters": (X,), "clauses": (CLAUSE,), **parts})
+        Statement(**{"parameters": (X,), "claims": (CLAUSE,), **parts})
 
 
 @pytest.mark.parametrize(
     "parts",
     [
-        {"clauses": (Inequality("c", sp.Lt(0.5 * x, 2)),)},
-        {"clauses": (Inequality("c", sp.Lt(sp.Rational(0.1) * x, 2)),)},
-        {"clauses": (Inequality("c", sp.Lt(x, sp.sympify(Fraction(0.1)))),)},
-        {"clauses": (Inequality("c", sp.Lt(sp.sin(x), 2)),)},
-        {"clauses": (Identity("i", x, sp.Float(1)),)},
+        {"claims": (Inequality("c", sp.Lt(0.5 * x, 2)),)},
+        {"claims": (Inequality("c", sp.Lt(sp.Rational(0.1) * x, 2)),)},
+        {"claims": (Inequality("c", sp.Lt(x, sp.sympify(Fraction(0.1)))),)},
+        {"claims": (Inequality("c", sp.Lt(sp.sin(x), 2)),)},
+        {"claims": (Identity("i", x, sp.Float(1)),)},
         {"hypotheses": (Hypothesis("h", sp.Lt(x, 0.5)),)},
         {"domain": (sp.Lt(x, 0.5),)},
         {"definitions": {w: 0.5 * x}},
-        {"clauses": (Reaches("r", Dynamics((y,), (sp.Integer(1),), (y * 0.5,), y), x),)},
-        {"clauses": (Reaches("r", Dynamics((y,), (sp.Integer(1),), (y / 2,), y), 0.5 * x),)},
+        {"claims": (Reaches("r", Dynamics((y,), (sp.Integer(1),), (y * 0.5,), y), x),)},
+        {"claims": (Reaches("r", Dynamics((y,), (sp.Integer(1),), (y / 2,), y), 0.5 * x),)},
     ],
 )
 def test_what_is_outside_the_language_is_refused_when_it_is_written(parts):
     with pytest.raises(TheoremError, match=r"outside the language|float's expansion"):
-        Statement(**{"parameters": (X,), "clauses": (CLAUSE,), **parts})
+        Statement(**{"parameters": (X,), "claims": (CLAUSE,), **parts})
 
 
 @pytest.mark.parametrize("expression", [sp.Derivative(w * v, w), sp.Subs(w * v, w, x), sp.Limit(w * v, w, 0)])
@@ -177,7 +177,7 @@ def test_statements_are_equal_by_their_digest():
     first, second = (Statement((X,), (Inequality("c", sp.Lt(x, 2)),)) for _ in range(2))
     assert first == second and hash(first) == hash(second) and first.digest == second.digest
     assert len(first.digest) == 64 and int(first.digest, 16) >= 0
-    assert replace(first, clauses=(Inequality("c", sp.Lt(x, 3)),)).digest != first.digest
+    assert replace(first, claims=(Inequality("c", sp.Lt(x, 3)),)).digest != first.digest
 
 
 def test_a_source_is_written_out():
@@ -203,7 +203,7 @@ VARIED = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=KIND)
 
 
 def _varied(expression, **parts):
-    return Statement(**{"parameters": (X, KIND), "clauses": (Inequality("c", sp.Lt(x, expression)),), **parts})
+    return Statement(**{"parameters": (X, KIND), "claims": (Inequality("c", sp.Lt(x, expression)),), **parts})
 
 
 @pytest.mark.parametrize(("word", "bound"), [("gaussian", 1), ("uniform", x + 2), ("none", 3)])
@@ -359,7 +359,7 @@ def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
 def test_data_that_are_changed_change_no_statement():
     first = Statement((X,), (Inequality("c", sp.Lt(x, 2)),))
     data = first.to_data()
-    data["claim"][0]["relation"][1] = ["Integer", "0"]
+    data["claims"][0]["relation"][1] = ["Integer", "0"]
     again = Statement((X,), (Inequality("c", sp.Lt(x, 2)),))
     assert again.to_data() == first.to_data() != data and again.digest == first.digest
 

@@ -20,6 +20,7 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    InWords,
     LeastResidual,
     MatrixIdentity,
     Parameter,
@@ -54,9 +55,14 @@ def ball():
     return certificate(statement, {"x": "1"}, ("verified", "certified", proof))
 
 
+def without_words(statement):
+    """The same with every clause that is no sentence as a claim."""
+    return statement.alone(*(clause for clause in statement.clauses if not isinstance(clause, InWords)))
+
+
 def symbolic(name="wang2024.lemma1"):
     """All clauses of a symbolic theorem: what is divided by is T − 1, T − q and q + (T − q)e^(−C)."""
-    statement = load_theorem(name).statement
+    statement = without_words(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
     factors = [{"factor": to_data(T - 1), "shift": None}]
     if "lemma1" not in name:
@@ -113,7 +119,7 @@ def point_in_balls():
 def root():
     # x² + y² = n and x = y: (1, 1) at n = 2, alone within 1/4 of (9/8, 7/8).
     data = one_clause(Inequality("roots", sp.Lt(0, n)), N).to_data()
-    data["claim"] = [
+    data["claims"] = [
         {
             "kind": "root",
             "label": "roots",
@@ -133,7 +139,7 @@ def no_root():
     made = root()
     made["instance"], made["clauses"][0]["outcome"] = {"n": "3"}, "refuted"
     made["clauses"][0]["proof"] = {"kind": "no_root", "bits": 128}
-    made["statement"]["claim"][0]["radius"] = to_data(sp.Rational(1, 5))
+    made["statement"]["claims"][0]["radius"] = to_data(sp.Rational(1, 5))
     made["statement_digest"] = digest(made["statement"])
     return made
 

@@ -26,7 +26,7 @@ def _checkpoints(statement, instance, clause, steps, *, bits, last):
     """States of the run at some steps, each a ball eight times as wide as what was computed."""
     given, found = given_at(statement, instance), []
     with ctx.workprec(bits):
-        recursion = runs.Recursion(given, given.claim[clause]["dynamics"], "here")
+        recursion = runs.Recursion(given, given.claims[clause]["dynamics"], "here")
         run = runs.Run(recursion, [], last, bits, "here")
         for step in steps:
             run.follow(step)
@@ -95,7 +95,7 @@ def _theorem1_proofs():
     data = theorem1().statement.to_data()
     marks = _checkpoints(data, EXAMPLE, 0, (0, 3000, STEPS), bits=128, last=STEPS)
     descent = _descent(theorem1().proofs["stays"], bits=256, cuts=[])
-    descent["cuts"] = _cuts(given_at(data, EXAMPLE), data["claim"][1], descent)
+    descent["cuts"] = _cuts(given_at(data, EXAMPLE), data["claims"][1], descent)
     return {"kind": "passage", "bits": 128, "steps": STEPS, "checkpoints": marks}, descent
 
 

@@ -22,7 +22,7 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
     data = statement if isinstance(statement, dict) else statement.to_data()
     return {
         "format": "lemmascope-certificate",
-        "version": 1,
+        "version": 2,
         "theorem": theorem,
         "statement": data,
         "statement_digest": digest(data),
@@ -31,7 +31,7 @@ def certificate(statement, instance, *clauses, in_scope=True, theorem="user.mine
         "uses": [["wang2024.lemma1", "0" * 64]],
         "clauses": [
             {"label": clause["label"], "outcome": outcome, "evidence": evidence, "proof": proof}
-            for clause, (outcome, evidence, proof) in zip(data["claim"], clauses, strict=True)
+            for clause, (outcome, evidence, proof) in zip(data["claims"], clauses, strict=True)
         ],
     }
 

@@ -264,7 +264,7 @@ def test_no_change_of_a_statement_goes_unseen(name):
 
 def test_a_clause_left_out_of_the_statement_has_another_digest():
     made = cases.symbolic()
-    made["statement"]["claim"].pop()
+    made["statement"]["claims"].pop()
     made["clauses"].pop()
     assert _verdict(json.dumps(made)) is None
     made["statement_digest"] = digest(made["statement"])
@@ -409,7 +409,7 @@ def halves(count):
 
 def make(claim, clauses, names=("x",), variables=("y", "v", "w"), values=None):
     statement = {"parameters": [P(n) for n in names], "variables": [S(v) for v in variables], "domain": [],
-                 "hypotheses": [], "definitions": list(definitions), "claim": claim}
+                 "hypotheses": [], "definitions": list(definitions), "claims": claim, "steps": []}
     canonical = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
     return {"format": "lemmascope-certificate", "version": 1, "theorem": "x", "statement": statement,
             "statement_digest": hashlib.sha256(canonical).hexdigest(),

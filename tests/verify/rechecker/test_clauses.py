@@ -5,6 +5,7 @@ import json
 import pytest
 import sympy as sp
 
+from tests.verify.rechecker.cases import exact
 from tests.verify.rechecker.certificates import POSITIVE, K, X, certificate, one_clause, recheck, u, x, y, z
 from verify import Identity, Inequality, Parameter, Statement
 from verify.language.expressions import Case, digest, to_data
@@ -77,7 +78,7 @@ _ONE_AND_EXP = ["Add", ["Integer", "1"], ["exp", ["Symbol", "z", "real"]]]
 )
 def test_only_exponentials_and_positive_symbols_are_divided_by_unlisted(left, right, factors, accepted):
     data = one_clause(Identity("same", y, z), X, variables=(y, z, u)).to_data()
-    data["claim"][0] |= {"left": left, "right": to_data(right)}
+    data["claims"][0] |= {"left": left, "right": to_data(right)}
     listed = [{"factor": factor, "shift": None} for factor in factors]
     proof = {"kind": "identity", "scope": "all", "factors": listed}
     made = certificate(data, {"x": "1"}, ("verified", "proved", proof))
@@ -86,3 +87,53 @@ def test_only_exponentials_and_positive_symbols_are_divided_by_unlisted(left, ri
     else:
         with pytest.raises(Rejected, match=r"no listed factor|keep one sign|not the same"):
             recheck(made)
+
+
+def in_words(**stated):
+    data = {
+        "kind": "in_words",
+        "label": "said",
+        "says": "so it is",
+    }
+    shown = {"label": "said", "outcome": "inconclusive", "evidence": None, "proof": None} | stated
+    made = exact()
+    made["statement"]["claims"].append(data)
+    made["clauses"].append(shown)
+    made["statement_digest"] = digest(made["statement"])
+    return made
+
+
+def test_what_is_said_in_words_is_carried_through_and_never_shown():
+    accepted = recheck(in_words())
+    assert accepted.claims[-1] == ("said", "inconclusive", None, "in_words")
+    proof = {"kind": "exact", "margin": "1"}
+    for stated in (
+        {"outcome": "verified"},
+        {"outcome": "verified", "evidence": "proved", "proof": proof},
+        {"outcome": "verified", "evidence": "certified", "proof": proof},
+        {"proof": proof},
+        {"evidence": "proved"},
+    ):
+        with pytest.raises(Rejected, match="what is said in words is not shown here"):
+            recheck(in_words(**stated))
+
+
+def test_what_is_not_in_words_is_not_left_out():
+    made = exact()
+    made["clauses"][0] |= {"outcome": "inconclusive", "evidence": None, "proof": None}
+    with pytest.raises(Rejected, match="evidence"):
+        recheck(made)
+
+
+def test_a_step_that_is_called_a_claim_is_another_statement():
+    made = in_words()
+    step = made["statement"]["claims"].pop(0)
+    made["statement"]["steps"] = [step]
+    made["clauses"] = made["clauses"][::-1]
+    with pytest.raises(Rejected, match="is not the digest of the statement"):
+        recheck(made)
+    made["statement_digest"] = digest(made["statement"])
+    accepted = recheck(made)
+    assert [clause.label for clause in accepted.steps] == [step["label"]]
+    shown = json.loads(json.dumps(accepted.to_json()))
+    assert [row["role"] for row in shown["clauses"]] == ["claim", "step"]

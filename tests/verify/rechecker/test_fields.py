@@ -34,7 +34,7 @@ def test_limits_are_exact_and_one_sided_or_infinite_ones_are_not_guessed():
     ]
     for limit, value, holds in cases:
         data = one_clause(Identity("same", y, z), X, variables=(y, z)).to_data()
-        data["claim"][0] |= {"left": to_data(limit), "right": to_data(sp.sympify(value))}
+        data["claims"][0] |= {"left": to_data(limit), "right": to_data(sp.sympify(value))}
         proof = {"kind": "identity", "scope": "all", "factors": []}
         made = certificate(data, {"x": "1"}, ("verified", "proved", proof))
         if holds:

@@ -30,13 +30,13 @@ def test_no_symbol_of_a_parameter_assumes_more_than_its_domain_wherever_it_occur
     factor = {"kind": "identity", "scope": "all", "factors": [{"factor": ["Symbol", "x", "real"], "shift": None}]}
     tried = 0
     for put in (["Symbol", "x", "positive"], ["Symbol", "x", "integer", "real"], ["Symbol", "x", "nonzero"]):
-        for claim in _everywhere(data["claim"], put):
-            made = certificate(data | {"claim": claim}, {"x": "-2"}, ("verified", "certified", exact))
+        for claim in _everywhere(data["claims"], put):
+            made = certificate(data | {"claims": claim}, {"x": "-2"}, ("verified", "certified", exact))
             with pytest.raises(Rejected, match="assumes more than the parameter's domain"):
                 recheck(made)
             tried += 1
         for proof in _everywhere(factor, put):
-            made = certificate(data | {"claim": [one]}, {"x": "-2"}, ("verified", "proved", proof))
+            made = certificate(data | {"claims": [one]}, {"x": "-2"}, ("verified", "proved", proof))
             with pytest.raises(Rejected, match="assumes more than the parameter's domain"):
                 recheck(made)
             tried += 1

@@ -33,7 +33,7 @@ def test_a_definition_is_no_variable(expression, value):
     data = one_clause(Identity("same", x, u), X, variables=(u,), definitions={y: value}).to_data()
     proof = {"kind": "identity", "scope": "all", "factors": []}
     for right in (u, x * u, 0 * u, 2 * u, 3 * u**2, u**2, x**2, x):
-        data["claim"][0] |= {"left": to_data(expression), "right": to_data(right)}
+        data["claims"][0] |= {"left": to_data(expression), "right": to_data(right)}
         made = certificate(data, {"x": "3"}, ("verified", "proved", proof))
         if meanings[type(expression)] != right or isinstance(expression, sp.Derivative):
             with pytest.raises(Rejected, match=r"bound symbol|not the same"):
@@ -104,7 +104,7 @@ def _vanishing(how, what, minimum=None):
 @pytest.mark.parametrize("how", _VANISHING)
 def test_what_cancels_has_a_value_at_the_instance(how, what):
     data, left = _vanishing(how, what)
-    data["claim"][0]["relation"] = ["Lt", left, integer(1)]
+    data["claims"][0]["relation"] = ["Lt", left, integer(1)]
     proofs = {"kind": "exact", "margin": "1"}, {"kind": "ball", "bits": 64, "margin": ["1/2", "2"]}
     bad = {"divisor": ["1"], "log": ["1", "0"], "root": ["0"]}[what]
     for proof in proofs[how == "limit" and what != "divisor" :]:
@@ -122,7 +122,7 @@ def test_what_cancels_in_an_identity_has_a_value_for_all(how, what):
     for minimum in (2, None, 1):
         proof = {"kind": "identity", "scope": "all", "factors": listed}
         data, left = _vanishing(how, what, minimum)
-        data["claim"] = [{"kind": "identity", "label": "c", "says": "", "left": left, "right": integer(0)}]
+        data["claims"] = [{"kind": "identity", "label": "c", "says": "", "left": left, "right": integer(0)}]
         made = certificate(data, {"x": "3", "u": "1"}, ("verified", "proved", proof))
         if minimum == 2 and (how, what) not in [("limit", "log"), ("limit", "root")]:
             assert recheck(made)

@@ -101,7 +101,7 @@ def test_a_file_that_does_not_import_is_one_line_with_the_line(cli, theorem_file
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["prove", THEOREM], ("prove",)),
+        (["disprove", THEOREM], ("disprove",)),
         (["check"], ("THEOREM",)),
         (["check", THEOREM, "--fast"], ("--fast",)),
         (["--fast"], ("--fast",)),
@@ -126,7 +126,7 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-VERBS = "list conditions check derive explore necessity sweep observe simulate recheck pin report"
+VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin report"
 CONTRACT = VERBS.split()
 
 

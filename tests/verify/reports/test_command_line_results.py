@@ -46,7 +46,8 @@ def test_conditions_in_scope(cli):
 
 CHECK_FIELDS = {
     "schema", "version", "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome",
-    "evidence", "values", "values_rechecked", "detail", "bits", "seed", "seconds",
+    "evidence", "for_all_parameters", "inferences_argued", "values", "values_rechecked", "detail", "bits", "seed",
+    "seconds",
 }  # fmt: skip
 
 
@@ -64,11 +65,13 @@ def test_a_check_in_scope(cli):
     assert body["statement_digest"] == load_theorem(THEOREM).statement.digest
     assert (body["seed"], body["instance"]["eps"], body["instance"]["eps_float"]) == (7, "3/500", 0.006)
     for hypothesis in body["hypotheses"]:
-        assert set(hypothesis) - {"slack_float"} == {"label", "kind", "statement", "holds", "slack"}
-        assert hypothesis["holds"] is True
+        assert set(hypothesis) - {"slack_float"} == {"label", "kind", "statement", "status", "holds", "slack"}
+        said = ("holds", True) if hypothesis["kind"] == "parametric" else ("assumed", None)
+        assert (hypothesis["status"], hypothesis["holds"]) == said
     assert [clause["label"] for clause in body["clauses"]] == ["reached", "stays"]
     for clause in body["clauses"]:
-        required = {"label", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"}
+        required = {"label", "role", "claim", "holds", "margin", "margin_float", "error", "error_float", "evidence"}
+        required |= {"for_all_parameters"}
         assert required <= set(clause) <= required | {"rechecked", "unchecked", "detail", "witness"}
         assert clause["holds"] is True and clause["evidence"] == "certified"
         assert clause["rechecked"] is True and clause["unchecked"] == ""
@@ -166,7 +169,8 @@ def test_the_whole_list(cli):
     body = body_of(out)
     assert (code, err, set(body)) == (0, "", {"schema", "version", "theorems"})
     for row in body["theorems"]:
-        assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"}
+        own = {"claims", "for_all_parameters", "inferences_argued", "inferences_own"}
+        assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"} | own
         assert row["id"].startswith("li2024.") and row["paper"] == "li2024"
     (row,) = [row for row in body["theorems"] if row["id"] == "li2024.gradient"]
     assert (row["proved"], row["best_instance_evidence"]) == (True, "proved")
@@ -215,7 +219,7 @@ def test_an_interrupt_prints_what_was_found(cli, monkeypatch):
     def progress():
         yield interrupt
 
-    monkeypatch.setattr("verify.reports.command_line._progress", progress)
+    monkeypatch.setattr("verify.reports.commands.theorems.progress_shown", progress)
     code, out, err = cli("check", THEOREM, *small_with("eps=1e-9"), "--json")
     body = body_of(out)
     assert (code, err, body["outcome"]) == (130, "", "inconclusive")
@@ -234,6 +238,7 @@ SIGNALLED = f"""
 import os, signal, sys
 from contextlib import contextmanager
 import verify.reports.command_line
+import verify.reports.commands.theorems
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -243,7 +248,7 @@ def progress():
     yield lambda step: step and os.kill(os.getpid(), signal.SIGINT)
 
 
-verify.reports.command_line._progress = progress
+verify.reports.commands.theorems.progress_shown = progress
 sys.argv = ["verify", "check", {THEOREM!r}, *{list(small_with("eps=1e-9"))!r}]
 verify.reports.command_line.main()
 """

@@ -13,8 +13,10 @@ PRINTED = Premise("Definition 1", "printed")
 COMMAND = "verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200"
 
 
-def finding(expect=None, rests_on=(PRINTED,), command=COMMAND, name="zeta2025.finding", paper=PAPER):
-    return Finding(name, paper, "A title", "A text.", command, expect or {"outcome": "verified"}, rests_on)
+def finding(
+    expect=None, rests_on=(PRINTED,), command=COMMAND, name="zeta2025.finding", paper=PAPER, summary="A sentence."
+):
+    return Finding(name, paper, "A title", summary, "A text.", command, expect or {"outcome": "verified"}, rests_on)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_a_finding_that_expects_or_rests_on_nothing():
     for given in ({"expect": {}}, {"rests_on": ()}):
         fields = {"expect": {"outcome": "verified"}, "rests_on": (PRINTED,)} | given
         with pytest.raises(TheoremError, match="needs expected values and what it rests on"):
-            Finding("a.b", PAPER, "t", "t", COMMAND, **fields)
+            Finding("a.b", PAPER, "t", "t.", "t", COMMAND, **fields)
 
 
 def test_a_float_is_no_expectation():
@@ -129,6 +131,12 @@ def test_a_float_is_no_expectation():
 def test_an_interval_without_ends_is_no_expectation():
     with pytest.raises(TheoremError, match="x: an interval without ends expects nothing"):
         finding({"x": Enclosure(None, None)})
+
+
+@pytest.mark.parametrize("summary", ["", "no full stop", "two\nlines."])
+def test_a_summary_is_one_sentence(summary):
+    with pytest.raises(TheoremError, match="its summary is one sentence"):
+        finding(summary=summary)
 
 
 def test_a_provenance_that_is_not_known():
@@ -169,6 +177,8 @@ Z, Title, 2025, arXiv 2501.00001
 
 `zeta2025.a`
 
+**A sentence.**
+
 A text.
 
 ```
@@ -182,14 +192,13 @@ What it reports:
 - `d`: null
 - `e`: word
 
-What this rests on:
-
-- Definition 1 (printed)
-- the layer (our reading)
+Rests on premises 1, 2 of zeta2025.
 
 ### A title
 
 `zeta2025.b`
+
+**A sentence.**
 
 A text.
 
@@ -201,9 +210,12 @@ What it reports:
 
 - `x`: between 1 and 2.5
 
-What this rests on:
+Rests on premise 1 of zeta2025.
 
-- Definition 1 (printed)
+### What the findings of zeta2025 rest on
+
+1. Definition 1 (printed)
+2. the layer (our reading)
 """
     )
     assert text.index("## alpha2024") < text.index("## zeta2025")

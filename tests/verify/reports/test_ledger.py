@@ -15,7 +15,7 @@ def _theorem(name, outcome="verified", evidence="certified", expected="verified"
         "disclosed": DISCLOSED,
         "hypotheses": "",
     }
-    return entry | paper | {"rechecked": True} | more
+    return entry | paper | {"rechecked": True, "for_all": "proved", "in_words": []} | more
 
 
 def _comparison(name, outcome="verified", device="cpu", instances=1, expected="verified"):
@@ -40,21 +40,33 @@ def test_a_theorem_has_one_line_with_its_worst_outcome_and_weakest_evidence():
         _theorem("p.e", outcome="out_of_scope"),
     ]
     assert _lines(*entries)[:5] == [
-        "p.a verified certified 2 instances, re-checked, 1.8 s",
-        "p.b verified proved 1 instance, re-checked, 1.0 s",
-        "p.c inconclusive - 2 instances, not all re-checked, 2.0 s",
-        "p.d refuted - 3 instances, re-checked, 3.0 s",
-        "p.e out_of_scope certified 1 instance, re-checked, 1.0 s",
+        "p.a verified certified 2 instances, re-checked, 1.8 s; for all: proved",
+        "p.b verified proved 1 instance, re-checked, 1.0 s; for all: proved",
+        "p.c inconclusive - 2 instances, not all re-checked, 2.0 s; for all: proved",
+        "p.d refuted - 3 instances, re-checked, 3.0 s; for all: proved",
+        "p.e out_of_scope certified 1 instance, re-checked, 1.0 s; for all: proved",
     ]
+
+
+def test_what_is_in_words_and_what_carries_the_claims_stand_on_the_line():
+    entry = _theorem("p.a", outcome="inconclusive", evidence="", for_all="argued (2 inferences)", in_words=["global"])
+    assert _lines(entry)[0] == (
+        "p.a inconclusive - 1 instance, re-checked, in words: global, 1.0 s; for all: argued (2 inferences)"
+    )
+
+
+def test_the_standings_have_one_line():
+    entry = {"kind": "standings", "id": "", "text": "for all parameters: 2 proved; argued inferences: 0"}
+    assert _lines(entry, entry).count(entry["text"]) == 1
 
 
 def test_an_expected_refutation_is_counted_apart():
     finding = _theorem("p.a", outcome="refuted", expected="refuted")
     assert (
         _lines(_theorem("p.a"), finding)[0]
-        == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s"
+        == "p.a verified certified 1 instance, 1 expected otherwise, re-checked, 2.0 s; for all: proved"
     )
-    assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s"
+    assert _lines(finding)[0] == "p.a refuted certified 1 instance, re-checked, 1.0 s; for all: proved"
     surprise = _theorem("p.a", outcome="verified", expected="refuted")
     assert _lines(finding, surprise)[0].startswith("p.a verified certified 1 instance, 1 expected otherwise")
     unexpected = _theorem("p.a", outcome="refuted")

@@ -10,7 +10,7 @@ from verify import Identity, Inequality, InputError, Paper, Parameter, Source, S
 from verify.checking import registry
 from verify.checking import standing as evidence
 from verify.checking.certificates import write_certificate
-from verify.reports.listing import list_rows, rows_text
+from verify.reports.listing import carried_text, list_rows, rows_text, standings_table
 
 x = sp.Symbol("x", real=True)
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
@@ -61,6 +61,10 @@ def test_a_row_says_what_is_proved_and_the_evidence_at_the_example():
         "title": "the true",
         "paper": "zeta2025",
         "source": "Z, Title, 2025, arXiv 2501.00001, Lemma 1 (printed)",
+        "claims": [{"label": "c", "claim": "x < 2", "for_all_parameters": "open"}],
+        "for_all_parameters": "open",
+        "inferences_argued": 0,
+        "inferences_own": 0,
         "proved": False,
         "best_instance_evidence": "certified",
     }
@@ -85,9 +89,26 @@ def test_a_paper_filters_and_an_unknown_one_is_an_input_error():
 def test_the_rows_for_people():
     lines = rows_text(list_rows()).splitlines()
     assert lines == [
-        "other.free         certified  no paper",
-        "zeta2025.false     -          the false",
-        "zeta2025.identity  proved     the identity",
-        "zeta2025.true      certified  the true",
-        "zeta2025.unknown   -          the unknown",
+        "                   for all  at its example",
+        "other.free         open    certified      no paper",
+        "    open    c: x < 2",
+        "zeta2025.false     open    -              the false",
+        "    open    c: x > 2",
+        "zeta2025.identity  proved  proved         the identity",
+        "    proved  i: (x + 1)**2 = x**2 + 2*x + 1",
+        "zeta2025.true      open    certified      the true",
+        "    open    c: x < 2",
+        "zeta2025.unknown   open    -              the unknown",
+        "    open    c: 1/x > 2",
+        "for all parameters: 1 proved, 4 open; argued inferences: 0",
     ]
+
+
+def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
+    made = {"for_all_parameters": "argued", "inferences_argued": 3}
+    assert carried_text(made) == "argued (3)"
+    row = {**made, "id": "p.t", "inferences_own": 2, "claims": [{"label": "c", "for_all_parameters": "argued"}]}
+    table = standings_table([row]).splitlines()
+    assert table[1] == "## What carries each theorem"
+    assert table[3] == "For all parameters: 1 argued; argued inferences: 2."
+    assert table[-1] == "| `p.t` | argued | 3 | c (argued) |"

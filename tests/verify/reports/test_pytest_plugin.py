@@ -34,7 +34,7 @@ def comparison(outcome, detail="0.1 standard errors", devices=("cpu", "cuda")):
 def finding(expected):
     command = "verify conditions wang2024.theorem1 T=9 q=2 d=1"
     rests_on = (Premise("Definition 1", "our reading"),)
-    return Finding("zeta2025.small", PAPER, "T is small", "T is 9.", command, {"given.T": expected}, rests_on)
+    return Finding("zeta2025.small", PAPER, "T is small", "A.", "T is 9.", command, {"given.T": expected}, rests_on)
 """
 PASSING = (
     THEOREM

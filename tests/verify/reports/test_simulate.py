@@ -9,7 +9,7 @@ import pytest
 
 from numerics.sparse_token_selection import figures
 from verify import Experiment, Running, load_experiment
-from verify.reports.command_line import _bar
+from verify.reports.commands.frame import bar_shown
 from verify.reports.simulate import duration_text
 
 TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
@@ -183,7 +183,7 @@ def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, sho
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    with _bar("some.thing") as show:
+    with bar_shown("some.thing") as show:
         clock[0] += waited
         show(5, 10)
     said = terminal.getvalue()
@@ -192,5 +192,5 @@ def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, sho
 
 def test_without_a_terminal_there_is_no_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with _bar("some.thing") as show:
+    with bar_shown("some.thing") as show:
         assert show is None

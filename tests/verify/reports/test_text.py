@@ -19,10 +19,10 @@ def test_conditions_show_each_hypothesis_the_ranges_and_the_scope(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), names="x y", hypotheses=hypotheses)
     assert conditions_text(verify.conditions(theorem, x=0)).splitlines() == [
         "user.theorem  x=0",
-        "  holds  small: x < 2   slack 2",
-        "  fails  inverse: 1/x < 9   1/x: division by zero".replace("1/x: division", "9 - 1/x: division"),
-        "  needs  sum: x + y < 1   needs y",
-        "  holds  model: a model",
+        "  holds    small: x < 2   slack 2",
+        "  fails    inverse: 1/x < 9   1/x: division by zero".replace("1/x: division", "9 - 1/x: division"),
+        "  needs    sum: x + y < 1   needs y",
+        "  assumed  model: a model",
         "admissible:",
         "  y < 1",
         "out of scope",
@@ -42,15 +42,19 @@ def test_a_check_ends_with_its_headline(make_theorem):
     assert lines[:-1] == [
         "user.theorem  x=1",
         "hypotheses",
-        "  holds  small: x < 2   slack 1",
-        "claim",
+        "  holds    small: x < 2   slack 1",
+        "claims",
         "  verified (certified)  low: x < 3   margin 2",
+        "      for all parameters: open",
         "  refuted (certified)  high: above three   margin -2",
+        "      for all parameters: open",
         "      witness x=1",
         "values",
         "  double = 2",
     ]
-    assert lines[-1].startswith("refuted (certified)   0.") and lines[-1].endswith(" s, seed 0")
+    assert lines[-1].startswith("refuted (certified); for all parameters: open   0.") and lines[-1].endswith(
+        " s, seed 0"
+    )
     outside = check_text(verify.check(theorem, x=2, seed=8)).splitlines()[-1]
     assert outside.startswith("out of scope; the claim there: refuted (certified)") and outside.endswith("seed 8")
 

@@ -358,7 +358,7 @@ def test_no_more_instances_are_tried_than_are_allowed():
 def test_most_instances_are_drawn_however_many_clauses_there_are(monkeypatch):
     clauses = tuple(Inequality(f"claim_{i}", sp.Ge(n * m + i, i, evaluate=False)) for i in range(40))
     many = theorem((N, M), sp.Ge(n, 0, evaluate=False))
-    many = replace(many, statement=replace(many.statement, clauses=clauses))
+    many = replace(many, statement=replace(many.statement, claims=clauses))
     left = []
     monkeypatch.setattr("verify.search.explore._draw", lambda state, most, seed: left.append((most, len(state.tried))))
     for most, before in ((1000, 250), (120, 50), (20, 10), (2, 1)):

@@ -101,8 +101,7 @@ def test_killed_at_the_example_by_a_search_proved_or_not_refuted():
     assert found.fate == "survived" and "not refuted in" in found.why
     # A step of the proof that is proved is not searched with the others.
     proved = Inequality("proved", sp.Gt(x + y, x, evaluate=False))
-    both = replace(true, statement=replace(true.statement, clauses=(proved, *true.statement.clauses)))
-    both = replace(both, steps=("proved",))
+    both = replace(true, statement=replace(true.statement, steps=(proved,)))
     (more,) = [m for m in mutants(both.statement) if m.label == "small: hypothesis dropped: left out"]
     assert fate(both, more, seconds=1).fate == "survived"
 

@@ -50,7 +50,7 @@ def test_the_certificate_is_of_the_statement_without_the_hypothesis():
     need = found(made, "small")
     accepted = recheck_text(json.dumps(need.certificate).encode())
     assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
-    weaker = replace(made.statement, hypotheses=made.statement.hypotheses[1:], clauses=(SQUARE,))
+    weaker = replace(made.statement, hypotheses=made.statement.hypotheses[1:], claims=(SQUARE,))
     assert accepted.statement_digest == weaker.digest
 
 
@@ -73,7 +73,7 @@ def test_what_the_others_imply_or_no_clause_needs_is_redundant():
     large, weaker, other = (Hypothesis(*row) for row in (("large", R >= 4), ("weaker", R >= 2), ("other", s >= 1)))
     made = theorem([INVERSE], large, weaker, other, R=5)
     assert found(made, "weaker").status == "redundant" and "the others imply it" in found(made, "weaker").why
-    assert found(made, "other").status == "redundant" and "every clause is proved" in found(made, "other").why
+    assert found(made, "other").status == "redundant" and "every claim is proved" in found(made, "other").why
     assert found(made, "large").status == "needed"
 
 
@@ -213,7 +213,7 @@ def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, mo
     assert any("| needed |" in line and "`square` refuted at" in line for line in lines)
     assert any("1 structural" in line for line in lines)
 
-    changed = replace(made.statement, clauses=(replace(SQUARE, relation=sp.Le(x**2, 8, evaluate=False)),))
+    changed = replace(made.statement, claims=(replace(SQUARE, relation=sp.Le(x**2, 8, evaluate=False)),))
     other = made.variant(changed)
     assert shipped(other).why == "the map is of another statement"
     assert refusal(other, mapped.hypotheses[0]) == "the certificate is of another statement"

@@ -18,6 +18,7 @@ from sympy.core.relational import Relational
 from verify.checking.check import check
 from verify.checking.reported_values import Value, ValueLargest, ValueWhere
 from verify.checking.theorem import Theorem
+from verify.claims.in_words import in_words
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, exact_fraction
 from verify.evaluation.instances import parse
@@ -85,8 +86,9 @@ class Scan:
             del self.checked[in_scope]
             raise KeyboardInterrupt
         proved = {clause.label for clause in checked.clauses if clause.evidence is Evidence.PROVED}
-        decidable = proved | {clause.label for clause in self.clauses}
-        if None in checked.rests_on.values() or any(clause.label not in decidable for clause in checked.clauses):
+        said = in_words(self.statement)
+        decidable = proved | said | {clause.label for clause in self.clauses}
+        if any(clause.label not in decidable for clause in checked.clauses):
             return [None] * len(points)
         arithmetic = Estimates()
         with np.errstate(all="ignore"):
@@ -104,13 +106,19 @@ class Scan:
                 good &= True if label in proved else margin.sign()[0]
             values, known = self._values(estimates[2 * len(self.clauses) :], len(points))
         good = good & known
-        own = [Evidence.PROVED if clause.label in proved else Evidence.COMPUTED for clause in checked.clauses]
-        evidence = Evidence.weakest([*filter(None, checked.rests_on.values()), *own])
-        outcome = Outcome.VERIFIED if in_scope else Outcome.OUT_OF_SCOPE
-        shared = {"in_scope": in_scope, "outcome": outcome, "claim": Outcome.VERIFIED, "evidence": evidence}
+        own = [Evidence.PROVED if claim.label in proved else Evidence.COMPUTED for claim in checked.claims]
+        claim = Outcome.INCONCLUSIVE if said else Outcome.VERIFIED
+        evidence = None if said else Evidence.weakest(own)
+        outcome = claim if in_scope else Outcome.OUT_OF_SCOPE
+        shared = {"in_scope": in_scope, "outcome": outcome, "claim": claim, "evidence": evidence}
         rows: list[Row | None] = [None] * len(points)
         for i in np.flatnonzero(good).tolist():
-            clauses = [_clause(c.label, margins.get(c.label), i, proved=c.label in proved) for c in checked.clauses]
+            clauses = [
+                _IN_WORDS | {"label": c.label}
+                if c.label in said
+                else _clause(c.label, margins.get(c.label), i, proved=c.label in proved)
+                for c in checked.clauses
+            ]
             shown = {key: value for name in values for key, value in _shown(name, values[name][i]).items()}
             instance = {"instance": json_numbers({p.name: points[i][p.name] for p in self.statement.parameters})}
             rows[i] = {**instance, **shared, "clauses": clauses, "values": shown, "detail": "", "error": ""}
@@ -157,6 +165,15 @@ def _shown(name: str, number: np.generic) -> dict[str, bool | float | None]:
     if isinstance(number, np.bool_):
         return {name: bool(number)}
     return {name: None} if np.isnan(number) else {name: None, f"{name}_float": float(number)}
+
+
+_IN_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("label", "unchecked", "detail"), ""),
+    **dict.fromkeys(("holds", "evidence", "margin", "error")),
+    "rechecked": False,
+    "witness": {},
+}
+"""What a row has of a claim in words, but for its label."""
 
 
 def _clause(label: str, margin: Estimate | None, i: int, *, proved: bool) -> dict[str, Any]:

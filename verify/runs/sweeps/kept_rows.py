@@ -53,7 +53,7 @@ def fits(theorem: Theorem, point: Point, row: Row) -> bool:
         and [clause["label"] for clause in row["clauses"]] == labels
         and _named(row["values"], set(theorem.values))
         and _named(row["instance"], {parameter.name for parameter in theorem.statement.parameters})
-        and _consistent(row)
+        and _consistent(row, {claim.label for claim in theorem.statement.claims})
     )
 
 
@@ -94,19 +94,20 @@ def _named(values: Row, names: set[str]) -> bool:
     return names <= set(values) <= names | {f"{name}_float" for name in names}
 
 
-def _consistent(row: Row) -> bool:
-    """Whether the headline can be that of the clauses."""
-    held = [clause["holds"] for clause in row["clauses"]]
+def _consistent(row: Row, claims: set[str]) -> bool:
+    """Whether the headline can be that of the claims."""
+    clauses = [clause for clause in row["clauses"] if clause["label"] in claims]
+    held = [clause["holds"] for clause in clauses]
     claim = Outcome.REFUTED if False in held else Outcome.INCONCLUSIVE if None in held else Outcome.VERIFIED
-    # In scope, what a proof rests on may be missing, or the re-checker find a hypothesis to fail.
+    # In scope, the re-checker may find a hypothesis to fail.
     possible = {None: {Outcome.INCONCLUSIVE}, False: {Outcome.OUT_OF_SCOPE}}
     if row["claim"] != claim or row["outcome"] not in possible.get(row["in_scope"], {claim, Outcome.INCONCLUSIVE}):
         return False
     if row["evidence"] is None:
         return True
     decides = {Outcome.VERIFIED: True, Outcome.REFUTED: False, Outcome.INCONCLUSIVE: None}[claim]
-    deciding = [clause["evidence"] for clause in row["clauses"] if clause["holds"] is decides]
-    # What a proof rests on may make it less, and nothing makes it more.
+    deciding = [clause["evidence"] for clause in clauses if clause["holds"] is decides]
+    # A scope that is not re-checked may make it less, and nothing makes it more.
     place = _EVIDENCE.index(row["evidence"])
     return None not in deciding and all(_EVIDENCE.index(each) <= place for each in deciding)
 

@@ -58,10 +58,16 @@ def checked_row(theorem: Theorem, instance: Point, effort: Effort) -> Row:
     return row_of(result)
 
 
+_SAID_ELSEWHERE = ("claim", "role", "for_all_parameters")
+"""What of a clause is the same in every row, and so in none."""
+
+
 def row_of(result: CheckResult) -> Row:
     """Return the row of a check."""
     body = result.to_json()
-    clauses = [{name: part for name, part in clause.items() if name != "claim"} for clause in body["clauses"]]
+    clauses = [
+        {name: part for name, part in clause.items() if name not in _SAID_ELSEWHERE} for clause in body["clauses"]
+    ]
     return {
         "instance": body["instance"],
         "in_scope": result.in_scope,

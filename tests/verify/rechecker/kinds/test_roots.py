@@ -30,7 +30,7 @@ def test_a_root_is_what_its_symbol_is_assumed_to_be(assumed, centre, accepted, w
     unknown = ["Symbol", "x", *assumed]
     equation = ["Add", ["Mul", integer(2), unknown], integer(-2 * centre)]
     parts = {"equations": [equation], "unknowns": [unknown], "centre": [integer(centre)], "radius": to_data(width)}
-    data["claim"][0] |= parts
+    data["claims"][0] |= parts
     proof = {"kind": "root", "bits": 128, "centre": [str(centre)], "radius": "1/1000"}
     made = certificate(data, {"n": "2"}, ("verified", "certified", proof))
     if accepted:

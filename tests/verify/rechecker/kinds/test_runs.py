@@ -13,7 +13,7 @@ def test_a_long_run_is_checked_in_seconds():
     instance = {"T": "200", "q": "3", "d": "5", "eta": "1/500", "eps": "1/1000000000"}
     statement = replaced = theorem1().statement
     data = statement.to_data()
-    data["claim"] = [data["claim"][0] | {"within": integer(300_000)}]
+    data["claims"] = [data["claims"][0] | {"within": integer(300_000)}]
     assert replaced.to_data() != data
     proof = {"kind": "above", "bits": 128, "last": 300_000, "checkpoints": []}
     started = time.monotonic()

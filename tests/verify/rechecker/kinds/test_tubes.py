@@ -85,10 +85,10 @@ def test_it_is_accepted_as_it_is_and_with_wider_bounds():
 
 
 def test_a_last_step_is_kept():
-    made = changed(tube(), "statement.claim.0.within", integer(1139))
+    made = changed(tube(), "statement.claims.0.within", integer(1139))
     assert recheck(made).clauses[0][1] == "verified"
     with pytest.raises(Rejected, match="the last one is later than the clause allows"):
-        recheck(changed(made, "statement.claim.0.within", integer(1138)))
+        recheck(changed(made, "statement.claims.0.within", integer(1138)))
 
 
 def test_it_refutes_nothing_and_is_of_no_other_clause():
@@ -113,21 +113,21 @@ def test_it_refutes_nothing_and_is_of_no_other_clause():
 def test_another_statement_is_not_proved_by_it(statement, value, why):
     made = changed(tube(), f"{PROOF}.checkpoints", [])
     with pytest.raises(Rejected, match=why):
-        recheck(changed(made, f"statement.claim.0.{statement}", value))
+        recheck(changed(made, f"statement.claims.0.{statement}", value))
 
 
 def test_what_has_no_value_in_a_cell_is_rejected():
     # The observable has a removable pole in the tube; its other form has none.
     one = sp.Mul(sp.exp(z) - 4, sp.Pow(sp.exp(z) - 4, -1), evaluate=False)
     pole = sp.Mul(u + sp.exp(-z), one, evaluate=False)
-    made = changed(tube(), "statement.claim.0.dynamics.observable", to_data(pole))
+    made = changed(tube(), "statement.claims.0.dynamics.observable", to_data(pole))
     with pytest.raises(Rejected, match="is not enclosed from this node"):
         recheck(made)
 
 
 @pytest.mark.parametrize("steps", [["482", "1" + "0" * 5000], ["-1", "2000"]])
 def test_steps_that_no_run_takes_are_rejected_in_a_few_words(steps):
-    made = changed(tube(), "statement.claim.0.within", integer(1139))
+    made = changed(tube(), "statement.claims.0.within", integer(1139))
     with pytest.raises(Rejected, match=r"steps: ") as found:
         recheck(changed(made, f"{PROOF}.steps", steps))
     assert len(str(found.value)) < 300

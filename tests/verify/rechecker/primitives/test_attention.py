@@ -196,14 +196,15 @@ def _certificate(relation, instance, margin, outcome="verified"):
         "domain": [],
         "hypotheses": [],
         "definitions": [],
-        "claim": [clause],
+        "claims": [clause],
+        "steps": [],
     }
     kind = {"kind": "exact", "margin": margin} if isinstance(margin, str) else None
     proof = kind or {"kind": "ball", "bits": 128, "margin": list(margin)}
     stated = {"label": "floor", "outcome": outcome, "evidence": "certified", "proof": proof}
     return {
         "format": "lemmascope-certificate",
-        "version": 1,
+        "version": 2,
         "theorem": "user.mine",
         "statement": statement,
         "statement_digest": digest(statement),

@@ -1,0 +1,17 @@
+"""What of a theorem is evaluated at an instance: all but its claims in words."""
+
+from verify import Outcome, load_theorem
+from verify.claims.in_words import in_words
+
+
+def evaluated(result):
+    """The clauses of a check that are not in words."""
+    said = in_words(load_theorem(result.theorem).statement)
+    return [clause for clause in result.clauses if clause.label not in said]
+
+
+def all_hold(result):
+    """Whether every clause that is evaluated holds, and the outcome is what that allows."""
+    words = len(evaluated(result)) < len(result.clauses)
+    expected = Outcome.INCONCLUSIVE if words else Outcome.VERIFIED
+    return all(clause.holds for clause in evaluated(result)) and result.claim_outcome is expected

@@ -1,0 +1,158 @@
+"""Arguments: what an inference may use, and what carries a claim by them."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+import verify
+from verify import (
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Parameter,
+    Rule,
+    Source,
+    Statement,
+    Theorem,
+    TheoremError,
+)
+from verify.checking.argument import RULES
+from verify.checking.standing import argued_without, carried
+from verify.outcomes import ForAll
+from verify.reports.text import explore_text
+
+x = sp.Symbol("x", positive=True)
+STEP = Identity("square", (x + 1) ** 2, x**2 + 2 * x + 1)
+OTHER = Identity("cube", (x + 1) * x**2, x**3 + x**2)
+CLAIM = InWords("claim", "the sky is blue")
+AT_LEAST = Hypothesis("at_least", sp.Ge(x, 1))
+
+
+def theorem(*argument, steps=(STEP,), claims=(CLAIM,), uses=()):
+    parameters = (Parameter("x", "rational", "x", above=0),)
+    statement = Statement(parameters, claims, (AT_LEAST,), steps=steps)
+    return Theorem("u.t", "t", Source("1", "derived here"), statement, {"x": 2}, argument=argument, proof_uses=uses)
+
+
+def inference(label, *uses, rule="substitution"):
+    return Inference(label, f"it follows: {label}", uses, rule)
+
+
+SOUND = (inference("between", "square", "at_least"), inference("claim", "between"))
+
+
+def test_a_claim_is_argued_from_steps_that_are_proved():
+    made = theorem(*SOUND)
+    clauses, for_all = carried(made, {"square"})
+    assert (clauses["claim"].standing, for_all.inferences) == (ForAll.ARGUED, {"u.t:between", "u.t:claim"})
+    clauses, for_all = carried(made, set())
+    assert (for_all.standing, for_all.why) == (ForAll.OPEN, "square is open")
+
+
+def test_a_claim_that_is_proved_by_itself_needs_no_argument():
+    made = theorem(inference("cube", "square"), claims=(OTHER,))
+    assert carried(made, {"cube", "square"})[1].standing is ForAll.PROVED
+    assert carried(made, {"square"})[1].standing is ForAll.ARGUED
+
+
+def test_a_hypothesis_that_no_inference_uses_is_not_needed():
+    made = theorem(*SOUND)
+    assert argued_without(made, "at_least", {"square"}) is None
+    without = theorem(inference("between", "square"), inference("claim", "between"))
+    assert argued_without(without, "at_least", {"square"}).text() == "argued (2 inferences)"
+    assert argued_without(without, "at_least", set()) is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ((inference("claim", "square", "nobody"),), "uses nobody, which is no step, hypothesis, claim or earlier"),
+        ((inference("claim", "later", "square"), inference("later", "square")), "uses later, which is no step"),
+        ((inference("claim", "claim", "square"),), "uses the claim claim before it is concluded"),
+        ((inference("claim", "at_least"),), "step square: no inference uses it"),
+        ((inference("idle", "square"), inference("claim", "square")), "inference idle: no other uses it"),
+        ((inference("square", "square"), inference("claim", "square")), "inference square: the label is taken"),
+        ((inference("claim", "square"), inference("claim", "square")), "inference claim: the label is taken"),
+        ((inference("claim", "square", "v.other"),), "proof_uses does not have v.other"),
+    ],
+)
+def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
+    with pytest.raises(TheoremError, match=why):
+        theorem(*argument)
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ({"label": " "}, "has no label"),
+        ({"says": ""}, "has no sentence"),
+        ({"rule": "magic"}, "'magic' is no rule known here: case distinction, "),
+        ({"uses": ("square", "square")}, "uses the same twice"),
+    ],
+)
+def test_a_bad_inference_is_refused(parts, why):
+    with pytest.raises(TheoremError, match=why):
+        replace(inference("claim", "square"), **parts)
+
+
+def test_a_rule_of_ones_own_is_shown_with_its_reference():
+    own = Rule("own", "it is so", "Nobody 1900")
+    result = verify.prove(theorem(inference("claim", "square", rule=own)))
+    (row,) = result.to_json()["argument"]
+    assert (row["rule"], row["reference"], row["from"], row["status"]) == ("own", "Nobody 1900", ["square"], "argued")
+
+
+def test_a_search_names_the_claims_that_it_does_not_search():
+    result = verify.explore(theorem(*SOUND), max_examples=3)
+    assert result.counterexample is None and result.to_json()["in_words"] == ["claim"]
+    assert "in words, and not searched: claim" in explore_text(result)
+
+
+def test_a_step_is_searched_unless_a_hypothesis_is_dropped():
+    wrong = Inequality("small", sp.Le(x, 3, evaluate=False))
+    made = theorem(inference("claim", "small"), steps=(wrong,))
+    found = verify.explore(made, max_examples=50)
+    assert found.clause.label == "small" and found.clause.role == "step"
+    assert verify.explore(made, drop=["at_least"], max_examples=50).counterexample is None
+
+
+def test_a_sentence_is_no_step_and_says_something():
+    with pytest.raises(TheoremError, match="step claim: a step is shown"):
+        theorem(steps=(STEP, CLAIM), claims=(OTHER,))
+    with pytest.raises(TheoremError, match="clause claim: says nothing"):
+        InWords("claim", " ")
+
+
+def test_a_variant_has_no_argument():
+    made = theorem(*SOUND)
+    assert made.variant(made.statement).argument == ()
+
+
+def test_which_is_claim_and_which_is_step_is_part_of_the_digest():
+    made = theorem(*SOUND, claims=(CLAIM, OTHER)).statement
+    weaker = replace(made, claims=(CLAIM,), steps=(*made.steps, OTHER))
+    assert weaker.digest != made.digest and [made.role("cube"), weaker.role("cube")] == ["claim", "step"]
+
+
+LIBRARY = verify.theorem_ids()
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_no_step_of_the_library_is_left_unused(name):
+    # The rest is refused as a theorem is made.
+    made = verify.load_theorem(name)
+    assert not made.statement.steps or made.argument
+
+
+def test_each_rule_is_used_in_the_library():
+    used = {inference.rule for name in LIBRARY for inference in verify.load_theorem(name).argument}
+    assert used == set(RULES)
+
+
+def test_the_number_of_inferences_in_the_library(ledger):
+    """It is the figure to bring down; the ledger shows it."""
+    inferences = sum(len(verify.load_theorem(name).argument) for name in LIBRARY)
+    assert ledger.standings().endswith(f"argued inferences: {inferences}")

@@ -1,0 +1,99 @@
+"""What carries a theorem for all parameters, as `prove` says it, in Python and on the command line."""
+
+import json
+
+import pytest
+import sympy as sp
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+from verify import (
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InputError,
+    InWords,
+    Parameter,
+    Source,
+    Statement,
+    Theorem,
+)
+from verify.outcomes import ForAll
+from verify.reports.text import prove_text
+
+x = sp.Symbol("x", positive=True)
+PROVED = Identity("square", (x + 1) ** 2, x**2 + 2 * x + 1)
+# True for all x > 0, and beyond the provers.
+OPEN = Inequality("open", sp.Lt(sp.exp(-x), 1, evaluate=False))
+FALSE = Inequality("false", sp.Le(x, 10, evaluate=False))
+WORDS = InWords("words", "so it is")
+
+
+def theorem(*claims, steps=(), argument=(), hypotheses=()):
+    statement = Statement((Parameter("x", "rational", "x", above=0),), claims, hypotheses, steps=steps)
+    return Theorem("user.t", "t", Source("1", "derived here"), statement, {"x": 1}, argument=argument)
+
+
+def test_each_clause_is_carried_by_what_it_is():
+    argument = (Inference("words", "as it says", ("square",), "substitution"),)
+    result = verify.prove(theorem(WORDS, steps=(PROVED,), argument=argument))
+    assert (result.for_all.text(), result.counterexample, result.exit_code) == ("argued (1 inference)", None, 0)
+    body = result.to_json()
+    rows = {row["label"]: (row["role"], row["for_all_parameters"], row["kind"]) for row in body["clauses"]}
+    assert rows == {"words": ("claim", "argued", "argument"), "square": ("step", "proved", "identity")}
+    assert body["inferences_argued"] == 1 and json.dumps(body, allow_nan=False)
+    assert verify.prove(theorem(PROVED)).for_all.standing is ForAll.PROVED
+
+
+def test_what_is_missing_is_said_and_a_counterexample_is_looked_for():
+    result = verify.prove(theorem(OPEN, WORDS), seconds=3)
+    assert (result.for_all.standing, result.counterexample, result.exit_code) == (ForAll.OPEN, None, 3)
+    assert "open is open; words is open" in prove_text(result)
+    refuted = verify.prove(theorem(FALSE), seconds=5)
+    assert refuted.exit_code == 1 and refuted.counterexample["x"] > 10
+    assert "counterexample  x=" in prove_text(refuted) and prove_text(refuted).splitlines()[-1].startswith("refuted")
+
+
+def test_a_counterexample_of_the_example_is_one():
+    at_twenty = Inequality("false", sp.Gt(x, 20, evaluate=False))
+    result = verify.prove(theorem(at_twenty), seconds=5)
+    assert (result.counterexample, result.exit_code) == ({"x": 1}, 1)
+
+
+def test_a_claim_out_of_reach_of_any_instance_is_open():
+    never = Hypothesis("never", sp.Lt(x, 0, evaluate=False))
+    result = verify.prove(theorem(OPEN, hypotheses=(never,)), seconds=3)
+    assert (result.for_all.standing, result.counterexample) == (ForAll.OPEN, None)
+
+
+def test_a_step_that_fails_carries_nothing():
+    wrong = Inequality("wrong", sp.Gt(x, 20, evaluate=False))
+    argument = (Inference("words", "as it says", ("wrong",), "substitution"),)
+    result = verify.prove(theorem(WORDS, steps=(wrong,), argument=argument), seconds=2)
+    # The step's failure refutes no claim.
+    assert (result.for_all.text(), result.counterexample) == ("open", None)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_an_empty_effort_is_refused(seconds):
+    with pytest.raises(InputError, match=r"seconds = .*: must be a number > 0"):
+        verify.prove("wang2024.lemma1", seconds=seconds)
+
+
+def test_the_command_line(cli, tmp_path):
+    file = tmp_path / "c.json"
+    code, out, err = cli("prove", "wang2024.lemma1", "--json", "--certificate", str(file))
+    body = body_of(out)
+    assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "proved", [])
+    assert set(body) == {
+        *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "for_all_parameters"),
+        *("inferences_argued", "detail", "counterexample", "seconds"),
+    }
+    assert cli("recheck", str(file))[0] == 0
+    code, out, _ = cli("prove", "ahn2023.theorem5")
+    assert (
+        code == 0 and "argument\n  1. even_part: " in out and out.splitlines()[-1].startswith("argued (5 inferences)")
+    )
+    assert_one_line(cli("prove", "nobody.knows"), "nobody.knows", "unknown id")
+    assert_one_line(cli("prove", "wang2024.lemma1", "T=3"), "T=3")

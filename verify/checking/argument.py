@@ -1,0 +1,193 @@
+"""Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
+
+An inference is one rule, applied once, in one sentence. It names what it uses by label: steps, hypotheses and claims
+of its theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The
+inference that concludes a claim has the claim's label.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from verify.errors import TheoremError
+from verify.language.statement import Statement
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of inference: its name, what it says, and where it stands in the literature."""
+
+    name: str
+    says: str
+    reference: str
+
+
+_SHIPPED = (
+    Rule("case distinction", "what holds in each of the cases holds", "elementary"),
+    Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
+    Rule(
+        "coercivity",
+        "a continuous function that grows beyond all bounds at infinity has a least value",
+        "Rockafellar and Wets 1998, Variational Analysis, Theorem 1.9",
+    ),
+    Rule(
+        "conditional mean",
+        "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
+        "Williams 1991, Probability with Martingales, section 9.4",
+    ),
+    Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
+    Rule(
+        "convexity",
+        "where a convex function is stationary, it is least",
+        "Boyd and Vandenberghe 2004, Convex Optimization, section 4.2.3",
+    ),
+    Rule(
+        "descent lemma",
+        "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2) |gradient|²",
+        "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
+    ),
+    Rule("exchangeability", "what a permutation of the tokens does not change is alike for all of them", "elementary"),
+    Rule(
+        "Gaussian conditioning",
+        "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
+        "Anderson 2003, An Introduction to Multivariate Statistical Analysis, section 2.5",
+    ),
+    Rule(
+        "Gaussian moments",
+        "a moment of a Gaussian vector is the sum over pairings of products of covariances",
+        "Isserlis 1918, Biometrika 12, 134-139",
+    ),
+    Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
+    Rule(
+        "invariance of the law",
+        "a mean does not change under a map that leaves the law as it is",
+        "Eaton 1989, Group Invariance Applications in Statistics, chapter 4",
+    ),
+    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 6.3"),
+    Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
+    Rule(
+        "mean value inequality",
+        "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
+        "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
+    ),
+    Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
+    Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
+    Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6"),
+    Rule(
+        "orthogonal projection",
+        "the nearest point of a subspace is the one from which the rest is orthogonal to it",
+        "Rudin 1987, Real and Complex Analysis, Theorem 4.11",
+    ),
+    Rule(
+        "parity",
+        "under a law that is symmetric about 0 a product of an odd and an even function has mean 0",
+        "elementary",
+    ),
+    Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary"),
+    Rule(
+        "Schur's lemma",
+        "what commutes with all of a group that leaves no subspace as it is, is a multiple of the identity",
+        "Serre 1977, Linear Representations of Finite Groups, section 2.2",
+    ),
+    Rule(
+        "spectral theorem",
+        "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
+        "Horn and Johnson 2013, Theorem 4.1.5",
+    ),
+    Rule(
+        "Stolz-Cesàro",
+        "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
+        "Knopp 1951, Theory and Application of Infinite Series, section 9",
+    ),
+    Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary"),
+    Rule(
+        "symmetric criticality",
+        "where isometries leave a function as it is, and a point where it is, they leave the gradient there as it is",
+        "Palais 1979, Communications in Mathematical Physics 69, 19-30",
+    ),
+    Rule("tangent of the logarithm", "ln w ≤ w − 1", "elementary"),
+    Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary"),
+    Rule(
+        "trace of projections",
+        "the trace of a product of two orthogonal projections is between 0 and the smaller rank",
+        "Horn and Johnson 2013, section 4.3",
+    ),
+    Rule(
+        "zeros of orthogonal polynomials",
+        "they are real, simple and inside the interval of the measure",
+        "Szegő 1939, Orthogonal Polynomials, Theorem 3.3.1",
+    ),
+)
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
+"""The rules that an inference may name; a proof that needs another one brings it, as a `Rule`."""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """One inference of an argument.
+
+    Parameters
+    ----------
+    label
+        Its name; that of the claim which it concludes, where it does.
+    says
+        What is inferred, in one sentence.
+    uses
+        Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
+        claims) or claims of theirs (`wang2024.lemma1:loss`).
+    rule
+        The name of one of `RULES`, or a `Rule` of one's own.
+    """
+
+    label: str
+    says: str
+    uses: tuple[str, ...]
+    rule: str | Rule
+
+    def __post_init__(self) -> None:
+        for part, name in ((self.label, "label"), (self.says, "sentence")):
+            if not part.strip():
+                raise TheoremError(f"inference {self.label or self.says}: has no {name}")
+        if isinstance(self.rule, str) and self.rule not in RULES:
+            raise TheoremError(f"inference {self.label}: {self.rule!r} is no rule known here: {', '.join(RULES)}")
+        if len(set(self.uses)) != len(self.uses):
+            raise TheoremError(f"inference {self.label}: uses the same twice")
+
+    @property
+    def named_rule(self) -> Rule:
+        """The rule."""
+        return RULES[self.rule] if isinstance(self.rule, str) else self.rule
+
+
+def theorem_of(used: str) -> str | None:
+    """Return the id of the theorem that what is used belongs to, None for a label of the same theorem."""
+    name = used.partition(":")[0]
+    return name if "." in name else None
+
+
+def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
+    """Raise TheoremError for an argument that uses what is not there, or leaves a step or a claim's inference unused.
+
+    An inference uses only those before it, so that none rests on itself.
+    """
+    claims, steps = ({clause.label for clause in part} for part in (statement.claims, statement.steps))
+    known = {*claims, *steps, *(hypothesis.label for hypothesis in statement.hypotheses)}
+    concluded = {inference.label for inference in argument} & claims
+    before: set[str] = set()
+    for inference in argument:
+        where = f"inference {inference.label}"
+        if inference.label in before or inference.label in known - claims:
+            raise TheoremError(f"{where}: the label is taken")
+        for used in inference.uses:
+            name = theorem_of(used)
+            if name is not None and name not in proof_uses:
+                raise TheoremError(f"{where}: uses {used}, and proof_uses does not have {name}")
+            if name is None and used not in known | before:
+                raise TheoremError(f"{where}: uses {used}, which is no step, hypothesis, claim or earlier inference")
+            if used in concluded - before:
+                raise TheoremError(f"{where}: uses the claim {used} before it is concluded")
+        before.add(inference.label)
+    used = {label for inference in argument for label in inference.uses}
+    if idle := sorted(steps - used):
+        raise TheoremError(f"step {idle[0]}: no inference uses it")
+    if idle := sorted(before - used - claims):
+        raise TheoremError(f"inference {idle[0]}: no other uses it, and it concludes no claim")

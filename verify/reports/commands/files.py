@@ -1,0 +1,82 @@
+"""Commands about files: certificates, and what a package pins."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from verify.errors import InputError
+from verify.reports import verbs
+from verify.reports.commands.frame import (
+    INCONCLUSIVE,
+    INPUT_ERROR,
+    INTERRUPTED,
+    AsJson,
+    fail,
+    print_json,
+    say,
+    verb,
+    warn,
+)
+
+
+@verb("recheck")
+def recheck_certificates(
+    files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
+) -> None:
+    """Check certificates with a program of its own, which knows no theorem: 0 accepted, 1 rejected, 2 unreadable."""
+    from verify.rechecker import Rejected, Unreadable
+
+    rows, code = [], 0
+    for file in files:
+        row: dict[str, Any] = {"file": str(file), "accepted": False}
+        try:
+            found = verbs.recheck(file)
+        except Rejected as error:
+            row["reason"], code = str(error), max(code, 1)
+        except (Unreadable, OSError) as error:
+            row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            code = INPUT_ERROR
+        else:
+            row |= {"accepted": True, **found.to_json()}
+        rows.append(row)
+        if not as_json:
+            (say if row["accepted"] else warn)(_recheck_line(row))
+    if as_json:
+        print_json({"certificates": rows})
+    raise typer.Exit(code)
+
+
+def _recheck_line(row: dict[str, Any]) -> str:
+    if not row["accepted"]:
+        return " ".join(f"{row['file']}: not accepted: {row['reason']}".split())
+    instance = "".join(f" {name}={value}" for name, value in row["instance"].items())
+    clauses = ", ".join(f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})" for c in row["clauses"])
+    scope = "" if row["in_scope"] else "; out of scope"
+    scope += "" if row["pinned"] else "; no package here pins a statement by this id"
+    return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
+
+
+@verb("pin")
+def pin_package(
+    package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
+    seconds: Annotated[float, typer.Option(help="time budget for each example and each hypothesis")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """Write the digests, certificates, maps and findings of what changed: 0 done, 3 where one cannot be written."""
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    found, code = [], 0
+    try:
+        for one in verbs.pin(package, seconds=seconds):
+            found.append(one)
+            code = INCONCLUSIVE if one.failed else code
+            if not as_json:
+                (warn if one.failed else say)(one.text())
+    except KeyboardInterrupt:
+        code = fail("interrupted; what was written is kept", INTERRUPTED)
+    if as_json:
+        print_json({"pinned": [one.to_json() for one in found]})
+    elif not found and not code:
+        say("all fits")
+    raise typer.Exit(code)

@@ -1,0 +1,137 @@
+"""What the commands share: how a verb is registered, what its arguments are, how it speaks and shows progress."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from typing import Annotated, Any, TextIO
+
+import typer
+
+INPUT_ERROR = 2
+INCONCLUSIVE = 3
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Verify theorems of machine-learning theory: hypotheses, claims, derivations. "
+    "Exit codes: 0 verified or done, 1 refuted, 2 input not understood, 3 inconclusive, 4 out of scope, "
+    "70 an error of ours, 130 interrupted.",
+)
+
+TheoremArgument = Annotated[str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name", show_default=False)]
+Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
+OverGrids = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+_OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
+"""Standard output as it was when a verb began."""
+
+
+def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command. What a theorem's code prints while it runs goes to standard error; ours alone to output."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run_verb(*arguments: Any, **options: Any) -> None:
+            before = _OUTPUT.set(sys.stdout)
+            try:
+                with redirect_stdout(sys.stderr):
+                    function(*arguments, **options)
+            finally:
+                _OUTPUT.reset(before)
+
+        return app.command(name)(run_verb)
+
+    return register
+
+
+def assigned(words: list[str] | None) -> dict[str, str]:
+    """Return the values that `name=value` words assign. Raises InputError."""
+    from verify.language.parameters import read_assignments
+
+    return read_assignments(words or [])
+
+
+def say(text: str) -> None:
+    """Print to standard output."""
+    typer.echo(text, file=_OUTPUT.get())
+
+
+def warn(text: str) -> None:
+    """Print to standard error."""
+    typer.echo(text, err=True)
+
+
+def print_json(body: dict[str, Any]) -> None:
+    """Print one JSON object, with `schema` and `version`."""
+    from verify.outcomes import SCHEMA
+    from verify.version import version
+
+    say(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
+
+
+def fail(message: str, code: int) -> int:
+    """Print one line to standard error, and return the exit code."""
+    warn("verify: " + " ".join(message.split()))
+    return code
+
+
+@contextmanager
+def progress_shown(unit: str = "step") -> Iterator[Callable[[int], None] | None]:
+    """Yield a callback that shows a count on standard error, on a terminal and after two seconds; else None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+
+    started = time.monotonic()
+    with Console(stderr=True).status("") as status:
+        status.stop()
+
+        def show(count: int) -> None:
+            if time.monotonic() - started > 2:
+                status.start()
+                status.update(f"{unit} {count}")
+
+        yield show
+
+
+@contextmanager
+def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a callback that shows a progress bar on standard error, on a terminal and after two seconds; else None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    started = time.monotonic()
+    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task(name, total=None)
+    try:
+
+        def show(done: int, total: int) -> None:
+            if time.monotonic() - started > 2:
+                progress.start()
+                progress.update(task, completed=done, total=total)
+
+        yield show
+    finally:
+        progress.stop()

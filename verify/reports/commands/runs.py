@@ -1,0 +1,157 @@
+"""Commands that go along many instances, or train."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from verify.errors import InputError
+from verify.reports import verbs
+from verify.reports.commands.frame import (
+    INTERNAL_ERROR,
+    INTERRUPTED,
+    AsJson,
+    Assignments,
+    OverGrids,
+    TheoremArgument,
+    assigned,
+    bar_shown,
+    print_json,
+    say,
+    verb,
+    warn,
+)
+
+_DIGITS = 18
+"""Of a number of steps."""
+
+
+@verb("sweep")
+def sweep_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    over: OverGrids = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="where rows are kept, else .lemmascope/results.sqlite", show_default=False),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="processes of this machine")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="a Dask cluster's, such as tcp://…", show_default=False)
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="time budget of one instance")] = 10,
+    seed: Annotated[int, typer.Option(help="seed of whatever is random", min=0, max=2**63 - 1)] = 0,
+    certify: Annotated[bool, typer.Option("--certify", help="no instance by float64 alone")] = False,
+    recheck: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="share, in (0, 1], of the served rows to compute again", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="write THEOREM.sweep.csv, .parquet, .json and a plot", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a grid of instances, a row each in a store: what is there is not computed again.
+
+    0 whatever is found, 1 where a row that --recheck computes again comes out otherwise than it was kept.
+    """
+    from verify.checking.loading import load_theorem
+    from verify.reports.simulate import make_folder, usable_store
+    from verify.reports.text import sweep_text
+    from verify.runs.sweeps.grids import read_over
+
+    loaded, assignments, grids = load_theorem(theorem), assigned(given), read_over(over or [])
+    if out is not None:
+        make_folder(out)
+    workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
+    effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
+    with bar_shown(loaded.id) as tell:
+        result = verbs.sweep(loaded, grids, assignments, tell=tell, **workers, **effort)
+    files = _write_sweep(result, out) if out is not None else []
+    if as_json:
+        print_json({**result.to_json(), "files": files})
+    else:
+        say("\n".join([sweep_text(result), *files]))
+    lost = result.failed or result.stopped or result.done < len(result.grid)
+    differs = result.rechecked is not None and result.rechecked.differing > 0
+    raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
+
+
+@verb("observe")
+def observe_recursion(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    at: Annotated[
+        str, typer.Option("--at", metavar="STEP,...", help="after how many steps, rising", show_default=False)
+    ] = "",
+    over: OverGrids = None,
+    as_json: AsJson = False,
+) -> None:
+    """Follow the theorem's recursion in float64, at many instances at once, with no claim to proof."""
+    from verify.runs.sweeps.grids import read_over
+
+    if not all(part.strip().isdecimal() and len(part) <= _DIGITS for part in at.split(",")):
+        raise InputError("--at", at, "must be one or more numbers of steps, from 0 on, rising")
+    steps = [int(part) for part in at.split(",")]
+    result = verbs.observe(theorem, steps, read_over(over or []), assigned(given))
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(result.text())
+
+
+def _write_sweep(result: Any, folder: Path) -> list[str]:
+    from verify.reports.plots.sweep_plots import why_no_plot
+    from verify.reports.sweep_files import WITHOUT_PARQUET, write_sweep
+
+    files = [str(path) for path in write_sweep(result, folder)]
+    if not any(name.endswith(".parquet") for name in files):
+        warn(f"verify: {WITHOUT_PARQUET}")
+    if why := why_no_plot(result):
+        warn(f"verify: {why}")
+    return files
+
+
+@verb("simulate")
+def simulate_experiment(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
+    given: Assignments = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
+    seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="the paper's own settings")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="write EXPERIMENT.json, and a plot to EXPERIMENT.png", show_default=False),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="where results are kept, else .lemmascope/results.sqlite", show_default=False
+        ),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="measure anew, and keep nothing")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment: settings to measurements with standard errors. NAME=V1,V2,... measures along a setting."""
+    from verify.reports.simulate import announced, make_folder, usable_store, write_run
+    from verify.reports.text import experiment_text
+    from verify.runs.experiments import load_experiment
+
+    loaded, assignments = load_experiment(experiment), assigned(given)
+    loaded.refuse_options(assignments)
+    if no_cache and store is not None:
+        raise InputError("--store", store, "is not for --no-cache, which keeps nothing")
+    if out is not None:
+        make_folder(out)
+    kept = None if no_cache else usable_store(store)
+    announce = announced(loaded, kept) if full else None
+    with bar_shown(loaded.id) as tell:
+        options = {"seed": seed, "device": device, "full": full, "store": kept, "tell": tell, "announce": announce}
+        result = verbs.simulate(loaded, assignments, **options)
+    if out is not None:
+        write_run(result, out)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(experiment_text(result))

@@ -1,0 +1,174 @@
+"""Commands about one theorem, or the list of them."""
+
+from typing import Annotated
+
+import typer
+
+from verify.errors import InputError
+from verify.reports import verbs
+from verify.reports.commands.frame import (
+    INTERRUPTED,
+    AsJson,
+    Assignments,
+    TheoremArgument,
+    assigned,
+    print_json,
+    progress_shown,
+    say,
+    verb,
+)
+
+
+@verb("list")
+def list_theorems(
+    paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the theorems, with what carries each for all parameters and the evidence at its example."""
+    from verify.reports.listing import rows_text
+
+    rows = verbs.list_theorems(paper)
+    if as_json:
+        print_json({"theorems": rows})
+    else:
+        say(rows_text(rows))
+
+
+@verb("conditions")
+def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
+    """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
+    from verify.reports.text import conditions_text
+
+    result = verbs.conditions(theorem, assigned(given))
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(conditions_text(result))
+    raise typer.Exit(result.exit_code)
+
+
+@verb("check")
+def check_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    seconds: Annotated[float, typer.Option(help="time budget")] = 60,
+    digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
+    seed: Annotated[int, typer.Option(help="seed of whatever is random")] = 0,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the hypotheses and the claim at an instance."""
+    from verify.checking.certificates import certificate_file, write_certificate
+    from verify.checking.loading import load_theorem
+    from verify.reports.text import check_text
+
+    file = None if certificate is None else certificate_file(certificate)
+    loaded, assignments = load_theorem(theorem), assigned(given)
+    with progress_shown() as progress:
+        result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(check_text(result))
+    if file is not None:
+        write_certificate(loaded, result, file)
+    raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
+
+
+@verb("prove")
+def prove_theorem(
+    theorem: TheoremArgument,
+    seconds: Annotated[float, typer.Option(help="time budget")] = 60,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what carries each claim for all parameters: a proof, an argument, or nothing yet. No instance is needed.
+
+    0 where every claim is proved or argued (it says which), 1 where a counterexample is met, 3 where a claim is open.
+    """
+    from verify.checking.certificates import certificate_file, write_certificate
+    from verify.checking.loading import load_theorem
+    from verify.reports.text import prove_text
+
+    file = None if certificate is None else certificate_file(certificate)
+    loaded = load_theorem(theorem)
+    with progress_shown("instance") as progress:
+        result = verbs.prove(loaded, seconds=seconds, progress=progress)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(prove_text(result))
+    if file is not None:
+        write_certificate(loaded, result.checked, file)
+    raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
+
+
+@verb("derive")
+def derive_theorem(
+    theorem: TheoremArgument,
+    form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
+    as_json: AsJson = False,
+) -> None:
+    """Print the derivation's steps; each is checked by SymPy when it is printed."""
+    from verify.checking.loading import load_theorem
+    from verify.reports.text import derivation_json, derivation_lines
+
+    if form not in ("text", "latex"):
+        raise InputError("--format", form, "must be text or latex")
+    loaded = load_theorem(theorem)
+    if loaded.derivation is None:
+        raise InputError("theorem", theorem, "has no derivation")
+    if as_json:
+        print_json(derivation_json(loaded, form))
+        return
+    for line in derivation_lines(loaded, form):
+        say(line)
+
+
+@verb("explore")
+def explore_theorem(
+    theorem: TheoremArgument,
+    given: Assignments = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="HYPOTHESIS", help="leave this hypothesis out")] = None,
+    max_examples: Annotated[int, typer.Option(help="instances to draw")] = 1000,
+    seconds: Annotated[float, typer.Option(help="time budget")] = 30,
+    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Search for a counterexample; what is found is confirmed in exact or ball arithmetic."""
+    from verify.checking.loading import load_theorem
+    from verify.reports.text import explore_text
+    from verify.search.explore import default_database
+
+    loaded, assignments = load_theorem(theorem), assigned(given)
+    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
+    with progress_shown("instance") as progress:
+        result = verbs.explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(explore_text(result))
+    raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
+
+
+@verb("necessity")
+def map_necessity(
+    theorem: TheoremArgument,
+    seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
+    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided."""
+    from verify.reports.text import necessity_text
+
+    with progress_shown("instance") as progress:
+        result = verbs.necessity(theorem, seconds=seconds, seed=seed, progress=progress)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        say(necessity_text(result))
+    raise typer.Exit(INTERRUPTED if result.interrupted else 0)

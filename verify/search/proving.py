@@ -1,0 +1,132 @@
+"""What carries a theorem for all parameters, what is missing, and a counterexample where one is met."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.checking.argument import Inference
+from verify.checking.check import check
+from verify.checking.theorem import Theorem
+from verify.claims.in_words import InWords
+from verify.errors import InputError, NoInstanceError
+from verify.evaluation.iteration import Progress
+from verify.outcomes import Carried, CheckResult, ClauseResult, ForAll, Outcome, json_numbers
+from verify.search.explore import explore
+from verify.search.simplify import Instance
+
+SECONDS = 60
+"""To prove, and then to search where a claim stays open, where no other time is given."""
+_PROVING = 0.6
+"""The part of the time to prove in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProveResult:
+    """What carries a theorem for all parameters.
+
+    Parameters
+    ----------
+    clauses
+        Each clause as it is at the theorem's example.
+    carried, for_all
+        What carries each clause, by label, and what the claims.
+    argument
+        The theorem's inferences.
+    counterexample
+        An instance in scope that refutes a claim, None where none was met.
+    checked
+        The check at the example, of which a certificate can be written.
+    """
+
+    theorem: str
+    statement_digest: str
+    clauses: tuple[ClauseResult, ...]
+    carried: Mapping[str, Carried]
+    for_all: Carried
+    argument: tuple[Inference, ...]
+    counterexample: Instance | None
+    checked: CheckResult
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """1 for a counterexample, 3 where a claim is open, else 0."""
+        if self.counterexample is not None:
+            return Outcome.REFUTED.exit_code
+        return (Outcome.INCONCLUSIVE if self.for_all.standing is ForAll.OPEN else Outcome.VERIFIED).exit_code
+
+    def how(self, clause: ClauseResult) -> str:
+        """Return what carries a clause: the kind of its proof, or `argument`; nothing where it is open."""
+        carried = self.carried[clause.label]
+        if carried.standing is ForAll.ARGUED:
+            return "argument"
+        proved = carried.standing is ForAll.PROVED and clause.proof is not None
+        return str(clause.proof["kind"]) if proved and clause.proof is not None else ""
+
+    def detail(self, clause: ClauseResult) -> str:
+        """Return what is missing of a clause that is open."""
+        carried = self.carried[clause.label]
+        return "" if carried.standing is not ForAll.OPEN else "; ".join(filter(None, (carried.why, clause.detail)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `verify prove --json`, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "clauses": [
+                {"label": clause.label, "role": clause.role, "claim": clause.claim}
+                | {"for_all_parameters": self.carried[clause.label].standing}
+                | {"kind": self.how(clause), "detail": self.detail(clause)}
+                for clause in self.clauses
+            ],
+            "argument": [
+                {"label": inference.label, "says": inference.says, "from": list(inference.uses)}
+                | {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
+                for inference in self.argument
+            ],
+            "for_all_parameters": self.for_all.standing,
+            "inferences_argued": len(self.for_all.inferences),
+            "detail": self.for_all.why,
+            "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
+    """Say what carries a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
+
+    Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; where a
+    claim stays open, the rest of the time is for a search of a counterexample.
+
+    Raises
+    ------
+    InputError
+        For an empty effort, and for an example that has no values.
+    """
+    if not seconds > 0:
+        raise InputError("seconds", seconds, "must be a number > 0")
+    started = time.monotonic()
+    checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
+    counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
+    open_ = [claim.label for claim in checked.claims if checked.carried[claim.label].standing is ForAll.OPEN]
+    searched = [c for c in theorem.statement.claims if c.label in open_ and not isinstance(c, InWords)]
+    left = seconds - (time.monotonic() - started)
+    if counterexample is None and searched and left > 0 and not checked.interrupted:
+        try:
+            claimed = theorem.variant(theorem.statement.alone(*searched))
+            counterexample = explore(claimed, {}, seconds=left, progress=progress).counterexample
+        except NoInstanceError:
+            # Nothing to search: what is open stays so.
+            pass
+    return ProveResult(
+        theorem=theorem.id,
+        statement_digest=theorem.statement.digest,
+        clauses=checked.clauses,
+        carried=checked.carried,
+        for_all=checked.for_all,
+        argument=theorem.argument,
+        counterexample=counterexample,
+        checked=checked,
+        seconds=time.monotonic() - started,
+    )
