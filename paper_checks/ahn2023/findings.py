@@ -27,7 +27,7 @@ TWENTY = Premise("Figures 3 to 5 are taken at n = 20, where the text says n = 10
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
 RELU_LOSS = Premise(
-    "the loss at any P and Q in closed form, by Gaussian moments (in the docstring of the theorem), held against "
+    "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), held against "
     "losses on fresh prompts",
     "derived here",
 )
@@ -59,14 +59,14 @@ theorem2_minimisers_commute = Finding(
     id="ahn2023.theorem2_minimisers_commute",
     paper=AHN2023,
     title="Theorem 2: not some but every minimiser is diagonal after one rotation: A_0 and A_1 commute",
-    summary="Theorem 2 has some minimiser diagonal; every minimiser is, after one rotation, by an argument whose "
-    "algebra is proved.",
+    summary="Theorem 2 says that some minimiser is diagonal; in fact every one is, up to one rotation, by an "
+    "argument whose algebra is proved.",
     text="Turn A_0 into a diagonal matrix. Then the loss of two layers exceeds that with A_1's diagonal alone by "
     "Σ_{i<j} (k(x_i) + k(x_j)) o_ij², o_ij the entries of A_1 off the diagonal, and k is a sum of squares plus a "
-    "positive number, for all d and n. So a minimiser has none. Over multiples of I the least loss at d = 5, n = 20 is "
-    "1795/4969, and the second derivatives there are positive definite among all symmetric matrices: a strict local "
-    "minimum. Whether minimisers are multiples of I is not proved; descent over all symmetric matrices finds nothing "
-    "lower (comparison ahn2023.theorem2_random_starts).",
+    "positive number, for all d and n. So a minimiser has none. Over multiples of I the least loss at d = 5, n = 20 "
+    "is 1795/4969, and a quadratic form, which the theorem's docstring identifies with the second derivatives among "
+    "all symmetric matrices, is positive definite there. Whether minimisers are multiples of I is not proved; "
+    "descent over all symmetric matrices finds nothing lower (comparison ahn2023.theorem2_random_starts).",
     command="verify check ahn2023.theorem2 d=5 n=20",
     expect={
         "clauses.diagonal.for_all_parameters": "argued",
@@ -82,8 +82,8 @@ theorem3_is_attained = Finding(
     id="ahn2023.theorem3_is_attained",
     paper=AHN2023,
     title="Theorem 3's infimum is attained, at one point of S, where the loss is 0.134 and not almost 0",
-    summary="Theorem 3 has an infimum of 0 and leaves open whether it is attained; it is, where the loss is 0.134 at "
-    "the figures' sizes, exactly.",
+    summary="Theorem 3 says that the gradient's infimum over S is 0 and leaves open whether it is attained; it is, "
+    "by an argument, and the loss there is 0.134 at the figures' sizes, computed exactly.",
     text="On S the loss is ∫ p² dμ with p(s) = ∏(1 − a_l s) and μ the expected spectrum of S = XXᵀ/n. It has one "
     "minimum, up to the order of the a_l: they are the inverse roots of the orthogonal polynomial of s dμ, which are "
     "real, positive and distinct. There the gradient in all A_l vanishes. At L = 3, d = 5, n = 20 the least loss is "
@@ -103,14 +103,13 @@ theorem3_at_two_layers = Finding(
     id="ahn2023.theorem3_at_two_layers",
     paper=AHN2023,
     title="At two layers Theorem 3's infimum is attained for every d and n; its steps' sum and product are rational",
-    summary="Theorem 3's infimum is attained at two layers for every d and n; the algebra is proved, and what joins "
-    "it is argued.",
+    summary="Theorem 3's infimum is attained at two layers for every d and n, by an argument whose algebra is proved.",
     text="On S the loss is a convex quadratic function of the two steps' sum and product, which at its minimum are "
     "rational functions of d and n and those of two different positive steps. There the gradient over all of A_0 and "
     "A_1 vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is "
     "d (d³(n+1) + d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which "
     "falls like d (d² + 3d + 4)/n². The identities and inequalities of which this is made are "
-    "proved for all d and n; nine inferences make it up from them.",
+    "proved for all d and n; an argument joins them.",
     command="verify check ahn2023.two_layer_minimum d=5 n=20",
     expect={
         "for_all_parameters": "argued",
@@ -142,8 +141,8 @@ theorem4_is_attained = Finding(
     id="ahn2023.theorem4_is_attained",
     paper=AHN2023,
     title="Theorem 4's infimum is attained; at L = 2, d = 5, n = 20 in seven points of S, three of them local minima",
-    summary="Theorem 4 has an infimum of 0; it is attained for all sizes, at a saddle, by an argument; at two layers "
-    "all critical points on S are certified.",
+    summary="Theorem 4 says that the gradient's infimum on S is 0; by an argument it is attained for all sizes; at "
+    "two layers and the figures' sizes all critical points on S are certified.",
     text="For all L, d and n one point at which the gradient vanishes is rational: a_l = 0 and b_l = −1/2 for "
     "l < L − 1, and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so that an infimum of 0 says nothing of minima. "
     "On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
@@ -198,7 +197,7 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     paper=AHN2023,
     title="At n = 10, which the text gives, the loss at the weights of Figures 4 and 5 is 7 million",
     summary="The text gives n = 10 for Figures 4 and 5; there the expected loss at the printed weights is 7 million, "
-    "exactly computed.",
+    "computed exactly.",
     text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
     "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are like "

@@ -25,11 +25,12 @@ constant_is_half_the_radius = Finding(
     id="li2024.constant_is_half_the_radius",
     paper=LI2024,
     title="Both shifts are at most R/2 times the move, for every n, where the paper has n^1.5 exp(10 R²)",
-    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times is enough, by an argument of "
-    "four inferences.",
+    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times is enough, by an argument "
+    "whose algebra is proved.",
     text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
     "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 is enough, and 1.99953… is reached by an "
-    "explicit matrix. Uniformly in n nothing below R/2 is true (n = 2 reaches it); for n ≥ 3 it is not attained.",
+    "explicit matrix. By examples, uniformly in n nothing below R/2 is true (n = 2 reaches it); for n ≥ 3 it is not "
+    "attained, as the docstring argues.",
     command="verify check li2024.weight_shift n=50 d=20 R=4",
     expect={
         "for_all_parameters": "argued",
@@ -48,7 +49,7 @@ claimed_bound_is_vacuous = Finding(
     paper=LI2024,
     title="The claimed bound says something only of moves below 10^-69: any two predictions are within √2",
     summary="Any two predictions are within √2 of each other; the claimed bound is smaller than that for moves below "
-    "10^−69 only, by exact numbers.",
+    "10^−69 only, computed exactly.",
     text="Two softmax outputs differ by less than √2, and by at most √2 tanh(1/200) where no logit moves by 0.01. "
     "The claimed bound is below the first for moves shorter than 10^−69.78… at n = 2 and R = 4, the smallest case in "
     "scope in which anything moves, and below the second for moves shorter than 10^−72.08….",

@@ -31,8 +31,8 @@ FIGURES = Premise(
     "printed",
 )
 ON_THE_SET = Premise(
-    "the trained layer is V = (αI, 0), W = diag(0, CI) with C ≥ 0, which population gradient descent from zero keeps "
-    "(wang2024.lemma2)",
+    "the trained layer is V = (αI, 0), W = diag(0, CI), which population gradient descent from zero keeps "
+    "(wang2024.lemma2, argued), and C ≥ 0 along it, which is assumed",
     "derived here",
 )
 TWO_BLOCKS = Premise("Figure 3: after convergence only the two identity blocks of W and V are left", "printed")
@@ -110,8 +110,8 @@ figures_step_size_out_of_scope = Finding(
     paper=WANG2024,
     title="At the experiments' sizes and step size, 500 times Theorem 1's bound, the theorem's own layer reaches ε "
     "and stays",
-    summary="Theorem 1 asks for η ≤ 1/500 at the experiments' sizes; its conclusion is certified there for the "
-    "experiments' η = 1 as well.",
+    summary="Theorem 1 asks for η ≤ 1/500 at the experiments' sizes; at their η = 1 its conclusion is certified for "
+    "ε = 1/1000 as well.",
     text="The experiments have T = 200, q = 3, d = 5 and η = 1, with the stochastic encoding and sampled gradients; "
     "Theorem 1 is about one-hot encodings and the population gradient, and asks for η ≤ 1/(20 d²) = 1/500. For its "
     "own layer at the experiments' sizes and η = 1, the loss comes down to ε = 1/1000 at step 55766 and is certified "
@@ -143,8 +143,8 @@ every_level_at_the_figures_step = Finding(
     text="With q ≥ 2 and T > 4q the loss of the one-hot layer falls at every step for all η ≤ 4q²/(5q + 2d), which "
     "is 1.44 at the experiments' q = 3, d = 5, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500; it is below any ε "
     "after 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε) steps, here 5.4 million for ε = 1/1000. It is no sharp bound: the "
-    "run is there at step 55766, which is certified. The inequalities are proved for all T, q, d and η, and 14 "
-    "inferences make them up to the claim. Above 2q, 6 here, the conclusion may be false "
+    "run is there at step 55766, which is certified. The inequalities are proved for all T, q, d and η, and an "
+    "argument joins them to the claim. Above 2q, 6 here, the conclusion may be false "
     "(wang2024.stays_needs_a_step_size); what holds in between is open.",
     command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
@@ -163,7 +163,7 @@ exact_rate = Finding(
     paper=WANG2024,
     title="Where a run has limits, the inverse loss grows by 4η/(T − 1) a step in the limit, whatever q and d",
     summary="Figure 1 is read as 1/L growing linearly; where a run has limits, its slope is 4η/(T − 1), by a limit "
-    "that is proved and an argument of three inferences.",
+    "that is proved and an argument.",
     text="The figure's reading of Theorem 1 is that the inverse loss increases linearly, L = O(1/t). Along a run on "
     "which the odds against the selected tokens and the lag of V tend to their limits, 1/(t·L_t) tends to 4η/(T − 1): "
     "at T = 200 and η = 1 to 4/199, for q = 3 and d = 5 as for all others with η < 2q.",
@@ -211,10 +211,10 @@ figure1_cannot_reach_zero = _cannot_reach_zero(
     "At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all V = "
     "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where answering nothing costs d/(2q) = 5/6. The "
     "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, the more "
-    "the larger C is: the infimum is reached, at a finite C. So the loss does not converge to 0 there, and its "
-    "inverse, which stays below 3, does not grow linearly without end. The number is that of independent signs: "
-    "Definition 3 admits other laws and other unit vectors of small inner products, whose infima are not computed "
-    "here.",
+    "the larger C is: the infimum is reached, at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
+    "that converges to 0 there, and its inverse, which stays below 3, does not grow linearly without end. The number "
+    "is that of independent signs: Definition 3 admits other laws and other unit vectors of small inner products, "
+    "whose infima are not computed here.",
     *("tokens_and_query", "1/4"),
     # 0.3558 ± 0.0041 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors.
     ("0.3517", "0.3599"),
@@ -236,8 +236,9 @@ figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
 fewer_selected_at_test = Finding(
     id="wang2024.fewer_selected_at_test",
     paper=WANG2024,
-    title="The layer that is best for q = 3, attending to [Z, z_query], is worse than answering nothing at q_test = 2",
-    summary="Figure 4 has unseen subset sizes converge; the layer that is best for three selected tokens is "
+    title="The layer that is nearly best for q = 3, attending to [Z, z_query], is worse than answering nothing at "
+    "q_test = 2",
+    summary="Figure 4 has unseen subset sizes converge; a layer that is nearly the best for three selected tokens is "
     "certified to be forty times worse than answering nothing when two are selected.",
     text="At T = 200, d = 5, d_e = 170 take the layer that is nearly the best for q = 3 attending to [Z, z_query], "
     "and let two tokens be selected at test. Its loss is certified to be above 50, forty times what answering "

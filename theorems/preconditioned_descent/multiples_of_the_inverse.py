@@ -73,11 +73,13 @@ MINIMUM = LeastResidual(
     factors=L,
     moment=wishart_trace_moment(k, n, d),
     index=k,
-    says="over S, f = E tr p(S)^2 is least where the a_l are the inverse roots of the polynomial of degree L that is "
-    "orthogonal to s … s^L in the mean of tr S^k, and there alone",
+    says="over A_l = a_l Sigma^{-1}, f = E tr p(S)^2, S = XX'/n at Sigma = I, is least where the a_l are the inverse "
+    "roots of the polynomial of degree L that is orthogonal to s … s^L in the mean of tr S^k, and there alone",
 )
 VANISHES = InWords(
-    "vanishes", "there the gradient of f in all A_l vanishes: the infimum over S of its squared norm is 0, and attained"
+    "vanishes",
+    "there the gradient of f in all A_l vanishes: the infimum of its square over A_l = a_l Sigma^{-1} is 0, and "
+    "attained",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
@@ -86,9 +88,22 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "whitened",
+        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, leave f as it is: Σ may be taken to "
+        "be I, and a gradient that vanishes stays one",
+        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "residual",
+        "each layer multiplies what is left of w* by I − a_l S: after L layers it is p(S) w*, p(s) = ∏ (1 − a_l s)",
+        ("ahn2023.lemma1", "whitened"),
+        "induction",
+    ),
+    Inference(
         "loss_on_S",
-        "after whitening the residual is p(S) applied to w*: f = ∫ p² dμ, p(s) = ∏ (1 − a_l s)",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "f = E tr p(S)² = ∫ p² dμ",
+        ("residual", "gaussian_tokens", "inverse_prior"),
         "linearity of expectation",
     ),
     Inference(
@@ -108,8 +123,8 @@ ARGUMENT = (
     ),
     Inference(
         "unchanged",
-        "at Σ = I, f does not change when all A_l are turned by one orthogonal matrix",
-        ("pattern", "gaussian_tokens", "inverse_prior"),
+        "at Σ = I, f does not change when all A_l are conjugated by the same orthogonal matrix",
+        ("whitened", "pattern", "gaussian_tokens", "inverse_prior"),
         "invariance of the law",
     ),
     Inference(
@@ -118,10 +133,10 @@ ARGUMENT = (
         ("unchanged",),
         "symmetric criticality",
     ),
-    Inference("multiple", "so that it is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), "Schur's lemma"),
     Inference(
         "vanishes",
-        "its trace is the slope in a_l, which is 0 where f on S is least",
+        "its trace is the slope in a_l, which is 0 where f over S is least",
         ("multiple", "minimum"),
         "substitution",
     ),

@@ -130,14 +130,22 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "eigenbasis",
+        "x and w* turned by U' have the covariances diag(λ_j) and I, and P and Q turned by diag(U, 1) predict the "
+        "same: Σ may be taken to be diagonal",
+        ("gaussian_tokens", "standard_prior", "linear_attention"),
+        "invariance of the law",
+    ),
+    Inference(
         "components",
         "the query's token is independent of the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
-        ("prediction", "linear_attention", "one_layer", "gaussian_tokens"),
+        ("eigenbasis", "prediction", "one_layer", "gaussian_tokens"),
         "linearity of expectation",
     ),
     Inference(
         "relaxed",
-        "over all matrices in the place of q_j p', the part that is even in w* is best 0: f_j ≥ E (w'(S c + e_j))²",
+        "over all matrices in the place of q_j p', the part that is even in w* is best 0: f_j ≥ E (w'(S c + e_j))², "
+        "c the sum of that matrix's last column and last row, without the corner",
         ("components", "standard_prior"),
         "parity",
     ),
@@ -149,9 +157,9 @@ ARGUMENT = (
     ),
     Inference(
         "below",
-        "it is convex, and stationary at c_k = 0 for k ≠ j, c_j = −A_j: f_j ≥ 1 − λ_j A_j",
-        ("quadratic", "ahn2023.lemma2", "ahn2023.lemma3", "completed_square", "convex", "minimum"),
-        "convexity",
+        "f_j exceeds 1 − λ_j a_j by g_j (c_j + a_j)² and by g_k c_k² for each k ≠ j",
+        ("quadratic", "completed_square", "convex", "minimum"),
+        "nonnegative terms",
     ),
     Inference(
         "global",
@@ -204,6 +212,6 @@ theorem1 = Theorem(
         _canary("1 + lambda A for the minimum", replace(MINIMUM, right=1 + lam * A, says="")),
         _under_the_other_prior(),
     ),
-    proof_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
+    statement_uses=("ahn2023.lemma2", "ahn2023.lemma3"),
     argument=ARGUMENT,
 )

@@ -183,8 +183,8 @@ ARGUMENT = (
     ),
     Inference(
         "idle_layers",
-        "where all layers but the last are idle, a_l = 0 and b_l = −1/2, each a_l has the slope of a_{L−1} in r_L, "
-        "and none in b_l",
+        "an idle layer, a_l = 0 and b_l = −1/2, does nothing, so that one a_l moved from 0 makes two layers with the "
+        "last: r_L has the same slope in it as in a_{L−1}, and none in b_l",
         ("loss_on_S", "idle"),
         "substitution",
     ),
@@ -194,10 +194,10 @@ ARGUMENT = (
         ("loss_on_S", "last"),
         "nonnegative terms",
     ),
-    Inference("stationary", "there all slopes vanish", ("idle_layers", "last_layer"), "substitution"),
+    Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "substitution"),
     Inference(
         "unchanged",
-        "at Σ = I, f does not change when all A_l and B_l are turned by one orthogonal matrix",
+        "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",
         ("pattern", "gaussian_tokens", "inverse_prior"),
         "invariance of the law",
     ),
@@ -207,7 +207,7 @@ ARGUMENT = (
         ("unchanged",),
         "symmetric criticality",
     ),
-    Inference("multiple", "so that it is a multiple of I", ("commutes",), "Schur's lemma"),
+    Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), "Schur's lemma"),
     Inference(
         "vanishes",
         "its trace is the slope in a_l or b_l, which is 0 at a critical point on S",

@@ -67,15 +67,28 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "halved",
+        "E x σ(x'v) = v/2 and E (c'x)² σ(x'v)² = ½ E (c'x)² (x'v)², as x and −x have the same law",
+        ("isotropic",),
+        "invariance of the law",
+    ),
+    Inference("fourth_moment", "E (c'x)² (x'v)² = |c|²|v|² + 2 (c'v)²", ("isotropic",), "Gaussian moments"),
+    Inference(
         "mean_over_the_examples",
         "f is the mean of (w'x)² + (w'x)(c'v) + κ_1 (c'v)² + |c|²|v|²/(2n), c = b + βw*, v = Ax + (q'x)w*",
-        ("relu_attention", "isotropic"),
-        "invariance of the law",
+        ("halved", "fourth_moment", "relu_attention"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "orthogonal_parts",
+        "the parts of c'v and of c v' that are odd in w* and those that are even are orthogonal",
+        ("mean_over_the_examples", "isotropic"),
+        "parity",
     ),
     Inference(
         "odd_and_even",
-        "what is odd and what is even in w* do not meet: f in traces and norms of N = βA, R = bq' and M = N + R",
-        ("mean_over_the_examples",),
+        "f in traces and norms of N = βA, R = bq' and M = N + R is as `excess` has it",
+        ("orthogonal_parts", "isotropic"),
         "Gaussian moments",
     ),
     Inference("correlation", "|⟨N, R⟩| ≤ u v, u = |b||A|, v = |β||q|", ("odd_and_even",), "Cauchy-Schwarz"),
@@ -87,7 +100,8 @@ ARGUMENT = (
     ),
     Inference(
         "global",
-        "that is least at Theorem 5's minimiser, where b = 0 and q = 0 and the two are equal",
+        "d + tr M + κ|M|² is Theorem 5's loss at βA = M, b = 0, so that it is least at its minimiser, where q = 0 "
+        "too and f equals it",
         ("above", "ahn2023.theorem5"),
         "lower bound attained",
     ),

@@ -72,16 +72,17 @@ ARGUMENT = (
         ("relu_attention", "zero_last_row", "isotropic"),
         "parity",
     ),
+    Inference("full_line", "E x (x'v) = v and E |x|² (x'v)² = (d + 2)|v|²", ("isotropic",), "Gaussian moments"),
     Inference(
         "half_line",
-        "E x σ(x'v) = v/2 and E |x|² σ(x'v)² = (d+2)|v|²/2: half of what they are without σ, as x and −x are alike",
-        ("isotropic",),
+        "with σ these are halved, as x and −x have the same law: E x σ(x'v) = v/2 and E |x|² σ(x'v)² = (d+2)|v|²/2",
+        ("full_line", "isotropic"),
         "invariance of the law",
     ),
     Inference(
         "quadratic",
         "f = d + tr βA + κ|βA|², n of the n² pairs of examples being of one example, the others independent",
-        ("even_part", "half_line"),
+        ("even_part", "half_line", "isotropic"),
         "linearity of expectation",
     ),
     Inference(

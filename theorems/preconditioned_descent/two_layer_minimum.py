@@ -214,32 +214,41 @@ ARGUMENT = (
     Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
     Inference(
         "critical",
-        "where a ≠ b both slopes vanish only if M_1 = M_2 = 0, that is at the least pair",
-        ("loss_on_S", "slope", "other_slope", "orthogonal_1", "orthogonal_2"),
+        "where a ≠ b both slopes vanish exactly where M_1 = M_2 = 0, linear equations for sum and product that the "
+        "least pair alone solves",
+        ("loss_on_S", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
         "substitution",
     ),
     Inference(
+        "some_equal_pair",
+        "where a = b = c the slopes are a cubic in c with the leading coefficient 2 m_4 > 0: they vanish at some c",
+        ("equal", "curved", "definite"),
+        "intermediate value",
+    ),
+    Inference(
         "one_equal_pair",
-        "where a = b = c the slopes are a cubic in c that rises everywhere: there is exactly one such c",
-        ("critical", "equal", "rising", "curved", "definite"),
+        "they rise with c, so that they vanish at no other",
+        ("some_equal_pair", "rising", "curved", "definite"),
         "monotonicity",
     ),
     Inference(
         "saddle",
         "from there f rises along (c, c) and falls along (c + e, c − e)",
-        ("one_equal_pair", "rising", "apart"),
+        ("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
         "substitution",
     ),
     Inference(
         "antisymmetric",
-        "tr V S^k = 0 for an antisymmetric V, so that f has no slope in such directions",
+        "in an antisymmetric direction V the slope is a mean of traces tr V S^k, each of an antisymmetric and a "
+        "symmetric matrix, which is 0",
         ("loss_on_S",),
         "linearity of expectation",
     ),
     Inference(
         "vanishes",
-        "in a symmetric direction of trace τ the slope is τ/d times that in a or b, which is 0 at both pairs",
-        ("critical", "saddle", "antisymmetric", "whole_first", "whole_second"),
+        "every direction is a symmetric one and an antisymmetric one; in the first the slope is τ/d times that in a "
+        "or b, which is 0 at both pairs, in the second it is 0",
+        ("critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
         "substitution",
     ),
 )

@@ -177,7 +177,7 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "unchanged",
-        "f does not change when A and B are turned by one orthogonal matrix",
+        "f does not change when A and B are conjugated by the same orthogonal matrix",
         ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "standard"),
         "invariance of the law",
     ),
@@ -200,9 +200,34 @@ ARGUMENT = (
         "nonnegative terms",
     ),
     Inference(
+        "convex_in_B",
+        "f is quadratic in B, with the second derivative 2 E|V S (I − A S)|² in direction V, which is 0 for V = 0 "
+        "alone",
+        ("ahn2023.lemma1", "standard"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "bounded_below",
+        "on a bounded set of A that is at least c|V|², c > 0",
+        ("convex_in_B",),
+        "compactness",
+    ),
+    Inference(
+        "no_cancellation",
+        "for symmetric U ≠ 0 no B makes (I − B S) U S vanish almost surely, and V S U S vanishes so only for V = 0",
+        ("symmetric", "standard"),
+        "identity of polynomials",
+    ),
+    Inference(
+        "grows",
+        "the least value over B at A = τU, |U| = 1, is at least cτ² for large τ",
+        ("no_cancellation",),
+        "compactness",
+    ),
+    Inference(
         "exists",
-        "f has a minimiser: its least value over B grows like |A|², and the curvature in B is bounded below",
-        ("standard",),
+        "f grows beyond all bounds with |A| + |B|, and has a least value",
+        ("bounded_below", "grows"),
         "coercivity",
     ),
     Inference(
@@ -212,7 +237,10 @@ ARGUMENT = (
         "substitution",
     ),
     Inference(
-        "multiples", "the case L = 2 of Theorem 3 at Σ = I", ("ahn2023.theorem3:minimum", "standard"), "substitution"
+        "multiples",
+        "it is the case L = 2 of Theorem 3 at Σ = I",
+        ("ahn2023.theorem3:minimum", "standard"),
+        "substitution",
     ),
 )
 

@@ -84,7 +84,8 @@ VALUES = {
 ARGUMENT = (
     Inference(
         "slope",
-        "J = diag(p) − pp' takes 1 to 0, and elsewhere no eigenvalue of it is above ½: |J| ≤ ½",
+        "J = diag(p) − pp' is symmetric, has no negative eigenvalue, takes 1 to 0, and on the vectors orthogonal to "
+        "1 has none above ½: |J| ≤ ½",
         ("eigenvalue",),
         "spectral theorem",
     ),
@@ -97,7 +98,8 @@ ARGUMENT = (
     Inference("logits", "the logits move by at most R times the move", ("norms",), "operator norm"),
     Inference(
         "shift",
-        "the target shifts as the prediction moves: by at most R/2 times the move; R/2 is at most the claimed factor",
+        "the target shifts by as much as the prediction moves, at most R/2 times the move, and R/2 is at most the "
+        "claimed factor",
         ("residual", "prediction", "logits", "bound_for_all", "bound"),
         "substitution",
     ),

@@ -111,33 +111,50 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "shares", "qR ≥ P², over the selected tokens, and TR ≥ 1, over all of them", ("zero_query",), "Cauchy-Schwarz"
+    ),
+    Inference(
         "best_alpha",
-        "qR ≥ P² (over y) and TR ≥ 1 (over the tokens), so that the best α, P/(qR), is at most 1/P and TP/q: √(T/q)",
-        ("sign_encoding",),
-        "Cauchy-Schwarz",
+        "the best α, P/(qR), is at most both 1/P and TP/q, hence √(T/q)",
+        ("shares", "wang2024.lemma2:value_step"),
+        "substitution",
     ),
     Inference(
         "range",
-        "each step of α goes towards the best one and not past it, so that 0 ≤ α ≤ A = √(T/q) along the run",
+        "each step of α goes towards the best one and not past it, so that 0 ≤ α ≤ A = √(T/q) along the run and on the "
+        "segments between iterates",
         ("best_alpha", "step", "at_most_one", "zero_initialisation", "wang2024.lemma2"),
         "induction",
     ),
     Inference(
-        "variance",
-        "under the attention the logits' variance, over C², has a mean of at most q over the encodings",
+        "logit",
+        "a token's logit over C is the inner product of its encoding, whose entries are ±1/√d_e, with s = Σ_y e_i: its "
+        "square is at most |s|²",
         ("sign_encoding", "zero_query"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "variance",
+        "so is the variance of these under the attention, and the mean of |s|² over the encodings is q",
+        ("logit", "sign_encoding"),
         "linearity of expectation",
     ),
     Inference(
+        "halves",
+        "as Σ p_i x_i = 0, x_i = v_i − v̄, a part of that sum, and each p_i|x_i|, is at most half of Σ p_j|x_j|",
+        ("zero_query",),
+        "half of a vanishing sum",
+    ),
+    Inference(
         "derivatives",
-        "so |P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q, P and R being means of the attention's shares",
-        ("variance",),
+        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q, P and R being means of the attention's shares",
+        ("halves", "variance"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "entries",
         "in the box the Hessian's entries are at most 1, β and β² in √d α and √d_e C",
-        ("range", "derivatives", "curvature", "box"),
+        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:value_step", "wang2024.lemma2:scale_step"),
         "substitution",
     ),
     Inference(
@@ -148,8 +165,8 @@ ARGUMENT = (
     ),
     Inference(
         "falls",
-        "a step of η falls by at least η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
-        ("largest_curvature", "descent", "small_step", "population_gradient", "gaussian_tokens"),
+        "in a step of size η the loss falls by at least η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
+        ("largest_curvature", "range", "wang2024.lemma2:kept", "descent", "small_step", "population_gradient"),
         "descent lemma",
     ),
 )

@@ -213,27 +213,34 @@ ARGUMENT = (
     ),
     Inference(
         "second_moment_of_the_subset",
-        "tokens and pairs of tokens are alike: E uu' has 1/(qT) on its diagonal and (q−1)/(qT(T−1)) off it",
+        "all tokens, and all pairs of tokens, are equally likely to be selected: E uu' has 1/(qT) on its diagonal "
+        "and (q−1)/(qT(T−1)) off it",
         ("gaussian_tokens",),
         "exchangeability",
     ),
     Inference(
         "mean_loss",
-        "A does not know y: the mean loss is ½ tr (I − Π)(E uu' ⊗ I_d) = L(p, k), p the overlap, k the rank",
-        ("remainder", "second_moment_of_the_subset", "second_moment", "sums", "contrasts"),
+        "A is fixed before y is drawn, so that the mean loss is ½ tr (I − Π)(E uu' ⊗ I_d)",
+        ("remainder", "second_moment_of_the_subset", "linear_measurements"),
         "linearity of expectation",
     ),
-    Inference("overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("mean_loss",), "trace of projections"),
+    Inference(
+        "in_overlap",
+        "with k the rank of Π and p the trace of Π times the projection onto the d sums, that is L(p, k)",
+        ("mean_loss", "second_moment", "sums", "contrasts"),
+        "substitution",
+    ),
+    Inference("overlap", "0 ≤ p ≤ k, p ≤ d, and k ≤ m", ("in_overlap", "linear_measurements"), "trace of projections"),
     Inference(
         "below",
         "L(p, k) is at least either formula",
-        ("mean_loss", "overlap", "above_few", "above_many", "not_negative"),
+        ("in_overlap", "overlap", "above_few", "above_many", "not_negative", "contrasts"),
         "nonnegative terms",
     ),
     Inference(
         "attained",
         "sums of coordinates while m ≤ d, then all d sums and any m − d of the contrasts, have the larger of the two",
-        ("mean_loss", "few", "many", "larger"),
+        ("in_overlap", "few", "many", "larger"),
         "substitution",
     ),
     Inference(
@@ -276,7 +283,7 @@ def derivation() -> Derivation:
     )
 
 
-MANY_MEASURED, FEW_MEASURED = Hypothesis("many", sp.Ge(m, d)), Hypothesis("few", sp.Le(m, d))
+MANY_MEASURED, FEW_MEASURED = Hypothesis("many_measured", sp.Ge(m, d)), Hypothesis("few_measured", sp.Le(m, d))
 
 
 def _canary(label: str, clause: str, right: sp.Expr, *case: Hypothesis) -> Canary:

@@ -101,16 +101,29 @@ ARGUMENT = (
         "symmetric criticality",
     ),
     Inference(
-        "in_the_set",
-        "what all h and g leave as it is has a multiple of I in V's token block and in W's positional block, "
-        "and 0 elsewhere",
+        "query_columns",
+        "x_query = 0 multiplies the first d columns of W, so that the gradient is 0 there",
+        ("zero_token",),
+        "substitution",
+    ),
+    Inference(
+        "off_diagonal_blocks",
+        "h = −1 turns V's positional block and W's (token, positional) block into their negatives, so that the "
+        "gradient is 0 there",
+        ("fixed",),
+        "substitution",
+    ),
+    Inference(
+        "multiples",
+        "the gradients in V's token block and in W's positional block commute with all h and with all g, so that "
+        "they are multiples of I",
         ("fixed",),
         "Schur's lemma",
     ),
     Inference(
         "kept",
-        "zero is in the set, and each step stays in it",
-        ("in_the_set", "zero_initialisation", "population_gradient"),
+        "zero is in the set, and a step from a point of the set along a gradient of the set's form stays in it",
+        ("query_columns", "off_diagonal_blocks", "multiples", "zero_initialisation", "population_gradient"),
         "induction",
     ),
 )

@@ -123,16 +123,19 @@ ARGUMENT = (
     ),
     Inference(
         "limit_of_the_lag",
-        "the lag's limit is left where it is by the contraction that the lag follows there: it is q/(T−q)",
-        ("limits", "lag", "fixed_lag"),
+        "the next lag is a continuous function of r, h and φ: in the limit h = (1 − η/q) h + η/(T−q), which only "
+        "q/(T−q) solves",
+        ("limits", "lag", "fixed_lag", "exponent"),
         "continuity",
     ),
     Inference(
-        "slope",
-        "the increments of 1/L tend to 4η/(T−1)",
-        ("rate", "exponent", "limit_of_the_lag", "one_hot", "population_gradient"),
-        "Stolz-Cesàro",
+        "increments",
+        "the increment of 1/L is a continuous function of r, h and φ, at r = 0 too: along the run it tends to its "
+        "value at r = 0, h = q/(T−q), φ = 1, which is 4η/(T−1)",
+        ("rate", "exponent", "limit_of_the_lag", "limits", "wang2024.lemma1"),
+        "continuity",
     ),
+    Inference("slope", "1/L_t divided by t tends to the same", ("increments",), "Stolz-Cesàro"),
 )
 
 

@@ -87,7 +87,10 @@ STATEMENT = Statement(
     claims=(REACHED, STAYS),
 )
 
-_SCOPE = ("subset_of_two", "subset_below_quarter", "step_size")
+_SCOPE = (
+    *("subset_of_two", "subset_below_quarter", "step_size", "gaussian_tokens", "one_hot", "zero_query"),
+    *("zero_initialisation", "population_gradient"),
+)
 ARGUMENT = (
     Inference(
         "reached",
@@ -97,7 +100,7 @@ ARGUMENT = (
     ),
     Inference(
         "stays",
-        "and for which the loss, once below ε, stays there",
+        "for these step sizes the loss, once it is at most ε, stays there",
         ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", *_SCOPE),
         "substitution",
     ),
@@ -193,7 +196,7 @@ theorem1 = Theorem(
         _canary("reached at once", "reached", replace(REACHED, within=sp.Integer(0), says="")),
     ),
     statement_uses=("wang2024.lemma1",),
-    proof_uses=("wang2024.lemma1", "wang2024.one_hot_descent"),
+    proof_uses=("wang2024.one_hot_descent",),
     argument=ARGUMENT,
     # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
     boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},

@@ -34,15 +34,15 @@ _SHIPPED = (
         "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
         "Williams 1991, Probability with Martingales, section 9.4",
     ),
+    Rule(
+        "compactness",
+        "a continuous positive function on a compact set is bounded away from 0",
+        "Rudin 1976, Theorem 4.16",
+    ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
     Rule(
-        "convexity",
-        "where a convex function is stationary, it is least",
-        "Boyd and Vandenberghe 2004, Convex Optimization, section 4.2.3",
-    ),
-    Rule(
         "descent lemma",
-        "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2) |gradient|²",
+        "where the Hessian is at most β along a gradient step of size s, it falls by s(1 − βs/2)|gradient|² or more",
         "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
     ),
     Rule("exchangeability", "what a permutation of the tokens does not change is alike for all of them", "elementary"),
@@ -62,12 +62,27 @@ _SHIPPED = (
         "a mean does not change under a map that leaves the law as it is",
         "Eaton 1989, Group Invariance Applications in Statistics, chapter 4",
     ),
-    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 6.3"),
+    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.6"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
     Rule(
         "mean value inequality",
         "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
         "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
+    ),
+    Rule(
+        "half of a vanishing sum",
+        "any part of a sum that is 0 is at most half of the sum of absolute values",
+        "elementary",
+    ),
+    Rule(
+        "identity of polynomials",
+        "a polynomial that vanishes on a set of positive measure is 0",
+        "Caron and Traynor 2005, The zero set of a polynomial",
+    ),
+    Rule(
+        "intermediate value",
+        "a continuous function takes every value between two of its values",
+        "Rudin 1976, Theorem 4.23",
     ),
     Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
@@ -85,7 +100,7 @@ _SHIPPED = (
     Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary"),
     Rule(
         "Schur's lemma",
-        "what commutes with all of a group that leaves no subspace as it is, is a multiple of the identity",
+        "what commutes with a group that leaves no proper subspace of C^k as it is, is a multiple of the identity",
         "Serre 1977, Linear Representations of Finite Groups, section 2.2",
     ),
     Rule(
@@ -133,7 +148,7 @@ class Inference:
         What is inferred, in one sentence.
     uses
         Labels of steps, hypotheses, claims and earlier inferences; ids of other theorems (`wang2024.lemma1`, all of its
-        claims) or claims of theirs (`wang2024.lemma1:loss`).
+        claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.
     rule
         The name of one of `RULES`, or a `Rule` of one's own.
     """
@@ -144,6 +159,12 @@ class Inference:
     rule: str | Rule
 
     def __post_init__(self) -> None:
+        if not isinstance(self.uses, tuple) or not all(isinstance(x, str) for x in (self.label, self.says, *self.uses)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TheoremError(
+                f"inference {self.label}: a label and a sentence are text, and what it uses a tuple of labels"
+            )
+        if not isinstance(self.rule, str | Rule):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TheoremError(f"inference {self.label}: its rule is a {type(self.rule).__name__}, and no name or Rule")
         for part, name in ((self.label, "label"), (self.says, "sentence")):
             if not part.strip():
                 raise TheoremError(f"inference {self.label or self.says}: has no {name}")
@@ -187,6 +208,8 @@ def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, p
                 raise TheoremError(f"{where}: uses the claim {used} before it is concluded")
         before.add(inference.label)
     used = {label for inference in argument for label in inference.uses}
+    if idle := sorted(set(proof_uses) - {theorem_of(label) for label in used}):
+        raise TheoremError(f"proof_uses: {idle[0]} is used by no inference")
     if idle := sorted(steps - used):
         raise TheoremError(f"step {idle[0]}: no inference uses it")
     if idle := sorted(before - used - claims):

@@ -1,4 +1,4 @@
-"""Check a theorem at an instance: its hypotheses, then every clause of its claim, in scope or not."""
+"""Check a theorem at an instance: its hypotheses, then every claim and step, in scope or not."""
 
 import time
 from collections.abc import Mapping
@@ -24,7 +24,17 @@ from verify.evaluation.iteration import Progress
 from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
 from verify.language.statement import Hypothesis
-from verify.outcomes import CheckResult, ClauseResult, Enclosure, Evidence, HypothesisResult, scope
+from verify.outcomes import (
+    Carried,
+    CheckResult,
+    ClauseResult,
+    Enclosure,
+    Evidence,
+    ForAll,
+    HypothesisResult,
+    Outcome,
+    scope,
+)
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
@@ -109,6 +119,10 @@ def check(
                 values[name], without[name] = None, str(error)
         proved = {clause.label for clause in clauses if clause.evidence is Evidence.PROVED}
         by_clause, for_all = carried(theorem, proved)
+        refuted = {c.label for c in clauses if in_scope and c.role == "claim" and c.outcome is Outcome.REFUTED}
+        if refuted:
+            fallen = {label: Carried(ForAll.OPEN, why=f"{label} is refuted here") for label in refuted}
+            by_clause, for_all = {**by_clause, **fallen}, Carried.by_all([for_all, *fallen.values()])
         confirmed, doubt = decider.scope() if in_scope else (None, "")
         return CheckResult(
             theorem=theorem.id,

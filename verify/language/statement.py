@@ -296,6 +296,7 @@ def _refuse_named_twice(statement: Statement) -> None:
         ("parameter", [p.name for p in statement.parameters]),
         ("hypothesis", [h.label for h in statement.hypotheses]),
         ("clause", [c.label for c in statement.clauses]),
+        ("label of a hypothesis and a clause", [x.label for x in (*statement.hypotheses, *statement.clauses)]),
     ):
         twice = {label for label in labels if labels.count(label) > 1}
         if twice:

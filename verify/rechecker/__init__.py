@@ -217,8 +217,11 @@ def _checked(data: dict[str, Data], pins: Mapping[str, str]) -> Accepted:
     )
     if not given.claims:
         raise Rejected("statement.claims: is empty")
-    if len({clause.label for clause in shows}) != len(shows):
-        raise Rejected("statement: has two clauses of one label")
+    labels = [*given.labels, *(clause.label for clause in shows)]
+    if len(set(labels)) != len(labels):
+        raise Rejected("statement: has two hypotheses or clauses of one label")
+    if any(clause.kind == IN_WORDS for clause in shows[len(given.claims) :]):
+        raise Rejected("statement.steps: a step is shown, and not in words")
     claims, steps = shows[: len(given.claims)], shows[len(given.claims) :]
     return Accepted(theorem, stated, given.instance, in_scope, claims, steps, tuple(uses), theorem in pins)
 

@@ -104,6 +104,8 @@ def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
     stated = entries(stated, where, "label outcome evidence proof")
     if type(clause) is dict and clause.get("kind") == IN_WORDS:
         label = _label(clause, stated, where, "")
+        if not str(clause["says"]).strip():
+            raise Rejected(f"{where}.says: is empty")
         if (stated["outcome"], stated["evidence"], stated["proof"]) != ("inconclusive", None, None):
             raise Rejected(f"{where}: what is said in words is not shown here")
         return Shown(label, "inconclusive", None, IN_WORDS)

@@ -130,7 +130,8 @@ class Given:
         self._fixed = [entry["varies"] for entry in labelled if "varies" in entry]
         self._statement = statement
         self.claims, self.steps = (items(statement[part], part) for part in ("claims", "steps"))
-        if len({str(entry["label"]) for entry in labelled}) != len(labelled):
+        self.labels = [str(entry["label"]) for entry in labelled]
+        if len(set(self.labels)) != len(labelled):
             raise Rejected("hypotheses: a label occurs twice")
 
     @cached_property

@@ -1,8 +1,8 @@
 """The map of which hypotheses are needed, as a package ships it: `necessity/ID.json`, a file a theorem.
 
 For a hypothesis that is needed or redundant a certificate that `verify recheck` accepts is beside it, in
-`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one clause refuted, or with all
-proved, or with the hypothesis itself as the clause, proved.
+`necessity/ID.LABEL.certificate.json`: of the statement without the hypothesis, with one claim refuted, or with what is
+proved, or with the hypothesis itself as the claim, proved; none where other theorems carry all.
 `verify pin` writes them.
 """
 
@@ -113,7 +113,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
         claims = {claim.label for claim in statement.claims}
         shown = claims <= labels or argued_without(theorem, hypothesis.label, labels)
         return "" if shown else "the certificate proves less"
-    clauses = tuple(clause for clause in statement.clauses if clause.label == row["clause"])
+    clauses = tuple(claim for claim in statement.claims if claim.label == row["clause"])
     if not clauses or accepted.statement_digest != statement.alone(*clauses).digest:
         return "the certificate is of another statement"
     if not accepted.in_scope or [clause.outcome for clause in accepted.clauses] != ["refuted"]:
@@ -161,10 +161,9 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
     yield "## Which hypotheses are needed"
     yield ""
     yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
-    yield "found, of the clause that is named: where that is an inequality of a proof, it is the proof that needs the"
-    yield "hypothesis, and what the proof is for may hold without it. *Redundant*: a proof that the clauses hold"
-    yield "without it, whatever it stands for in the text, and that not all of them are steps of a proof; one at a"
-    yield "time, not all together. Both certificates are shipped. Else *undecided*. Written by `verify pin`."
+    yield "found, of the claim that is named. *Redundant*: every claim is proved without it, or argued by what does not"
+    yield "use it, or the others imply it, whatever it stands for in the text; one at a time, not all together. What is"
+    yield "proved of it has its certificate shipped. Else *undecided*. Written by `verify pin`."
     yield ""
     yield "| theorem | hypothesis | | what is known |"
     yield "|---|---|---|---|"

@@ -133,6 +133,8 @@ def prove_text(result: "ProveResult") -> str:
         lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
     if result.counterexample is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
+        if result.refuted is not None:
+            lines.append(f"  {result.refuted.label}: refuted ({result.refuted.evidence})")
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
     return "\n".join([*lines, f"{headline}   {result.seconds:.2f} s"])

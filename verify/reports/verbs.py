@@ -80,7 +80,7 @@ def check(
 def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
     """Say what carries a theorem's claims for all parameters, at no instance. Raises InputError.
 
-    Where a claim stays open, a counterexample is searched in the rest of the time.
+    A counterexample to the claims that are not proved is searched in the rest of the time.
     """
     from verify.search import proving
 

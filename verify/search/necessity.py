@@ -57,7 +57,7 @@ class Need:
         Where violations begin; empty and None where nothing was to be moved.
     certificate
         Of the statement without the hypothesis: with that clause alone, refuted at the witness; or, of a redundant one,
-        with every clause proved, or with the hypothesis itself as the clause, proved.
+        with what is proved, or with the hypothesis itself as the clause, proved.
     """
 
     label: str
@@ -162,9 +162,6 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     if proof := _redundant(theorem, statement, hypothesis, deadline):
         why, proved = proof
         return Need(*shown, "redundant", why, certificate=proved)
-    if proof := _argued(theorem, weaker, hypothesis, deadline):
-        why, proved = proof
-        return Need(*shown, "redundant", why, certificate=proved)
     try:
         with until(deadline):
             label, violation, effort = ended(deadline, _beside_the_example, theorem, statement, hypothesis, deadline)
@@ -176,6 +173,10 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
         label, violation, searched = _searched(theorem, statement, hypothesis, left, seed, progress)
         effort = ", ".join(filter(None, (effort, searched)))
     if violation is None:
+        # After the search: prose is weaker than a violation that is certified.
+        if proof := _argued(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
+            why, proved = proof
+            return Need(*shown, "redundant", why, certificate=proved)
         return Need(*shown, "undecided", f"no violation found: {effort}")
     approach = Approach(theorem, statement, hypothesis, label, violation, deadline)
     stopped = False

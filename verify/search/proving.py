@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from verify.checking.argument import Inference
 from verify.checking.check import check
+from verify.checking.standing import shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.iteration import Progress
-from verify.outcomes import Carried, CheckResult, ClauseResult, ForAll, Outcome, json_numbers
+from verify.outcomes import Carried, CheckResult, ClauseResult, Evidence, ForAll, Outcome, json_numbers
 from verify.search.explore import explore
 from verify.search.simplify import Instance
 
@@ -19,6 +21,8 @@ SECONDS = 60
 """To prove, and then to search where a claim stays open, where no other time is given."""
 _PROVING = 0.6
 """The part of the time to prove in."""
+_EXAMPLES = 100
+"""Instances that are searched where a claim is not proved: `explore` goes farther."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +37,12 @@ class ProveResult:
         What carries each clause, by label, and what the claims.
     argument
         The theorem's inferences.
-    counterexample
-        An instance in scope that refutes a claim, None where none was met.
+    counterexample, refuted
+        An instance in scope that refutes a claim, and the claim there; None where none was met.
     checked
         The check at the example, of which a certificate can be written.
+    shipped
+        Proofs for all parameters that the theorem's package ships, by clause.
     """
 
     theorem: str
@@ -46,7 +52,9 @@ class ProveResult:
     for_all: Carried
     argument: tuple[Inference, ...]
     counterexample: Instance | None
+    refuted: ClauseResult | None
     checked: CheckResult
+    shipped: Mapping[str, Mapping[str, Any]]
     seconds: float
 
     @property
@@ -61,8 +69,10 @@ class ProveResult:
         carried = self.carried[clause.label]
         if carried.standing is ForAll.ARGUED:
             return "argument"
-        proved = carried.standing is ForAll.PROVED and clause.proof is not None
-        return str(clause.proof["kind"]) if proved and clause.proof is not None else ""
+        if carried.standing is not ForAll.PROVED:
+            return ""
+        found = clause.proof if clause.evidence is Evidence.PROVED else self.shipped.get(clause.label)
+        return "" if found is None else str(found["kind"])
 
     def detail(self, clause: ClauseResult) -> str:
         """Return what is missing of a clause that is open."""
@@ -89,6 +99,8 @@ class ProveResult:
             "inferences_argued": len(self.for_all.inferences),
             "detail": self.for_all.why,
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
+            "clause": self.refuted.label if self.refuted else None,
+            "certified": self.refuted is not None and self.refuted.rechecked,
             "seconds": round(self.seconds, 3),
         }
 
@@ -96,8 +108,8 @@ class ProveResult:
 def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
     """Say what carries a theorem for all parameters: a proof of each claim, an argument, or nothing yet.
 
-    Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; where a
-    claim stays open, the rest of the time is for a search of a counterexample.
+    Proofs are looked for at the theorem's example, which they do not use but for the words that it chooses; the rest
+    of the time is for a search of a counterexample to the claims that are not proved.
 
     Raises
     ------
@@ -108,25 +120,35 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         raise InputError("seconds", seconds, "must be a number > 0")
     started = time.monotonic()
     checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
+    refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
-    open_ = [claim.label for claim in checked.claims if checked.carried[claim.label].standing is ForAll.OPEN]
-    searched = [c for c in theorem.statement.claims if c.label in open_ and not isinstance(c, InWords)]
+    by_clause, for_all = checked.carried, checked.for_all
+    # What is argued is searched as well: an inference may be wrong.
+    doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
+    searched = [c for c in theorem.statement.claims if c.label in doubtful and not isinstance(c, InWords)]
     left = seconds - (time.monotonic() - started)
     if counterexample is None and searched and left > 0 and not checked.interrupted:
-        try:
-            claimed = theorem.variant(theorem.statement.alone(*searched))
-            counterexample = explore(claimed, {}, seconds=left, progress=progress).counterexample
-        except NoInstanceError:
-            # Nothing to search: what is open stays so.
-            pass
+        claimed = theorem.variant(theorem.statement.alone(*searched))
+        # Nothing to search, where no instance is in scope: what is open stays so.
+        with suppress(NoInstanceError):
+            found = explore(claimed, {}, seconds=left, max_examples=_EXAMPLES, progress=progress)
+            counterexample, refuted = found.counterexample, found.clause
+        if counterexample is not None and refuted is not None:
+            fallen = Carried(ForAll.OPEN, why=f"{refuted.label} is refuted")
+            by_clause, for_all = {**by_clause, refuted.label: fallen}, Carried.by_all([for_all, fallen])
+    if not checked.in_scope:
+        why = "; ".join(filter(None, (for_all.why, "the example is out of scope")))
+        for_all = Carried(for_all.standing, for_all.inferences, why)
     return ProveResult(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
         clauses=checked.clauses,
-        carried=checked.carried,
-        for_all=checked.for_all,
+        carried=by_clause,
+        for_all=for_all,
         argument=theorem.argument,
         counterexample=counterexample,
+        refuted=refuted if counterexample is not None else None,
+        shipped=shipped_proofs(theorem),
         checked=checked,
         seconds=time.monotonic() - started,
     )

@@ -91,11 +91,24 @@ def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
         ({"says": ""}, "has no sentence"),
         ({"rule": "magic"}, "'magic' is no rule known here: case distinction, "),
         ({"uses": ("square", "square")}, "uses the same twice"),
+        ({"uses": "square"}, "what it uses a tuple of labels"),
+        ({"says": 3}, "a label and a sentence are text"),
+        ({"rule": 3}, "its rule is a int, and no name or Rule"),
     ],
 )
 def test_a_bad_inference_is_refused(parts, why):
     with pytest.raises(TheoremError, match=why):
         replace(inference("claim", "square"), **parts)
+
+
+def test_what_the_proof_is_said_to_use_is_used():
+    with pytest.raises(TheoremError, match=r"proof_uses: wang2024\.lemma1 is used by no inference"):
+        theorem(*SOUND, uses=("wang2024.lemma1",))
+
+
+def test_a_hypothesis_and_a_clause_have_two_labels():
+    with pytest.raises(TheoremError, match="label of a hypothesis and a clause square: named twice"):
+        replace(theorem().statement, hypotheses=(replace(AT_LEAST, label="square"),))
 
 
 def test_a_rule_of_ones_own_is_shown_with_its_reference():
@@ -138,6 +151,15 @@ def test_which_is_claim_and_which_is_step_is_part_of_the_digest():
 
 
 LIBRARY = verify.theorem_ids()
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_an_inference_uses_of_another_theorem_is_a_claim_there(name):
+    for used in (used for inference in verify.load_theorem(name).argument for used in inference.uses):
+        other, _, label = used.partition(":")
+        if "." in other:
+            labels = {claim.label for claim in verify.load_theorem(other).statement.claims}
+            assert not label or label in labels, used
 
 
 @pytest.mark.parametrize("name", LIBRARY)

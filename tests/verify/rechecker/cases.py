@@ -187,7 +187,7 @@ def by_cases():
             Inequality("share", sp.Ge(c, c**2)),
             Inequality("multiplied", sp.Gt(a**2 + c**2 + 1, a * c, evaluate=False)),
         ),
-        hypotheses=(Hypothesis("share", sp.Le(c, 1)),),
+        hypotheses=(Hypothesis("at_most_one", sp.Le(c, 1)),),
     )
     leaf = {"multipliers": [], "squares": []}
     order = {"slack": "x", "at": "2", "times": "k", "below": leaf, "above": leaf}

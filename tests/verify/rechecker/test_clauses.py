@@ -137,3 +137,27 @@ def test_a_step_that_is_called_a_claim_is_another_statement():
     assert [clause.label for clause in accepted.steps] == [step["label"]]
     shown = json.loads(json.dumps(accepted.to_json()))
     assert [row["role"] for row in shown["clauses"]] == ["claim", "step"]
+
+
+def test_what_is_in_words_is_no_step_and_says_something():
+    made = in_words()
+    step = made["statement"]["claims"].pop()
+    made["statement"]["steps"] = [step]
+    made["statement_digest"] = digest(made["statement"])
+    with pytest.raises(Rejected, match="a step is shown, and not in words"):
+        recheck(made)
+    blank = in_words()
+    blank["statement"]["claims"][-1]["says"] = " "
+    blank["statement_digest"] = digest(blank["statement"])
+    with pytest.raises(Rejected, match="says: is empty"):
+        recheck(blank)
+
+
+def test_a_hypothesis_and_a_clause_of_one_label_are_refused():
+    made = exact()
+    label = made["statement"]["claims"][0]["label"]
+    hypothesis = {"label": label, "kind": "structural", "relation": None, "text": "so it is"}
+    made["statement"]["hypotheses"].append(hypothesis)
+    made["statement_digest"] = digest(made["statement"])
+    with pytest.raises(Rejected, match="two hypotheses or clauses of one label"):
+        recheck(made)

@@ -67,6 +67,26 @@ def test_a_claim_out_of_reach_of_any_instance_is_open():
     assert (result.for_all.standing, result.counterexample) == (ForAll.OPEN, None)
 
 
+def test_what_is_argued_and_refuted_is_not_argued():
+    # True at the example, and false at once beyond it.
+    claim = Inequality("false", sp.Le(x, 2, evaluate=False))
+    argument = (Inference("false", "as it says", ("square",), "substitution"),)
+    result = verify.prove(theorem(claim, steps=(PROVED,), argument=argument), seconds=10)
+    assert (result.for_all.standing, result.exit_code, result.refuted.label) == (ForAll.OPEN, 1, "false")
+    body = result.to_json()
+    assert (body["clause"], body["certified"], body["for_all_parameters"]) == ("false", True, "open")
+    assert "  false: refuted (certified)" in prove_text(result)
+    there = verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=3)
+    assert (there.for_all.standing, there.carried["false"].why) == (ForAll.OPEN, "false is refuted here")
+    assert verify.check(theorem(claim, steps=(PROVED,), argument=argument), x=1).for_all.standing is ForAll.ARGUED
+
+
+def test_an_example_out_of_scope_is_named():
+    never = Hypothesis("small", sp.Lt(x, 1, evaluate=False))
+    result = verify.prove(theorem(PROVED, hypotheses=(never,)), seconds=3)
+    assert result.for_all.why == "the example is out of scope"
+
+
 def test_a_step_that_fails_carries_nothing():
     wrong = Inequality("wrong", sp.Gt(x, 20, evaluate=False))
     argument = (Inference("words", "as it says", ("wrong",), "substitution"),)
@@ -88,12 +108,12 @@ def test_the_command_line(cli, tmp_path):
     assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "proved", [])
     assert set(body) == {
         *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "for_all_parameters"),
-        *("inferences_argued", "detail", "counterexample", "seconds"),
+        *("inferences_argued", "detail", "counterexample", "clause", "certified", "seconds"),
     }
     assert cli("recheck", str(file))[0] == 0
     code, out, _ = cli("prove", "ahn2023.theorem5")
     assert (
-        code == 0 and "argument\n  1. even_part: " in out and out.splitlines()[-1].startswith("argued (5 inferences)")
+        code == 0 and "argument\n  1. even_part: " in out and out.splitlines()[-1].startswith("argued (6 inferences)")
     )
     assert_one_line(cli("prove", "nobody.knows"), "nobody.knows", "unknown id")
     assert_one_line(cli("prove", "wang2024.lemma1", "T=3"), "T=3")

@@ -51,7 +51,12 @@ def _recheck_line(row: dict[str, Any]) -> str:
     if not row["accepted"]:
         return " ".join(f"{row['file']}: not accepted: {row['reason']}".split())
     instance = "".join(f" {name}={value}" for name, value in row["instance"].items())
-    clauses = ", ".join(f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})" for c in row["clauses"])
+    clauses = ", ".join(
+        f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})"
+        if c["evidence"]
+        else f"{c['label']} in words, not shown"
+        for c in row["clauses"]
+    )
     scope = "" if row["in_scope"] else "; out of scope"
     scope += "" if row["pinned"] else "; no package here pins a statement by this id"
     return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
