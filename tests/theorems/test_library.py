@@ -90,9 +90,9 @@ def test_every_canary_is_refuted_by_a_search_and_the_theorem_is_not_refuted_ther
         assert result.clause.witness and result.clause.evidence is Evidence.CERTIFIED
         again = verify.check(theorem.variant(canary.statement), **result.counterexample)
         assert [clause.label for clause in again.clauses if clause.holds is False] == [canary.clause]
-        # A claim about a recursion may take too long there.
+        # A claim about a recursion may take too long there, and a clause that a canary adds is none of the theorem's.
         there = {clause.label: clause.holds for clause in verify.check(theorem, **result.counterexample).clauses}
-        assert there[canary.clause] is True and False not in there.values()
+        assert there.get(canary.clause, True in there.values()) is True and False not in there.values()
 
 
 @pytest.mark.parametrize("name", SEARCHED)
