@@ -36,6 +36,8 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
+    InWords,
     Parameter,
     Source,
     Statement,
@@ -98,13 +100,35 @@ CONVEX = Inequality(
 )
 
 
-def statement(*clauses: Identity | Inequality) -> Statement:
+MINIMISER = InWords(
+    "minimiser",
+    "M = -A_j e_j e_{d+1}' minimises f_j = E (tr(G M) + w_j)^2 over all matrices M, and its slopes vanish there",
+)
+CONVEX_PROBLEM = InWords(
+    "convex_problem", "f_j is convex in the matrix M, and strictly so in c, the sum of its last column and last row"
+)
+PARTS = Inference(
+    "parts",
+    "tr(G M) + w_j is the sum of tr(S M_11) + M_22 w'Sw, even in w*, and of w'(S c + e_j), which is odd: f_j is the "
+    "sum of their mean squares",
+    ("linear_attention", "one_layer", "standard_prior"),
+    "parity",
+)
+QUADRATIC = Inference(
+    "quadratic",
+    "E (w'(S c + e_j))² is 1 + 2 λ_j c_j + the sum of g_k c_k²",
+    ("parts", "gaussian_tokens", "standard_prior"),
+    "Gaussian moments",
+)
+
+
+def statement(claim: InWords, *clauses: Identity | Inequality) -> Statement:
     """Return a statement about one layer, for all eigenvalues lambda and ell, traces t of Sigma, and sizes m."""
     return Statement(
         parameters=(EXAMPLES, PRIOR),
         hypotheses=(LINEAR_ATTENTION, ONE_LAYER, GAUSSIAN_TOKENS, STANDARD_PRIOR),
         variables=(lam, other, trace, size, c, c_other),
-        claims=clauses,
+        claims=(claim, *clauses),
     )
 
 
@@ -138,10 +162,10 @@ def _stationary_at(position: sp.Expr) -> Identity:
     return replace(STATIONARY, left=sp.Subs(sp.Derivative(component(c), c), c, position), says="")
 
 
-LEMMA2 = statement(STATIONARY, OTHERS)
+LEMMA2 = statement(MINIMISER, STATIONARY, OTHERS)
 lemma2 = Theorem(
     id="ahn2023.lemma2",
-    title="The componentwise problems are stationary at A",
+    title="The componentwise problems are least at A",
     source=Source("Lemma 2", "recalled", AHN2023, "the componentwise problem; its wording is ours"),
     statement=LEMMA2,
     example={"n": 20},
@@ -151,6 +175,24 @@ lemma2 = Theorem(
         with_clause(LEMMA2, "the trace dropped", _stationary_at(-n / ((n + 1) * lam))),
         with_clause(LEMMA2, "the other sign", _stationary_at(A)),
     ),
+    proof_uses=("ahn2023.lemma3",),
+    argument=(
+        PARTS,
+        QUADRATIC,
+        Inference(
+            "slopes",
+            "at M = −A_j e_j e_{d+1}' the even part is 0, where its square is least, and the slopes of the odd part's "
+            "vanish",
+            ("quadratic", "stationary", "others"),
+            "substitution",
+        ),
+        Inference(
+            "minimiser",
+            "f_j is convex, so that it is least there",
+            ("slopes", "ahn2023.lemma3:convex_problem"),
+            "stationary point of a convex function",
+        ),
+    ),
 )
 
 
@@ -158,7 +200,7 @@ def _convex_above(bound: sp.Expr) -> Inequality:
     return replace(CONVEX, relation=sp.Gt(curvature(lam, prior(lam), prior_trace), bound, evaluate=False), says="")
 
 
-LEMMA3 = statement(CONVEX)
+LEMMA3 = statement(CONVEX_PROBLEM, CONVEX)
 lemma3 = Theorem(
     id="ahn2023.lemma3",
     title="The componentwise problems are convex",
@@ -170,5 +212,21 @@ lemma3 = Theorem(
         with_clause(LEMMA3, "n + 2 for n + 1, the trace dropped", _convex_above((n + 2) * lam**2 / n)),
         with_clause(LEMMA3, "above twice the trace's part", _convex_above(2 * lam * trace / n)),
         with_clause(LEMMA3, "a curvature of 1", _convex_above(sp.S.One)),
+    ),
+    argument=(
+        Inference(
+            "convex_in_M",
+            "f_j is the mean of squares of affine functions of M",
+            ("one_layer",),
+            "convexity of a square",
+        ),
+        PARTS,
+        QUADRATIC,
+        Inference(
+            "convex_problem",
+            "its second derivative in c is diagonal, with the entries 2 g_k > 0",
+            ("convex_in_M", "quadratic", "convex"),
+            "nonnegative terms",
+        ),
     ),
 )

@@ -24,7 +24,20 @@ from theorems.preconditioned_descent.setting import (
     x,
     y,
 )
-from verify import Canary, Case, Derivation, Hypothesis, MatrixIdentity, Parameter, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Case,
+    Derivation,
+    Hypothesis,
+    Inference,
+    InWords,
+    MatrixIdentity,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 from verify import matrix as letter
 
 a, b = sp.symbols("a b", real=True)
@@ -60,11 +73,22 @@ CLAUSES = (
     ),
 )
 
+EVERY_ORDER = InWords("every_order", "no order of the a_l changes the prediction, nor the loss")
+
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES, MULTIPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, SCALAR),
     variables=(r, a, b),
-    claims=CLAUSES,
+    claims=(EVERY_ORDER, *CLAUSES),
+)
+ARGUMENT = (
+    Inference(
+        "neighbours",
+        "two neighbouring layers exchanged leave all labels after them as they were, and so all later ones",
+        ("linear_attention", "pattern", "multiples", "examples", "query"),
+        "substitution",
+    ),
+    Inference("every_order", "so does every permutation of the layers", ("neighbours",), "exchanges of neighbours"),
 )
 
 
@@ -103,4 +127,5 @@ lemma4 = Theorem(
         _canary("the step sizes added in one layer", "query", query(a * K, b * K), label_after(Y, y, x, (a + b) * K)),
         _canary("the examples, for any two matrices", "examples", examples(G, H), examples(H, G)),
     ),
+    argument=ARGUMENT,
 )

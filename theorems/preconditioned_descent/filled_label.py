@@ -43,6 +43,8 @@ from verify import (
     Case,
     Derivation,
     Hypothesis,
+    Inference,
+    InWords,
     MatrixIdentity,
     Parameter,
     Source,
@@ -87,13 +89,48 @@ LOSS = MatrixIdentity(
 )
 
 
-def _statement(*clauses: MatrixIdentity) -> Statement:
+OUTPUTS = InWords(
+    "outputs",
+    "after every layer a label c in the place of the query's 0 has added c to the query's label, and nothing else has "
+    "changed",
+)
+MEAN_SQUARE = InWords(
+    "mean_square", "f is the mean square of the last label, with <w*, x> in the place of the query's 0"
+)
+
+
+def _statement(claim: InWords, *clauses: MatrixIdentity) -> Statement:
     return Statement(
         parameters=(DIMENSION, EXAMPLES, LAST_COLUMN),
         hypotheses=(LINEAR_ATTENTION, ZERO_LAST_COLUMN),
         variables=(r, beta, tau),
-        claims=clauses,
+        claims=(claim, *clauses),
     )
+
+
+OUTPUTS_ARGUMENT = (
+    Inference("examples", "the examples do not see the query's column", ("linear_attention",), "substitution"),
+    Inference(
+        "outputs",
+        "a layer leaves the query's token as it was without c, and its label c more",
+        ("examples", "token", "label", "zero_last_column"),
+        "induction",
+    ),
+)
+MEAN_SQUARE_ARGUMENT = (
+    Inference(
+        "last_label",
+        "TF is minus the last label without c, and the last label with c = <w*, x> is c more",
+        ("ahn2023.lemma6:outputs",),
+        "substitution",
+    ),
+    Inference(
+        "mean_square",
+        "so TF − <w*, x> is minus that label: the squares are the same",
+        ("last_label", "loss"),
+        "substitution",
+    ),
+)
 
 
 def _canary(name: str, statement: Statement, label: str, left: sp.Expr, right: sp.Expr) -> Canary:
@@ -144,7 +181,7 @@ def _derivation5() -> Derivation:
     )
 
 
-LEMMA6 = _statement(TOKEN, LABEL)
+LEMMA6 = _statement(OUTPUTS, TOKEN, LABEL)
 lemma6 = Theorem(
     id="ahn2023.lemma6",
     title="The query's label only adds to the outputs, where the last column of every Q is zero",
@@ -158,9 +195,10 @@ lemma6 = Theorem(
         _canary("the label scaled with beta", LEMMA6, "label", label_after(y + c), label_after(y) + beta * c),
         _canary("the token moves with the label", LEMMA6, "token", token_after(y + c), token_after(y) + b * c),
     ),
+    argument=OUTPUTS_ARGUMENT,
 )
 
-LEMMA5 = _statement(LABEL, LOSS)
+LEMMA5 = _statement(MEAN_SQUARE, LABEL, LOSS)
 lemma5 = Theorem(
     id="ahn2023.lemma5",
     title="The loss is the mean square of the last label, the query's filled in",
@@ -170,9 +208,11 @@ lemma5 = Theorem(
     derivation=_derivation5,
     canaries=(
         _canary("for any last column", LEMMA5, "label", label_after(y + c, s, tau), label_after(y, s, tau) + c),
+        _canary("the label that is not filled in", LEMMA5, "loss", (-y - c) * (-y - c), y * y),
         _canary("the label of the other sign", LEMMA5, "loss", (-y - c) * (-y - c), (y - c) * (y - c)),
         _canary("twice the label", LEMMA5, "loss", (-y - c) * (-y - c), (y + 2 * c) * (y + 2 * c)),
     ),
     statement_uses=("ahn2023.lemma6",),
     proof_uses=("ahn2023.lemma6",),
+    argument=MEAN_SQUARE_ARGUMENT,
 )

@@ -29,7 +29,20 @@ from theorems.preconditioned_descent.setting import (
     w,
     x,
 )
-from verify import Canary, Case, Derivation, Hypothesis, MatrixIdentity, Parameter, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Case,
+    Derivation,
+    Hypothesis,
+    Inference,
+    InWords,
+    MatrixIdentity,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 from verify import matrix as letter
 
 v, B = letter("v"), letter("B")
@@ -53,7 +66,13 @@ def _query(forward: sp.Expr, descent: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return label_after(labels, label, x, forward), -t(v - descent * gradient) * x
 
 
+EVERY_LAYER = InWords(
+    "every_layer",
+    "after l layers the labels of the examples are (w* - v_l)' X and the query's is -v_l' x, where v_0 = 0 and "
+    "v_{l+1} = v_l - A_l' grad R(v_l)",
+)
 CLAUSES = (
+    EVERY_LAYER,
     MatrixIdentity(
         "examples",
         *_examples(B, t(B)),
@@ -77,6 +96,14 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, SYMMETRIC),
     variables=(r,),
     claims=CLAUSES,
+)
+ARGUMENT = (
+    Inference(
+        "every_layer",
+        "the labels are w*' X and 0 at first, and a layer takes those at v_l to those at v_{l+1}",
+        ("linear_attention", "pattern", "examples", "query"),
+        "induction",
+    ),
 )
 
 
@@ -113,4 +140,5 @@ lemma1 = Theorem(
         _canary("twice the step", "examples", _examples(B, 2 * t(B))),
         _canary("the examples by A, for any A", "examples", _examples(B, B)),
     ),
+    argument=ARGUMENT,
 )

@@ -153,10 +153,14 @@ LAST = Identity(
     d * (d + 1) / (n + d + 1) + d * (n + d + 1) / n * (steps[1] - n / (n + d + 1)) ** 2,
     "E tr (1 - a_1 S)^2 = d (d + 1)/(n + d + 1) + d (n + d + 1)/n (a_1 - n/(n + d + 1))^2",
 )
-SADDLE = Inequality(
-    "saddle",
+STRICT = Inequality(
+    "strict",
     sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
     "(E tr S^2)^2 < E tr S E tr S^3",
+)
+SADDLE = InWords(
+    "saddle",
+    "for L >= 2 the point of S with a_l = 0 and b_l = -1/2 in all layers but the last is a saddle of f over S",
 )
 VANISHES = InWords(
     "vanishes", "at a point of S the gradient of f in all A_l and B_l vanishes: the infimum of its squared norm is 0"
@@ -166,7 +170,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(r, eigenvalue, *steps, *rates),
     claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
-    steps=(IDLE, LAST),
+    steps=(IDLE, LAST, STRICT),
 )
 ARGUMENT = (
     Inference(
@@ -195,6 +199,16 @@ ARGUMENT = (
         "nonnegative terms",
     ),
     Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "substitution"),
+    Inference(
+        "mixed",
+        "there, for l < L − 1, the second derivative of f in b_l is 0 and the mixed one in a_l and b_l is "
+        "4 (a E tr S² − a² E tr S³) with a = E tr S/E tr S², not 0",
+        ("idle_layers", "last_layer", "strict"),
+        "substitution",
+    ),
+    Inference(
+        "saddle", "so the second derivatives take both signs there", ("stationary", "mixed"), "indefinite Hessian"
+    ),
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",

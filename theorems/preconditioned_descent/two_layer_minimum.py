@@ -155,7 +155,9 @@ WHOLE = tuple(
 )
 
 LEAST_PAIR = InWords(
-    "least", "f over S is least at one pair of steps, up to order, different and positive, and nowhere else"
+    "least",
+    "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
+    "positive, and at no other pair",
 )
 SADDLE = InWords("saddle", "at one other pair of steps, two equal ones, both slopes vanish: a saddle of f over S")
 VANISHES = InWords(
@@ -200,9 +202,16 @@ ARGUMENT = (
         "linearity of expectation",
     ),
     Inference(
+        "in_traces",
+        "at Σ = I and any A_0 and A_1, f is a sum of products of traces of words in A_0, A_1 and their transposes, "
+        "whose coefficients the steps have",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "gaussian_tokens"),
+        "Gaussian moments",
+    ),
+    Inference(
         "bounded",
         "f ≥ f*, with equality only where the steps' sum and product are σ* and π*",
-        ("loss_on_S", "squares", "curved", "definite"),
+        ("loss_on_S", "in_traces", "squares", "curved", "definite"),
         "nonnegative terms",
     ),
     Inference(
@@ -216,7 +225,7 @@ ARGUMENT = (
         "critical",
         "where a ≠ b both slopes vanish exactly where M_1 = M_2 = 0, linear equations for sum and product that the "
         "least pair alone solves",
-        ("loss_on_S", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
+        ("in_traces", "slope", "other_slope", "orthogonal_1", "orthogonal_2", "definite", "least"),
         "substitution",
     ),
     Inference(
@@ -241,14 +250,14 @@ ARGUMENT = (
         "antisymmetric",
         "in an antisymmetric direction V the slope is a mean of traces tr V S^k, each of an antisymmetric and a "
         "symmetric matrix, which is 0",
-        ("loss_on_S",),
+        ("loss_on_S", "in_traces"),
         "linearity of expectation",
     ),
     Inference(
         "vanishes",
         "every direction is a symmetric one and an antisymmetric one; in the first the slope is τ/d times that in a "
         "or b, which is 0 at both pairs, in the second it is 0",
-        ("critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
+        ("in_traces", "critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
         "substitution",
     ),
 )

@@ -84,8 +84,8 @@ OFF_DIAGONAL = Identity(
 )
 
 
-def _in_entries(size: int, times: int = 1) -> tuple[tuple[sp.Symbol, ...], Identity]:
-    """Return the same with all entries at a dimension, and their symbols."""
+def _in_entries(size: int) -> Step:
+    """Return the same with all entries at a dimension."""
     entries = {(i, j): sp.Symbol(f"o_{i}{j}", real=True) for i in range(size) for j in range(i)}
     a, b = (sp.symbols(f"{letter}_0:{size}", real=True) for letter in "xy")
     off = sp.Matrix(size, size, lambda i, j: 0 if i == j else entries[max(i, j), min(i, j)])
@@ -96,13 +96,11 @@ def _in_entries(size: int, times: int = 1) -> tuple[tuple[sp.Symbol, ...], Ident
 
     A, D = sp.diag(*a), sp.diag(*b)
     at = {t1: A.trace(), t2: (A * A).trace(), d: sp.Integer(size)}
-    pairs = (times * (k.subs({**at, x: a[i]}) + k.subs({**at, x: a[j]})) * o**2 for (i, j), o in entries.items())
-    name = {2: "two", 3: "three"}[size]
-    says = f"d = {size}, in entries: f(A, D + O) = f(A, D) + the sum of (k(x_i) + k(x_j)) o_ij^2 over i < j"
-    return (*a, *b, *entries.values()), Identity(f"{name}_dimensions", loss(A, D + off), loss(A, D) + sum(pairs), says)
+    pairs = ((k.subs({**at, x: a[i]}) + k.subs({**at, x: a[j]})) * o**2 for (i, j), o in entries.items())
+    says = f"d = {size}, in entries: f(A, D + O) = f(A, D) + the sum of (k(x_i) + k(x_j)) o_ij² over i < j"
+    return Step(says, loss(A, D + off), loss(A, D) + sum(pairs))
 
 
-(_OF_TWO, IN_TWO), (_OF_THREE, IN_THREE) = map(_in_entries, (2, 3))
 COMPLETED = Identity(
     "squares",
     k.subs({t1: x + (d - 1) * v, t2: x**2 + w}),
@@ -169,12 +167,18 @@ def _curved(label: str, a: sp.Expr, b: sp.Expr) -> tuple[Inequality, Inequality]
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
-    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), *dict.fromkeys((*_OF_TWO, *_OF_THREE))),
+    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS)),
     definitions=dict(zip((small, large), _steps(), strict=True)),
     claims=(DIAGONAL, MULTIPLES, *_curved("rising", small, large), *_curved("falling", large, small)),
-    steps=(OFF_DIAGONAL, IN_TWO, IN_THREE, COMPLETED, *POSITIVE),
+    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE),
 )
 ARGUMENT = (
+    Inference(
+        "in_traces",
+        "the mean over S is a sum of products of traces of words in A and B, whose coefficients the steps have",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
+        "Gaussian moments",
+    ),
     Inference(
         "unchanged",
         "f does not change when A and B are conjugated by the same orthogonal matrix",
@@ -187,7 +191,7 @@ ARGUMENT = (
     Inference(
         "off_the_diagonal",
         "f(A, D + O) − f(A, D) is the sum of (k(x_i) + k(x_j)) o_ij² over i < j, for every d",
-        ("turned", "off_diagonal", "two_dimensions", "three_dimensions"),
+        ("turned", "in_traces", "off_diagonal"),
         "substitution",
     ),
     Inference(
@@ -246,7 +250,7 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: a moment, f over multiples of I, k without a first layer and in squares, the form at 0."""
+    """Return the steps: a moment, f over multiples of I, k in entries and in squares, the form at 0."""
     a, b = sp.symbols("a b", real=True)
     m = [trace_moment([order], n, d) for order in range(5)]
     multiples = in_traces({word: d * a ** word.count("A") * b ** word.count("B") for word in WORDS})
@@ -255,6 +259,7 @@ def derivation() -> Derivation:
         (
             Step("E tr S²", m[2], d * (n + d + 1) / n),
             Step("over multiples of I, f = ∫ p² dμ", multiples, sum(c * m[i] for (i,), c in square.terms())),
+            *map(_in_entries, (2, 3)),
             Step("k without a first layer: E (S²)_ii", k.subs({x: 0, t1: 0, t2: 0}), (n + d + 1) / n),
             Step("k as a sum of squares", k.subs({t1: x + (d - 1) * v, t2: x**2 + w}), SQUARES),
             Step("at A = B = 0: q_EE = q_FF", form(sp.S.Zero, sp.S.Zero)[0], (n + d + 1) / n),
@@ -286,7 +291,7 @@ theorem2 = Theorem(
     derivation=derivation,
     canaries=(
         _canary("k without tr A", replace(OFF_DIAGONAL, right=OFF_DIAGONAL.right.subs(t1, 0), says="")),
-        _canary("twice k", replace(_in_entries(2, 2)[1], says="")),
+        _canary("twice k", replace(OFF_DIAGONAL, right=2 * OFF_DIAGONAL.right, says="")),
         _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
         _canary("a saddle", _flipped(STATEMENT.claims[-1])),

@@ -48,9 +48,12 @@ before, after, target, new_target = sp.symbols("before after target new_target",
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
 # The exponentials of the others in units of a pair's: its probability s has 1/s = 2 + rest.
 rest = sp.Symbol("rest", nonnegative=True)
+# B − 1 and g of the free bounds.
+rise, mean = sp.symbols("rise g", positive=True)
+top = 1 + rise
 tau, norm, variance = sp.symbols("tau norm variance", real=True)
 
-VARIABLES = (before, after, target, b, e, c, k, q, h, rest)
+VARIABLES = (before, after, target, b, e, c, k, q, h, rest, rise, mean)
 DEFINITIONS = {
     new_target: target - after + before,
     tau: (1 - h) / (2 * n),
@@ -72,10 +75,12 @@ HALF = R / 2
 """What a move of length 1 moves the prediction by at most: ½ ‖A‖ ‖x' − x‖, respectively ½ ‖A' − A‖ ‖x‖."""
 log_claimed = 3 * sp.log(n) / 2 + 10 * R**2
 BOUND = Inequality("bound", sp.Le(sp.log(HALF), log_claimed), "R/2 <= n^(3/2) exp(10 R^2), in logarithms")
-ELEMENTARY = Inequality(
-    "bound_for_all",
-    sp.Le(HALF, 1 + 10 * R**2),
-    "R/2 <= 1 + 10 R^2, which is at most exp(10 R^2) and the claimed factor",
+_chord = (top - mean) * (mean - 1 / top) / (mean * (top - 1 / top))
+CHORD = Identity(
+    "chord",
+    (top - 1) / (top + 1) - _chord,
+    top * (mean - 1) ** 2 / (mean * (top**2 - 1)),
+    "(B-1)/(B+1) exceeds (B-g)(g-1/B)/(g(B-1/B)) by B(g-1)^2/(g(B^2-1))",
 )
 PAIR = Inequality(
     "pair",
@@ -86,7 +91,7 @@ PAIR = Inequality(
 
 def derivation_steps() -> tuple[Step, ...]:
     """Return the steps that both shifts share: the Jacobian, its largest eigenvalue, families, free bounds."""
-    M, m, v, p, mu, total, B, g = sp.symbols("M m v p mu total B g", real=True)
+    M, m, v, p, mu, total = sp.symbols("M m v p mu total", real=True)
     p1, p2, v1, v2, v3 = sp.symbols("p1 p2 v1 v2 v3", real=True)
     z, w, t, K, S = *sp.symbols("z w t K", real=True), sp.Symbol("S", positive=True)
     p3, own = 1 - p1 - p2, sp.exp(z) / (sp.exp(z) + S)
@@ -133,10 +138,6 @@ def derivation_steps() -> tuple[Step, ...]:
             spike * (1 - 1 / n) - spike * (spike - 1 / n),
             spike * (1 - spike) * n / (n - 1) * (1 - 1 / n),
         ),
-        Step(
-            "small moves: (B−1)/(B+1) is the largest total variation",
-            (B - 1) / (B + 1) - (B - g) * (g - 1 / B) / (g * (B - 1 / B)),
-            B * (g - 1) ** 2 / (g * (B**2 - 1)),
-        ),
+        Step("small moves: (B−1)/(B+1) is the largest total variation", CHORD.left, CHORD.right),
         Step("the residual is as it was", after - target, before - new_target),
     )

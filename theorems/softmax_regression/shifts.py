@@ -12,10 +12,10 @@ import sympy as sp
 from theorems.canaries import with_clause
 from theorems.softmax_regression.setting import (
     BOUND,
+    CHORD,
     DEFINITIONS,
     DIMENSION,
     EIGENVALUE,
-    ELEMENTARY,
     HALF,
     LARGE_RADIUS,
     PAIR,
@@ -81,12 +81,24 @@ VALUES = {
 }
 
 
+FREE = InWords(
+    "free",
+    "any two predictions are within sqrt(2), and within sqrt(2) tanh(1/200) where no logit moves by 0.01",
+)
+SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
 ARGUMENT = (
+    Inference(
+        "variance",
+        "v'Jv is the variance of v under p; as (p_i − τ)(M − v_i)(v_i − m) ≥ 0 for every i, M and m the largest and "
+        "the least v_i, it is what the step has, with c ≥ 0",
+        ("eigenvalue",),
+        "nonnegative terms",
+    ),
     Inference(
         "slope",
         "J = diag(p) − pp' is symmetric, has no negative eigenvalue, takes 1 to 0, and on the vectors orthogonal to "
         "1 has none above ½: |J| ≤ ½",
-        ("eigenvalue",),
+        ("variance", "eigenvalue"),
         "spectral theorem",
     ),
     Inference(
@@ -100,8 +112,35 @@ ARGUMENT = (
         "shift",
         "the target shifts by as much as the prediction moves, at most R/2 times the move, and R/2 is at most the "
         "claimed factor",
-        ("residual", "prediction", "logits", "bound_for_all", "bound"),
+        ("residual", "prediction", "logits", "bound"),
         "substitution",
+    ),
+    Inference(
+        "sharp",
+        "at two equal logits J halves u = (1, −1)/√2, so that a unit move which moves the logits by R u has the slope "
+        "R/2; A = R u v' and the move v of x = 0, or x = R v and the move u v' of A = 0, are such",
+        ("pair",),
+        "derivative",
+    ),
+    Inference(
+        "total_variation",
+        "where the exponentials of the logits' moves lie between 1/B and B, B = exp(1/100), and have the mean g under "
+        "f, f' and f differ in total variation by at most (B − g)(g − 1/B)/(g(B − 1/B))",
+        ("small_move",),
+        "chord",
+    ),
+    Inference(
+        "at_most_tanh",
+        "that is at most (B − 1)/(B + 1) = tanh(1/200)",
+        ("total_variation", "chord"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "free",
+        "the positive entries of f' − f add up to the total variation, 1 at most, and so do the negative ones: the sum "
+        "of the squares is at most twice its square",
+        ("at_most_tanh",),
+        "nonnegative terms",
     ),
 )
 
@@ -113,8 +152,8 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         hypotheses=(LARGE_RADIUS, *hypotheses),
         variables=VARIABLES,
         definitions=DEFINITIONS,
-        claims=(shift, RESIDUAL, PAIR),
-        steps=(EIGENVALUE, ELEMENTARY, BOUND),
+        claims=(shift, SHARP, FREE),
+        steps=(RESIDUAL, EIGENVALUE, BOUND, PAIR, CHORD),
     )
 
 

@@ -189,13 +189,16 @@ SMALLEST_LOSS = InWords(
     "smallest",
     "the infimum of E |f - STS|^2/2 over the class is (d/q - m/T)/2 for m <= d, (Td-m)(T-q)/(2qT(T-1)) for m >= d",
 )
+NETS = InWords(
+    "nets", "so much at least is the loss of every fully-connected net whose first layer has m units that read X"
+)
 STEPS, CLAIMS = CLAUSES[:9], CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
     domain=(SUBSET_FITS, MEASUREMENTS_EXIST),
     hypotheses=(GAUSSIAN_TOKENS, CLASS),
     variables=(v, total, p, k, s),
-    claims=(SMALLEST_LOSS, *CLAIMS),
+    claims=(SMALLEST_LOSS, NETS, *CLAIMS),
     steps=STEPS,
 )
 ARGUMENT = (
@@ -245,6 +248,13 @@ ARGUMENT = (
     ),
     Inference(
         "smallest", "the larger formula is a lower bound, and attained", ("below", "attained"), "lower bound attained"
+    ),
+    Inference(
+        "nets",
+        "the first layer computes functions of A vec X + B e(y) + b, and what follows reads these and y: the net is in "
+        "the class",
+        ("smallest", "linear_measurements"),
+        "substitution",
     ),
 )
 

@@ -72,20 +72,26 @@ VALUE_STEP = Identity(
     "value_step",
     sp.Derivative(LOSS, alpha) / d,
     alpha * R - P / q,
-    says="the diagonal of the gradient in V's token block, (1/d) dL/dalpha, is alpha R - P/q",
+    says="(1/d) dL/dalpha = alpha R - P/q for L = d/2 (alpha^2 R - 2 alpha P/q + 1/q)",
 )
 SCALE_STEP = Identity(
     "scale_step",
     SLOPE / d_e,
     d / (2 * d_e) * (alpha**2 * R_slope - 2 * alpha * P_slope / q),
-    says="that in W's positional block, (1/d_e) dL/dC, is d/(2 d_e) (alpha^2 R' - 2 alpha P'/q)",
+    says="(1/d_e) dL/dC = d/(2 d_e) (alpha^2 R' - 2 alpha P'/q)",
+)
+STEPS = InWords(
+    "steps",
+    "a step takes alpha to alpha - eta (alpha R - P/q) and C to C - eta d/(2 d_e) (alpha^2 R' - 2 alpha P'/q), where P "
+    "and R, functions of C, are the means of the sum of p_i over y and of the sum of all p_i^2",
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION),
     domain=(SUBSET_FITS,),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(alpha, P, R, P_slope, R_slope, t),
-    claims=(KEPT, VALUE_STEP, SCALE_STEP),
+    claims=(KEPT, STEPS),
+    steps=(VALUE_STEP, SCALE_STEP),
 )
 ARGUMENT = (
     Inference(
@@ -125,6 +131,25 @@ ARGUMENT = (
         "zero is in the set, and a step from a point of the set along a gradient of the set's form stays in it",
         ("query_columns", "off_diagonal_blocks", "multiples", "zero_initialisation", "population_gradient"),
         "induction",
+    ),
+    Inference(
+        "loss_on_the_set",
+        "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token having the value 0: the mean over "
+        "the tokens of half its square is d/2 times the sum of the squares of these factors",
+        ("kept", "gaussian_tokens", "zero_token"),
+        "independent factors",
+    ),
+    Inference(
+        "slopes",
+        "its slope in α or C is the trace of the gradient in that block, d times or d_e times the diagonal",
+        ("loss_on_the_set", "multiples"),
+        "substitution",
+    ),
+    Inference(
+        "steps",
+        "so the steps of α and of C are η times these slopes, divided by d and by d_e",
+        ("slopes", "value_step", "scale_step", "population_gradient"),
+        "substitution",
     ),
 )
 

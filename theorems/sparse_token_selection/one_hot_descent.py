@@ -186,7 +186,7 @@ ARGUMENT = (
     Inference(
         "excess",
         "with ℓ = 2qL/d: while ℓ ≤ 1, |ρ| ≤ 1, and αP = (1 + ρ) m ≤ 2",
-        ("loss", "wang2024.lemma1:loss"),
+        ("loss", "wang2024.lemma1:population_loss"),
         "substitution",
     ),
     Inference(
@@ -198,14 +198,21 @@ ARGUMENT = (
     Inference(
         "mixed_entry",
         "|ℓ_αC| ≤ 16r/27 in the box: each of its two terms is at most that, and they are of opposite signs",
-        ("range", "C_stays_positive", "wang2024.lemma1:loss", "subset_below_quarter", "mixed", "other_mixed"),
+        (
+            "range",
+            "C_stays_positive",
+            "wang2024.lemma1:population_loss",
+            "subset_below_quarter",
+            "mixed",
+            "other_mixed",
+        ),
         "case distinction",
     ),
     Inference(
         "other_entries",
         "ℓ_αα ≤ 2 and ℓ_CC ≤ 7r²/10 in the box",
         (
-            *("range", "C_stays_positive", "wang2024.lemma1:loss", "subset_below_quarter"),
+            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "subset_below_quarter"),
             *("share", "bend", "turn", "mixed", "curvature_C"),
         ),
         "substitution",

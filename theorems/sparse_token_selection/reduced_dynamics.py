@@ -39,7 +39,7 @@ from theorems.sparse_token_selection.task import (
     q,
 )
 from theorems.symmetrisation.token_sums import mean_of_product
-from verify import Derivation, Identity, Source, Statement, Step, Theorem
+from verify import Derivation, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
 alpha, C = sp.symbols("alpha C", real=True)
 a, p_k = sp.symbols("a p_k", real=True)
@@ -142,13 +142,14 @@ W_QUERY_COLUMNS = slope_selected * x_query
 slope_alpha = sp.Derivative(loss, alpha)
 slope_C = sp.Derivative(loss, C)
 
-CLAUSES = (
-    Identity(
-        "loss",
-        LOSS,
-        loss,
-        says="E ½‖f - STS‖² = d/(2q) (1 - 2 alpha P + alpha² P S) on the set",
-    ),
+KEPT = InWords(
+    "kept",
+    "gradient descent from zero stays where V = (alpha I, 0) and W = diag(0, C (I - 11'/T)); alpha and C move by the "
+    "recursion",
+)
+POPULATION_LOSS = InWords("population_loss", "there E ½‖f - STS‖² = d/(2q) (1 - 2 alpha P + alpha² P S)")
+STEPS = (
+    Identity("loss", LOSS, loss, says="the mean of d/2 (Xr)_b² is d/(2q) (1 - 2 alpha P + alpha² P S)"),
     Identity("value_block_diagonal", V_DIAGONAL, slope_alpha / d, says="dL/dV, token block: diagonal (1/d) dL/dalpha"),
     Identity("value_block_off_diagonal", V_OFF_DIAGONAL, sp.Integer(0), says="dL/dV, token block: 0 off the diagonal"),
     Identity("value_positional_block", V_POSITIONAL, sp.Integer(0), says="dL/dV, positional block: 0"),
@@ -166,6 +167,8 @@ CLAUSES = (
     ),
     Identity("token_rows", W_TOKEN_ROWS, sp.Integer(0), says="dL/dW, (token, positional) block: 0"),
     Identity("query_columns", W_QUERY_COLUMNS, sp.Integer(0), says="dL/dW, columns of x_query: 0"),
+)
+RECURSION = (
     Identity("step_alpha", alpha - eta * V_DIAGONAL, step_alpha, says="alpha' = alpha (1 - eta P S/q) + eta P/q"),
     Identity(
         "step_C",
@@ -181,7 +184,59 @@ STATEMENT = Statement(
     hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(alpha, C, p_k, d, eta),
     definitions=DEFINITIONS,
-    claims=CLAUSES,
+    claims=(KEPT, POPULATION_LOSS, *RECURSION),
+    steps=STEPS,
+)
+ARGUMENT = (
+    Inference(
+        "attention",
+        "at a point of the set token j has the logit C ([j ∈ y] − q/T): softmax gives p_in to each selected token and "
+        "p_out to each other one",
+        ("one_hot", "zero_query"),
+        "substitution",
+    ),
+    Inference(
+        "under_the_mean",
+        "each entry of the gradient of the loss is the mean of that entry for one prompt",
+        ("gaussian_tokens", "population_gradient"),
+        "differentiation under the mean",
+    ),
+    Inference(
+        "of_the_tokens",
+        "for a given subset the mean over the tokens, whose entries are independent, of the loss and of each entry of "
+        "the gradient is the polynomial in their moments that the steps have",
+        ("attention", "under_the_mean", "gaussian_tokens"),
+        "independent factors",
+    ),
+    Inference(
+        "of_the_subset",
+        "which of the tokens are selected is equally likely: the mean over y weights the entries (i, j) of W's "
+        "positional block with the probabilities that the steps have",
+        ("of_the_tokens", "gaussian_tokens"),
+        "exchangeability",
+    ),
+    Inference(
+        "population_loss",
+        "the loss is d times the mean of ½ (Xr)_b², and the same for every subset",
+        ("of_the_tokens", "loss"),
+        "substitution",
+    ),
+    Inference(
+        "on_the_set",
+        "at a point of the set the gradient is (dL/dalpha)/d on the diagonal of V's token block, (dL/dC)/(T − 1) times "
+        "I − 11'/T in W's positional block, and 0 elsewhere",
+        (
+            *("of_the_subset", "value_block_diagonal", "value_block_off_diagonal", "value_positional_block"),
+            *("positional_block_diagonal", "positional_block_off_diagonal", "token_rows", "query_columns"),
+        ),
+        "substitution",
+    ),
+    Inference(
+        "kept",
+        "zero is in the set, with alpha = C = 0, and a step from a point of it stays in it",
+        ("on_the_set", "step_alpha", "step_C", "zero_initialisation", "population_gradient"),
+        "induction",
+    ),
 )
 
 
@@ -250,7 +305,7 @@ _canary = partial(with_changes, STATEMENT)
 
 lemma1 = Theorem(
     id="wang2024.lemma1",
-    title="On V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)) the gradient stays within the set; the recursion and the loss",
+    title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)); its steps",
     source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
     statement=STATEMENT,
     example={"T": 200, "q": 3},
@@ -262,4 +317,5 @@ lemma1 = Theorem(
         _canary("the 1/2 dropped from the loss", "loss", right=2 * loss),
         _canary("the identity instead of I - 11'/T", "positional_block_off_diagonal", right=sp.Integer(0)),
     ),
+    argument=ARGUMENT,
 )

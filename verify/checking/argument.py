@@ -22,6 +22,9 @@ class Rule:
 
 
 _SHIPPED = (
+    Rule(
+        "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
+    ),
     Rule("case distinction", "what holds in each of the cases holds", "elementary"),
     Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
     Rule(
@@ -41,9 +44,29 @@ _SHIPPED = (
     ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
     Rule(
+        "convexity of a square",
+        "the square of an affine function is convex, and so is a mean of convex functions",
+        "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
+    ),
+    Rule(
+        "derivative",
+        "as a move goes to 0, what a function moves by, divided by the move, tends to the slope",
+        "Rudin 1976, Definition 9.11",
+    ),
+    Rule(
         "descent lemma",
         "where the Hessian is at most β along a gradient step of size s, it falls by s(1 − βs/2)|gradient|² or more",
         "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
+    ),
+    Rule(
+        "differentiation under the mean",
+        "the gradient of a mean is the mean of the gradients, where one integrable function bounds these nearby",
+        "Williams 1991, section A16.1",
+    ),
+    Rule(
+        "exchanges of neighbours",
+        "every permutation is a product of exchanges of neighbours",
+        "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
     ),
     Rule("exchangeability", "what a permutation of the tokens does not change is alike for all of them", "elementary"),
     Rule(
@@ -55,6 +78,16 @@ _SHIPPED = (
         "Gaussian moments",
         "a moment of a Gaussian vector is the sum over pairings of products of covariances",
         "Isserlis 1918, Biometrika 12, 134-139",
+    ),
+    Rule(
+        "independent factors",
+        "the mean of a product of independent factors is the product of their means",
+        "Williams 1991, Probability with Martingales, section 7.1",
+    ),
+    Rule(
+        "indefinite Hessian",
+        "a critical point whose second derivatives take both signs is a saddle",
+        "Nocedal and Wright 2006, Numerical Optimization, Theorem 2.3",
     ),
     Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
     Rule(
@@ -107,6 +140,11 @@ _SHIPPED = (
         "spectral theorem",
         "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
         "Horn and Johnson 2013, Theorem 4.1.5",
+    ),
+    Rule(
+        "stationary point of a convex function",
+        "where the slopes of a convex function vanish it is least",
+        "Boyd and Vandenberghe 2004, section 3.1.3",
     ),
     Rule(
         "Stolz-Cesàro",
