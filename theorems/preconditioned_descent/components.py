@@ -10,14 +10,10 @@ last column and row added into c ∈ R^d,
 
     tr(G M) + w_j = (tr(S M_11) + M_22 wᵀSw) + wᵀ(S c + e_j),
 
-an even and an odd function of w: their product has mean zero, the even one is best zero, and
-
-    E (wᵀ(S c + e_j))² = ψ_j + 2 λ_j ψ_j c_j + Σ_k g_k c_k²,
-    g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n,
-
-from E S = Σ and E SΨS = ΣΨΣ + (ΣΨΣ + tr(ΣΨ) Σ)/n. Each g_k is positive: the problem is convex (Lemma 3), and
-where its slopes vanish it is least (Lemma 2): c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus
-the paper's 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
+the sum of an even and an odd function of w. The even part is best zero, and the odd one's mean square is a quadratic
+function of c whose curvatures are 2 g_k, g_k = λ_k ((n + 1) λ_k ψ_k + tr(ΣΨ)) / n: the problem is convex (Lemma 3),
+and least where its slopes vanish (Lemma 2), at c_k = 0 for k ≠ j and c_j = −λ_j ψ_j / g_j, which for Ψ = I is minus the
+paper's 1 / ((n+1) λ_j/n + Σ_k λ_k / n).
 
 Source: Ahn et al. 2023, Lemmas 2 and 3, whose wording is not ours to quote; the relaxation is as said here.
 """

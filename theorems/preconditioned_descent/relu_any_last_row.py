@@ -5,16 +5,8 @@ with c = b + β w* the loss over the examples is, for given w* and x,
 
     (w*ᵀx)² + (w*ᵀx)(cᵀv) + κ_1 (cᵀv)² + |c|² |v|²/(2n),    κ_1 = 1/n + (n−1)/(4n).
 
-Let N = βA, R = b qᵀ, M = N + R, ρ = ⟨N, R⟩. The parts of cᵀv and of c vᵀ that are odd in w* and those that are even
-do not meet in the mean, and
-
-    E (w*ᵀx)(cᵀv) = tr M,       E (cᵀv)² = ‖M‖² + E (bᵀA x + β |w*|² qᵀx)²,
-    E |c|²|v|² = d‖N‖² + d‖R‖² + 2ρ + (u² + d(d+2) v² + 2ρ),    u = ‖b‖‖A‖, v = |β|‖q‖, |ρ| ≤ u v,
-
-so that, ‖N‖² + ‖R‖² being ‖M‖² − 2ρ, f exceeds Theorem 5's d + tr M + κ‖M‖² by κ_1 times a mean of squares and by
-(u² + d(d+2) v² − 2(d−2)ρ)/(2n), a sum of squares: with ρ = s u v, −1 ≤ s ≤ 1,
-
-    u² + d(d+2) v² − 2(d−2) s u v = (u − (d−2) s v)² + (6d − 4 + (d−2)² (1 − s²)) v² ≥ 0.
+With N = βA, R = b qᵀ and M = N + R, f exceeds Theorem 5's d + tr M + κ‖M‖² by κ_1 times a mean of squares and by a
+multiple of u² + d(d+2) v² − 2(d−2) ⟨N, R⟩, u = ‖b‖‖A‖, v = |β|‖q‖: a sum of squares, as |⟨N, R⟩| ≤ u v.
 
 Source: derived here.
 """

@@ -3,31 +3,17 @@ r"""Population gradient descent on the set of Lemma 2: at which step sizes the l
 On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on
 L(a, c) in a = √d α, c = √d_e C, in which their Frobenius norms are |a| and |c|.
 
-*Box.* For every C, qR ≥ P² (Cauchy and Schwarz over y) and R ≥ 1/T (over all tokens), so that the best α,
-P/(qR), is at most both 1/P and TP/q, hence √(T/q). α′ = (1 − ηR) α + ηR · P/(qR) lies between α and the best one
-for ηR ≤ 1, as R ≤ 1 for η ≤ 1: from α = 0 the run keeps 0 ≤ α ≤ A = √(T/q), and so do the segments between iterates.
+The idea. α stays in a box, 0 ≤ α ≤ √(T/q), as each step goes towards the best α for the present C and not past it. The
+slopes of P and R in C are bounded by the spread of the logits under the attention, at most q in the mean, for every C.
+That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and its eigenvalues by 1 + β², with
 
-*Curvature.* With x_i = v_i − v̄ and Var = Σ p_i x_i², pathwise |Σ_y p_i x_i| ≤ ½ Σ p_i|x_i| ≤ ½ √Var and
-p_i|x_i| ≤ ½ Σ p_j|x_j|, so that for K ≥ E Var
+    β² = 9d(T + 2/q)/(8 d_e),
 
-    |P′| ≤ ½ √K,   |R′| ≤ √K,   |P″| ≤ K,   |R″| ≤ 2K.
+and the descent lemma gives the fall. The steps and the argument have the rest.
 
-|v_i| ≤ λ = Σ_k|s_k|/d_e, so E Var ≤ E λ² ≤ E s² = q: K = q. In the box, with B = A + 1/(2q),
-
-    L_aa = R ≤ 1,
-    |L_ac| = √(d/d_e) |αR′ − P′/q| ≤ √(dq/d_e) B,
-    |L_cc| = d/(2d_e) |α²R″ − 2αP″/q| ≤ dq/d_e (A² + A/q) ≤ dq/d_e B²,
-
-and B² = 9A²/8 + 9/(4q²) − 2(A/4 − 1/q)² with A² = T/q, so that with
-
-    β² = 9d(T + 2/q)/(8 d_e)
-
-the largest eigenvalue of the Hessian is at most 1 + β², that of [[1, β], [β, β²]].
-
-*Descent.* By the descent lemma L falls by at least η (1 − η(1 + β²)/2) ‖∇L‖² a step. Where that factor is positive
-Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run, and every limit point of (α, C) is stationary. (That it is the
-floor's minimiser is not proved; `paper_checks` follow runs to it.) Attending to [Z, z_query] α has no such bound.
-Box and curvatures are tested at small sizes.
+Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run, and every limit point of
+(α, C) is stationary. (That it is the floor's minimiser is not proved; `paper_checks` follow runs to it.) Attending to
+[Z, z_query] α has no such bound. Box and curvatures are tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
 to us, and what is here is derived here.
@@ -116,7 +102,7 @@ ARGUMENT = (
     Inference(
         "best_alpha",
         "the best α, P/(qR), is at most both 1/P and TP/q, hence √(T/q)",
-        ("shares", "wang2024.lemma2:value_step"),
+        ("shares", "wang2024.lemma2:steps"),
         "substitution",
     ),
     Inference(
@@ -154,7 +140,7 @@ ARGUMENT = (
     Inference(
         "entries",
         "in the box the Hessian's entries are at most 1, β and β² in √d α and √d_e C",
-        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:value_step", "wang2024.lemma2:scale_step"),
+        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:steps"),
         "substitution",
     ),
     Inference(

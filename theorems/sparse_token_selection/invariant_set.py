@@ -96,13 +96,13 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "unchanged",
-        "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, leave the loss as it is",
+        "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, preserve the loss",
         ("gaussian_tokens", "sign_encoding", "zero_token"),
         "invariance of the law",
     ),
     Inference(
         "fixed",
-        "at a point of the set, which all of these leave where it is, they leave the gradient as it is",
+        "all of these fix each point of the set, and so the gradient there",
         ("unchanged",),
         "symmetric criticality",
     ),

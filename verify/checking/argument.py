@@ -68,7 +68,7 @@ _SHIPPED = (
         "every permutation is a product of exchanges of neighbours",
         "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
     ),
-    Rule("exchangeability", "what a permutation of the tokens does not change is alike for all of them", "elementary"),
+    Rule("exchangeability", "what no permutation of the tokens changes is the same for all of them", "elementary"),
     Rule(
         "Gaussian conditioning",
         "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
@@ -92,8 +92,8 @@ _SHIPPED = (
     Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
     Rule(
         "invariance of the law",
-        "a mean does not change under a map that leaves the law as it is",
-        "Eaton 1989, Group Invariance Applications in Statistics, chapter 4",
+        "the mean of a function does not change when its argument is mapped by what preserves the law",
+        "Billingsley 1995, Probability and Measure, Theorem 16.13",
     ),
     Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.6"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
@@ -133,7 +133,7 @@ _SHIPPED = (
     Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary"),
     Rule(
         "Schur's lemma",
-        "what commutes with a group that leaves no proper subspace of C^k as it is, is a multiple of the identity",
+        "a matrix that commutes with a group that acts irreducibly on C^k is a multiple of the identity",
         "Serre 1977, Linear Representations of Finite Groups, section 2.2",
     ),
     Rule(
@@ -149,12 +149,12 @@ _SHIPPED = (
     Rule(
         "Stolz-Cesàro",
         "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
-        "Knopp 1951, Theory and Application of Infinite Series, section 9",
+        "Mureşan 2009, A Concrete Approach to Classical Analysis, pages 85 to 88",
     ),
     Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary"),
     Rule(
         "symmetric criticality",
-        "where isometries leave a function as it is, and a point where it is, they leave the gradient there as it is",
+        "isometries that preserve a function and fix a point fix the function's gradient there",
         "Palais 1979, Communications in Mathematical Physics 69, 19-30",
     ),
     Rule("tangent of the logarithm", "ln w ≤ w − 1", "elementary"),
@@ -162,7 +162,7 @@ _SHIPPED = (
     Rule(
         "trace of projections",
         "the trace of a product of two orthogonal projections is between 0 and the smaller rank",
-        "Horn and Johnson 2013, section 4.3",
+        "von Neumann's trace inequality: Horn and Johnson 2013, Theorem 7.4.1.1",
     ),
     Rule(
         "zeros of orthogonal polynomials",

@@ -217,8 +217,11 @@ class _Standings:
     def _elsewhere(self, used: str) -> Carried:
         """Return what carries another theorem's claims, or one of them."""
         name, _, label = used.partition(":")
-        below = self.of(self.load(name))
-        return below.clauses.get(label, Carried(ForAll.OPEN, why=f"{used} is no claim")) if label else below.for_all
+        theorem = self.load(name)
+        below = self.of(theorem)
+        if label and all(claim.label != label for claim in theorem.statement.claims):
+            return Carried(ForAll.OPEN, why=f"{used} is no claim")
+        return below.clauses[label] if label else below.for_all
 
 
 _PROVED = Carried(ForAll.PROVED)

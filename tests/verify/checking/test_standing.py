@@ -12,7 +12,9 @@ from verify import (
     Hypothesis,
     Identity,
     Inequality,
+    Inference,
     InputError,
+    InWords,
     Outcome,
     Parameter,
     Source,
@@ -45,7 +47,7 @@ class Shelf:
 
     def written(self, t):
         digests = [[name, self.theorems[name].statement.digest] for name in sorted(t.proof_uses)]
-        alone = replace(t, proof_uses=())
+        alone = replace(t, proof_uses=(), argument=()) if t.proof_uses else t
         text = certificate_text(alone, verify.check(alone, x=1))
         pairs = ",".join(f'["{name}","{digest}"]' for name, digest in digests)
         return text.replace('"uses":[]', f'"uses":[{pairs}]').encode()
@@ -271,3 +273,18 @@ def test_what_cannot_be_read_ships_no_proof(monkeypatch, tmp_path):
         monkeypatch.setattr("verify.checking.standing.shipped_path", lambda _, name=name: tmp_path / name)
         assert shipped_proofs(load_theorem(SHIPS)) == {}
     assert shipped_proofs(theorem("u.unknown", PROVED)) == {}
+
+
+@pytest.mark.parametrize(("used", "known"), [("u.leaf:w", ForAll.ARGUED), ("u.leaf:i", ForAll.OPEN)])
+def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used, known):
+    def words(name, uses, *steps, proof_uses=()):
+        claims, argument = (InWords("w", "all is well"),), (Inference("w", "so it is", uses, "substitution"),)
+        statement = Statement(X, claims=claims, steps=steps)
+        return Theorem(
+            name, name, Source("1", "derived here"), statement, {"x": 1}, proof_uses=proof_uses, argument=argument
+        )
+
+    shelf = Shelf(words("u.leaf", ("i",), PROVED), words("u.top", (used,), proof_uses=("u.leaf",)))
+    carried = shelf.standing_of("u.top").for_all
+    assert carried.standing is known
+    assert ("is no claim" in carried.why) is (known is ForAll.OPEN)
