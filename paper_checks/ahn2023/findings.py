@@ -64,15 +64,17 @@ theorem2_minimisers_commute = Finding(
     text="Turn A_0 into a diagonal matrix. Then the loss of two layers exceeds that with A_1's diagonal alone by "
     "Σ_{i<j} (k(x_i) + k(x_j)) o_ij², o_ij the entries of A_1 off the diagonal, and k is a sum of squares plus a "
     "positive number, for all d and n. So a minimiser has none. Over multiples of I the least loss at d = 5, n = 20 "
-    "is 1795/4969, and a quadratic form, which the theorem's docstring identifies with the second derivatives among "
-    "all symmetric matrices, is positive definite there. Whether minimisers are multiples of I is not proved; "
+    "is 1795/4969; for all d and n the point where it is least is a strict local minimum among all symmetric matrices. "
+    "Whether minimisers are multiples of I is not proved; "
     "descent over all symmetric matrices finds nothing lower (comparison ahn2023.theorem2_random_starts).",
     command="verify check ahn2023.theorem2 d=5 n=20",
     expect={
         "clauses.diagonal.for_all_parameters": "argued",
-        **{f"clauses.{label}.evidence": "proved" for label in ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")},
-        "clauses.rising_determinant.holds": True,
-        "clauses.falling_determinant.holds": True,
+        **{
+            f"clauses.{label}.evidence": "proved"
+            for label in ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4", "larger")
+        },
+        "clauses.strict.for_all_parameters": "argued",
         "values.minimum_loss": Fraction(1795, 4969),
     },
     rests_on=(SETTING, PATTERN, STANDARD_DATA, WORDS, MOMENTS),

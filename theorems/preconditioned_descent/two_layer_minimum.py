@@ -159,6 +159,7 @@ LEAST_PAIR = InWords(
     "f over S is least, with the value minimum_loss, where the steps are smaller_step and larger_step, different and "
     "positive, and at no other pair",
 )
+STRICT = InWords("strict", "at that pair the second derivatives of f over S are positive definite")
 SADDLE = InWords("saddle", "at one other pair of steps, two equal ones, both slopes vanish: a saddle of f over S")
 VANISHES = InWords(
     "vanishes", "at both pairs the gradient of f in all A_0 and A_1 vanishes: the infimum of its square is 0"
@@ -168,7 +169,7 @@ STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(a, b, c, e, tau),
-    claims=(LEAST_PAIR, SADDLE, VANISHES),
+    claims=(LEAST_PAIR, STRICT, SADDLE, VANISHES),
     steps=(
         SLOPE,
         OTHER_SLOPE,
@@ -209,9 +210,15 @@ ARGUMENT = (
         "Gaussian moments",
     ),
     Inference(
+        "quadratic",
+        "f is a positive definite quadratic form in what the steps' sum and product have beyond σ* and π*, plus f*",
+        ("loss_on_S", "in_traces", "squares", "curved", "definite"),
+        "nonnegative terms",
+    ),
+    Inference(
         "bounded",
         "f ≥ f*, with equality only where the steps' sum and product are σ* and π*",
-        ("loss_on_S", "in_traces", "squares", "curved", "definite"),
+        ("quadratic",),
         "nonnegative terms",
     ),
     Inference(
@@ -221,6 +228,12 @@ ARGUMENT = (
         "quadratic formula",
     ),
     Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
+    Inference(
+        "strict",
+        "near the pair, whose steps are different, sum and product are coordinates of the steps",
+        ("quadratic", "real_steps"),
+        "change of coordinates",
+    ),
     Inference(
         "critical",
         "where a ≠ b both slopes vanish exactly where M_1 = M_2 = 0, linear equations for sum and product that the "

@@ -18,11 +18,11 @@ minimisers exist, and *every* minimiser is, after one rotation, a pair of diagon
 
 The steps have f's terms in O in traces for every d, and in all entries at d = 2 and 3.
 
-*Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3. At it the second derivatives of f in symmetric
-matrices E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²), by Schur's lemma, and the mixed
-ones with multiples of I are 0; the claims say that this form is positive definite, so that the point is a strict local
-minimum among all symmetric matrices. Whether it is the global one is not proved here for d ≥ 2. Descent over all
-entries finds nothing lower (`pytest paper_checks -k symmetric_layers`).
+*Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3, a strict local minimum among all symmetric matrices
+for all d and n: the second derivatives in symmetric E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ +
+q_FF |F|²), where q_EE q_FF − q_EF² = U ± V √D for rational U, V and D with U > 0 and U² > V² D. Whether it is the
+global one is not proved here for d ≥ 2. Descent over all entries finds nothing lower (`pytest paper_checks -k
+symmetric_layers`).
 
 Source: Ahn et al. 2023, Theorem 2; that all minimisers commute, and the rest, are derived here.
 """
@@ -56,6 +56,7 @@ from theorems.preconditioned_descent.two_layer_loss import (
     w,
     x,
 )
+from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
@@ -126,16 +127,14 @@ DIAGONAL = InWords(
     "diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal, and in every one they commute"
 )
 
-small, large = sp.symbols("small large", real=True)
+STRICT = InWords(
+    "strict", "in both orders of these two a_l the point is a strict local minimum of f over all symmetric A_0 and A_1"
+)
 
-
-def _steps() -> tuple[sp.Expr, sp.Expr]:
-    """Return the two a_l: inverse roots of 1 − e_1 s + e_2 s², orthogonal to s and s²."""
-    m = [sp.sympify(trace_moment([order], n, d)) for order in range(5)]
-    e1, e2 = sp.Matrix(2, 2, [m[2], -m[3], m[3], -m[4]]).LUsolve(sp.Matrix([m[1], m[2]]))
-    e1, e2 = sp.factor(e1), sp.factor(e2)
-    root = sp.sqrt(sp.factor(e1**2 - 4 * e2))
-    return (e1 - root) / 2, (e1 + root) / 2
+total, apart, layer = sp.symbols("total apart b", real=True)
+"""The sum of two steps, the first less the second, and a step of the second layer."""
+squared = sp.Symbol("squared")
+"""The square of the difference."""
 
 
 def form(a: sp.Expr, b: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
@@ -156,21 +155,57 @@ def form(a: sp.Expr, b: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     return slope[0], slope[1] / 2, slope[2]
 
 
-def _curved(label: str, a: sp.Expr, b: sp.Expr) -> tuple[Inequality, Inequality]:
+def determinant(a: sp.Expr, b: sp.Expr) -> sp.Expr:
+    """Return q_EE q_FF − q_EF² at A = a I, B = b I."""
     first, mixed, last = form(a, b)
-    return (
-        Inequality(f"{label}_first", sp.Gt(first, 0, evaluate=False), f"A_0 = {a} I, A_1 = {b} I: q_EE > 0"),
-        Inequality(f"{label}_determinant", sp.Gt(first * last - mixed**2, 0), "there: q_EE q_FF > q_EF^2"),
-    )
+    return first * last - mixed**2
+
+
+def _by_parity() -> tuple[sp.Expr, sp.Expr]:
+    """Return U and V, functions of the steps' sum and their difference squared: the determinant is U + V apart."""
+    in_apart = sp.Poly(sp.expand(determinant((total + apart) / 2, (total - apart) / 2)), apart)
+    parts = [sp.S.Zero, sp.S.Zero]
+    for (power,), coefficient in in_apart.terms():
+        parts[power % 2] += coefficient * squared ** (power // 2)
+    return parts[0], parts[1]
+
+
+EVEN, ODD = _by_parity()
+_LEAST = {total: TOTAL, squared: sp.factor(TOTAL**2 - 4 * PRODUCT)}
+"""At the least f over multiples."""
+AT_LEAST, ODD_AT_LEAST = (sp.factor(part.subs(_LEAST)) for part in (EVEN, ODD))
+_CURVED, _SLOPE, _FLAT = sp.Poly(form(sp.S.Zero, layer)[0], layer).all_coeffs()
+_LEFT = sp.factor(_FLAT - _SLOPE**2 / (4 * _CURVED))
+FIRST = (
+    Identity(
+        "first",
+        form(sp.S.Zero, layer)[0],
+        _CURVED * (layer + _SLOPE / (2 * _CURVED)) ** 2 + _LEFT,
+        "at A_1 = b I, q_EE = c_1 (b - c_2)^2 + c_3",
+    ),
+    Inequality("c_1", sp.Gt(_CURVED, 0, evaluate=False), "c_1 > 0"),
+    Inequality("c_3", sp.Gt(_LEFT, 0, evaluate=False), "c_3 > 0"),
+)
+PARTED = Identity(
+    "parted",
+    determinant((total + apart) / 2, (total - apart) / 2),
+    (EVEN + ODD * apart).subs(squared, apart**2),
+    "q_EE q_FF - q_EF^2 = U + V apart, U and V functions of the steps' sum and of apart^2, their difference squared",
+)
+AT_LEAST_POSITIVE = Inequality("even", sp.Gt(AT_LEAST, 0, evaluate=False), "U > 0 where f over multiples is least")
+AT_LEAST_LARGER = Inequality(
+    "larger",
+    sp.Gt(sp.factor(AT_LEAST**2 - ODD_AT_LEAST**2 * _LEAST[squared]), 0, evaluate=False),
+    "U^2 > V^2 apart^2 there",
+)
 
 
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
-    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS)),
-    definitions=dict(zip((small, large), _steps(), strict=True)),
-    claims=(DIAGONAL, MULTIPLES, *_curved("rising", small, large), *_curved("falling", large, small)),
-    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE),
+    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), total, apart, layer),
+    claims=(DIAGONAL, MULTIPLES, STRICT),
+    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE, *FIRST, PARTED, AT_LEAST_POSITIVE, AT_LEAST_LARGER),
 )
 ARGUMENT = (
     Inference(
@@ -246,6 +281,39 @@ ARGUMENT = (
         ("ahn2023.theorem3:minimum", "standard"),
         "substitution",
     ),
+    Inference(
+        "second_derivatives",
+        "at A = a I, B = b I the second derivative of f is 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²) in directions E "
+        "and F of trace 0, and 0 in one of these and a multiple of I",
+        ("in_traces",),
+        "substitution",
+    ),
+    Inference(
+        "definite",
+        "at the two a_l, in both orders, V times their difference is smaller than U in absolute value, so that "
+        "q_EE q_FF > q_EF²",
+        ("parted", "even", "larger", "multiples"),
+        "square root",
+    ),
+    Inference(
+        "positive", "q_EE > 0 whatever A_1 = b I is", ("second_derivatives", "first", "c_1", "c_3"), "nonnegative terms"
+    ),
+    Inference(
+        "definite_form",
+        "so the second derivatives in directions of trace 0 are positive definite",
+        ("second_derivatives", "definite", "positive"),
+        "Sylvester's criterion",
+    ),
+    Inference(
+        "strict",
+        "all slopes vanish there, and the second derivatives are positive definite in directions of trace 0 and in "
+        "multiples of I, which do not mix",
+        (
+            *("second_derivatives", "definite_form", "standard"),
+            *("ahn2023.two_layer_minimum:vanishes", "ahn2023.two_layer_minimum:strict"),
+        ),
+        "second-order condition",
+    ),
 )
 
 
@@ -283,7 +351,7 @@ theorem2 = Theorem(
         "printed",
         AHN2023,
         "a diagonal minimiser exists; that all commute, the least loss over multiples of I, and that it is a strict "
-        "local minimum: derived here",
+        "local minimum, are derived here",
     ),
     statement=STATEMENT,
     example={"d": 5, "n": 20},
@@ -294,8 +362,8 @@ theorem2 = Theorem(
         _canary("twice k", replace(OFF_DIAGONAL, right=2 * OFF_DIAGONAL.right, says="")),
         _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
-        _canary("a saddle", _flipped(STATEMENT.claims[-1])),
+        _canary("a saddle", _flipped(AT_LEAST_LARGER)),
     ),
-    proof_uses=("ahn2023.lemma1", "ahn2023.theorem3"),
+    proof_uses=("ahn2023.lemma1", "ahn2023.theorem3", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,
 )

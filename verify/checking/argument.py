@@ -28,6 +28,11 @@ _SHIPPED = (
     Rule("case distinction", "what holds in each of the cases holds", "elementary"),
     Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
     Rule(
+        "change of coordinates",
+        "where the slopes vanish, second derivatives in other coordinates are the same form in the moves of these",
+        "Milnor 1963, Morse Theory, section 2",
+    ),
+    Rule(
         "coercivity",
         "a continuous function that grows beyond all bounds at infinity has a least value",
         "Rockafellar and Wets 1998, Variational Analysis, Theorem 1.9",
@@ -147,11 +152,22 @@ _SHIPPED = (
         "Boyd and Vandenberghe 2004, section 3.1.3",
     ),
     Rule(
+        "second-order condition",
+        "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
+        "Nocedal and Wright 2006, Theorem 2.4",
+    ),
+    Rule("square root", "|x| < y where x² < y² and y > 0", "elementary"),
+    Rule(
         "Stolz-Cesàro",
         "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",
         "Mureşan 2009, A Concrete Approach to Classical Analysis, pages 85 to 88",
     ),
     Rule("substitution", "of equals for equals, and of bounds into what is monotone in them", "elementary"),
+    Rule(
+        "Sylvester's criterion",
+        "a symmetric matrix is positive definite where its leading minors are positive",
+        "Horn and Johnson 2013, Theorem 7.2.5",
+    ),
     Rule(
         "symmetric criticality",
         "isometries that preserve a function and fix a point fix the function's gradient there",

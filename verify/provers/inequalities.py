@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from math import lcm
+from math import comb, lcm, prod
 
 import sympy as sp
 
@@ -24,7 +24,9 @@ from verify.provers.slack_variables import Margin, is_shown, margins
 from verify.provers.sums_of_squares import squares_in
 
 _MOST_OPERATIONS = 200
-"""In a margin: a longer one is not expanded, which may take long."""
+"""In a margin: of a longer one no more than the signs of its coefficients is looked at."""
+_MOST_EXPANDED = 20_000
+"""Terms that expanding a margin may give; nothing is looked for in a longer one, which may take long."""
 _MOST_CHOSEN = 1
 """Relations chosen as slacks, beside the bounds, in margins of which squares and cases are looked for."""
 _MOST_SEARCHED = 4
@@ -51,7 +53,8 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
     if isinstance(relation, sp.Eq):
         return None
     difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
-    if difference.count_ops() > _MOST_OPERATIONS:
+    long = difference.count_ops() > _MOST_OPERATIONS
+    if long and (difference.has(sp.log) or max(map(_most_terms, sp.fraction(difference))) > _MOST_EXPANDED):
         return None
     if difference.has(sp.log):
         return _by_logarithms(difference, statement, strict=strict, hypotheses=hypotheses)
@@ -64,7 +67,7 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
     for margin in margins(difference, known, statement):
         if margin.parts is not None and is_shown(margin.parts[0], margin.parts[2], strict=strict):
             return {"kind": "positive", **margin.data()}
-        if len(margin.chosen) <= _MOST_CHOSEN:
+        if len(margin.chosen) <= _MOST_CHOSEN and not long:
             few.append(margin)
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
@@ -81,6 +84,18 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
             if searched is not None:
                 return _stated(*searched)
     return None
+
+
+def _most_terms(expression: sp.Basic) -> int:
+    """Return how many terms an expression may have once it is expanded."""
+    if expression.is_Add:
+        return sum(map(_most_terms, expression.args))
+    if expression.is_Mul:
+        return prod(map(_most_terms, expression.args))
+    if expression.is_Pow and expression.args[1].is_Integer:
+        power = abs(int(expression.args[1]))  # pyright: ignore[reportArgumentType]
+        return comb(_most_terms(expression.args[0]) + power - 1, power)
+    return 1
 
 
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
