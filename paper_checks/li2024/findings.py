@@ -37,6 +37,7 @@ constant_is_half_the_radius = Finding(
         "clauses.eigenvalue.evidence": "proved",
         "clauses.bound.evidence": "proved",
         "clauses.sharp.for_all_parameters": "argued",
+        "clauses.below_half.for_all_parameters": "argued",
         "values.sharp_factor": 2,
         "values.reached_factor": Enclosure(Fraction("1.99953"), Fraction("1.99954")),
         "values.best_factor_at_most": Enclosure(None, Fraction("1.9999999998")),

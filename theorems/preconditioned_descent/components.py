@@ -98,7 +98,8 @@ CONVEX = Inequality(
 
 MINIMISER = InWords(
     "minimiser",
-    "M = -A_j e_j e_{d+1}' minimises f_j = E (tr(G M) + w_j)^2 over all matrices M, and its slopes vanish there",
+    "in an eigenbasis of Sigma M = -A_j e_j e_{d+1}', A_j = 1/((n+1) lambda_j/n + tr Sigma/n), minimises "
+    "f_j = E (tr(G M) + w_j)^2 over all matrices M, and the slopes vanish there",
 )
 CONVEX_PROBLEM = InWords(
     "convex_problem", "f_j is convex in the matrix M, and strictly so in c, the sum of its last column and last row"
@@ -112,7 +113,7 @@ PARTS = Inference(
 )
 QUADRATIC = Inference(
     "quadratic",
-    "E (w'(S c + e_j))² is 1 + 2 λ_j c_j + the sum of g_k c_k²",
+    "in an eigenbasis of Σ, E (w'(S c + e_j))² is 1 + 2 λ_j c_j + the sum of g_k c_k²",
     ("parts", "gaussian_tokens", "standard_prior"),
     "Gaussian moments",
 )
@@ -213,7 +214,7 @@ lemma3 = Theorem(
         Inference(
             "convex_in_M",
             "f_j is the mean of squares of affine functions of M",
-            ("one_layer",),
+            (),
             "convexity of a square",
         ),
         PARTS,
@@ -222,7 +223,7 @@ lemma3 = Theorem(
             "convex_problem",
             "its second derivative in c is diagonal, with the entries 2 g_k > 0",
             ("convex_in_M", "quadratic", "convex"),
-            "nonnegative terms",
+            "second derivative",
         ),
     ),
 )

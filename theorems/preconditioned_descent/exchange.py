@@ -84,11 +84,11 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "neighbours",
-        "two neighbouring layers exchanged leave all labels after them as they were, and so all later ones",
+        "exchanging two neighbouring layers changes no label after them, hence no later one",
         ("linear_attention", "pattern", "multiples", "examples", "query"),
         "substitution",
     ),
-    Inference("every_order", "so does every permutation of the layers", ("neighbours",), "exchanges of neighbours"),
+    Inference("every_order", "nor does any permutation of the layers", ("neighbours",), "exchanges of neighbours"),
 )
 
 

@@ -121,12 +121,12 @@ MEAN_SQUARE_ARGUMENT = (
     Inference(
         "last_label",
         "TF is minus the last label without c, and the last label with c = <w*, x> is c more",
-        ("ahn2023.lemma6:outputs",),
+        ("ahn2023.lemma6:outputs", "linear_attention", "zero_last_column"),
         "substitution",
     ),
     Inference(
         "mean_square",
-        "so TF − <w*, x> is minus that label: the squares are the same",
+        "so TF − <w*, x> is minus that label: the mean of its square is the loss",
         ("last_label", "loss"),
         "substitution",
     ),

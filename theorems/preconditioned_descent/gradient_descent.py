@@ -80,7 +80,7 @@ CLAUSES = (
         says="labels of the examples: (w* - v')' X, v' = v - B' grad R(v), any A = B",
     ),
     MatrixIdentity(
-        "query", *_query(B, t(B)), LETTERS, says="label of the query: -v'' x, v' = v - B' grad R(v), any A = B"
+        "query", *_query(B, t(B)), LETTERS, says="label of the query: -(v')' x, v' = v - B' grad R(v), any A = B"
     ),
     MatrixIdentity(
         "examples_as_printed",
@@ -88,7 +88,9 @@ CLAUSES = (
         LETTERS,
         says="labels of the examples: (w* - v')' X, v' = v - A grad R(v)",
     ),
-    MatrixIdentity("query_as_printed", *_query(A, A), LETTERS, says="label of the query: -v'' x, v' = v - A grad R(v)"),
+    MatrixIdentity(
+        "query_as_printed", *_query(A, A), LETTERS, says="label of the query: -(v')' x, v' = v - A grad R(v)"
+    ),
 )
 
 STATEMENT = Statement(

@@ -102,14 +102,15 @@ ARGUMENT = (
     ),
     Inference(
         "loss_on_S",
-        "f = E tr p(S)² = ∫ p² dμ",
-        ("residual", "gaussian_tokens", "inverse_prior"),
-        "linearity of expectation",
+        "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)² = ∫ p² dμ",
+        ("residual", "whitened"),
+        "independent factors",
     ),
+    Inference("norm", "∫ p² dμ = E tr p(S)² is 0 for p = 0 alone", ("loss_on_S",), "identity of polynomials"),
     Inference(
         "nearest",
         "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
-        ("loss_on_S",),
+        ("loss_on_S", "norm"),
         "orthogonal projection",
     ),
     Inference(

@@ -140,15 +140,16 @@ ARGUMENT = (
         "components",
         "the query's token is independent of the rest: f is the sum over j of λ_j f_j, f_j = E (tr(G q_j p') + w_j)²",
         ("eigenbasis", "prediction", "one_layer", "gaussian_tokens"),
-        "linearity of expectation",
+        "independent factors",
     ),
     Inference(
-        "relaxed",
-        "over all matrices in the place of q_j p', the part that is even in w* is best 0: f_j ≥ E (w'(S c + e_j))², "
-        "c the sum of that matrix's last column and last row, without the corner",
+        "parts",
+        "over all matrices in the place of q_j p', f_j is the sum of the mean squares of a part that is even in w* "
+        "and of w'(S c + e_j), c the sum of that matrix's last column and last row, without the corner",
         ("components", "standard_prior"),
         "parity",
     ),
+    Inference("relaxed", "f_j ≥ E (w'(S c + e_j))²", ("parts",), "nonnegative terms"),
     Inference(
         "quadratic",
         "E (w'(S c + e_j))² = 1 + 2 λ_j c_j + the sum of g_k c_k²",
@@ -157,7 +158,7 @@ ARGUMENT = (
     ),
     Inference(
         "below",
-        "f_j exceeds 1 − λ_j a_j by g_j (c_j + a_j)² and by g_k c_k² for each k ≠ j",
+        "f_j exceeds 1 − λ_j a_j by at least g_j (c_j + a_j)² plus g_k c_k² for each k ≠ j",
         ("quadratic", "completed_square", "convex", "minimum"),
         "nonnegative terms",
     ),

@@ -95,7 +95,7 @@ STATIONARY = StationarySquare(
     variable=s,
     moment=wishart_trace_moment(k, n, d),
     index=k,
-    says="over S, f = E tr r_L(S)^2 has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
+    says="over S, f = E tr r_L(S)^2, S = XX'/n at Sigma = I, has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
     "g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
 )
 
@@ -136,7 +136,7 @@ TWO, THREE = (
         label(layers),
         _in_matrices(layers),
         {letter: SHAPES[letter] for letter in (X, x, w)},
-        says=f"the label after {name} layers, filled in, is w*' r_{layers}(S) x",
+        says=f"at Sigma = I the label after {name} layers, filled in, is w*' r_{layers}(S) x",
     )
     for layers, name in ((2, "two"), (3, "three"))
 )
@@ -160,7 +160,8 @@ STRICT = Inequality(
 )
 SADDLE = InWords(
     "saddle",
-    "for L >= 2 the point of S with a_l = 0 and b_l = -1/2 in all layers but the last is a saddle of f over S",
+    "for L >= 2 the points of S with a_l = 0 and b_l = -1/2 in all layers but the last, and a_{L-1} = n/(n + d + 1), "
+    "are saddles of f over S",
 )
 VANISHES = InWords(
     "vanishes", "at a point of S the gradient of f in all A_l and B_l vanishes: the infimum of its squared norm is 0"
@@ -174,36 +175,45 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "whitened",
+        "x = Σ^½ x̃, w* = Σ^{-½} w̃, A_l → Σ^½ A_l Σ^½ and B_l → Σ^{-½} B_l Σ^½, a linear bijection, preserve f and "
+        "take a_l Σ^{-1} and b_l I to a_l I and b_l I: Σ may be taken to be I, and a gradient that vanishes stays one",
+        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        "substitution",
+    ),
+    Inference(
         "polynomials",
-        "X_l = g_l(S) X and Y_l = w*' r_l(S) X at every layer, the missing label filled in",
-        ("ahn2023.lemma5", "linear_attention", "pattern", "multiples"),
+        "at Σ = I, with S = XX'/n and the missing label filled in, the examples and the query have the tokens g_l(S) X "
+        "and g_l(S) x and the labels w*' r_l(S) X and w*' r_l(S) x after l layers",
+        ("whitened", "linear_attention", "pattern", "multiples"),
         "induction",
     ),
     Inference(
         "loss_on_S",
-        "f = E tr r_L(S)²",
-        ("polynomials", "ahn2023.lemma5", "gaussian_tokens", "inverse_prior"),
-        "linearity of expectation",
+        "w* and x are independent of S and of each other, with covariance I: f = E tr r_L(S)²",
+        ("polynomials", "ahn2023.lemma5", "whitened"),
+        "independent factors",
     ),
     Inference(
         "idle_layers",
         "an idle layer, a_l = 0 and b_l = −1/2, does nothing, so that one a_l moved from 0 makes two layers with the "
-        "last: r_L has the same slope in it as in a_{L−1}, and none in b_l",
+        "last: r_L has the same slope in it as in a_{L−1}, and none in b_l; b_{L−1} does not occur in r_L",
         ("loss_on_S", "idle"),
         "substitution",
     ),
     Inference(
         "last_layer",
         "at a_{L−1} = n/(n + d + 1) the slope in a_{L−1} is 0: the loss of one layer is least there",
-        ("loss_on_S", "last"),
+        ("loss_on_S", "idle_layers", "last"),
         "nonnegative terms",
     ),
     Inference("stationary", "at that point all slopes of f on S vanish", ("idle_layers", "last_layer"), "substitution"),
     Inference(
         "mixed",
-        "there, for l < L − 1, the second derivative of f in b_l is 0 and the mixed one in a_l and b_l is "
-        "4 (a E tr S² − a² E tr S³) with a = E tr S/E tr S², not 0",
-        ("idle_layers", "last_layer", "strict"),
+        "for l < L − 1, f does not depend on b_l where a_l = 0, and the slope of r_L in a_l changes with b_l by 2a "
+        "s²: the second derivative in b_l is 0, the mixed one 4 (a E tr S² − a² E tr S³), a = E tr S/E tr S², which "
+        "is not 0",
+        ("loss_on_S", "idle", "idle_layers", "last_layer", "last", "strict"),
         "substitution",
     ),
     Inference(
@@ -212,7 +222,7 @@ ARGUMENT = (
     Inference(
         "unchanged",
         "at Σ = I, f does not change when all A_l and B_l are conjugated by the same orthogonal matrix",
-        ("pattern", "gaussian_tokens", "inverse_prior"),
+        ("whitened", "linear_attention", "pattern"),
         "invariance of the law",
     ),
     Inference(
@@ -225,7 +235,7 @@ ARGUMENT = (
     Inference(
         "vanishes",
         "its trace is the slope in a_l or b_l, which is 0 at a critical point on S",
-        ("multiple", "stationary"),
+        ("multiple", "stationary", "whitened"),
         "substitution",
     ),
 )

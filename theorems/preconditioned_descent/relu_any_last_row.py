@@ -91,10 +91,15 @@ ARGUMENT = (
         "nonnegative terms",
     ),
     Inference(
+        "same_form",
+        "at b = 0, q = 0 and βA = M f is d + tr M + κ|M|²: R, u, v and the even part are 0",
+        ("odd_and_even", "excess"),
+        "substitution",
+    ),
+    Inference(
         "global",
-        "d + tr M + κ|M|² is Theorem 5's loss at βA = M, b = 0, so that it is least at its minimiser, where q = 0 "
-        "too and f equals it",
-        ("above", "ahn2023.theorem5"),
+        "that is f at parameters of Theorem 5, so at least its least value, which its minimiser attains here too",
+        ("above", "same_form", "ahn2023.theorem5:global", "relu_attention", "isotropic"),
         "lower bound attained",
     ),
 )

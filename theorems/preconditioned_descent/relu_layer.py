@@ -67,11 +67,19 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "residual",
+        "with (b', β) the last row of P and A the first d rows and columns of Q, f is the mean square of "
+        "(1/n) Σ (b'x_i + β w'x_i) σ(x_i'v) + w'x, v = Ax: no other entry matters",
+        ("relu_attention", "zero_last_row"),
+        "substitution",
+    ),
+    Inference(
         "even_part",
-        "the part of the residual with b is even in w*, the rest odd: b = 0 is best",
-        ("relu_attention", "zero_last_row", "isotropic"),
+        "its part with b is even in w*, the rest odd: f is the sum of their mean squares",
+        ("residual", "isotropic"),
         "parity",
     ),
+    Inference("without_b", "so b = 0 is best", ("even_part",), "nonnegative terms"),
     Inference("full_line", "E x (x'v) = v and E |x|² (x'v)² = (d + 2)|v|²", ("isotropic",), "Gaussian moments"),
     Inference(
         "half_line",
@@ -82,7 +90,7 @@ ARGUMENT = (
     Inference(
         "quadratic",
         "f = d + tr βA + κ|βA|², n of the n² pairs of examples being of one example, the others independent",
-        ("even_part", "half_line", "isotropic"),
+        ("without_b", "half_line", "isotropic"),
         "linearity of expectation",
     ),
     Inference(
@@ -91,7 +99,12 @@ ARGUMENT = (
         ("quadratic", "completed_square", "convex"),
         "nonnegative terms",
     ),
-    Inference("global", "P and Q with that βA are among all", ("below", "minimum"), "lower bound attained"),
+    Inference(
+        "global",
+        "P = diag(0, 1) and Q = −diag(best I, 0) have b = 0 and βA = −best I, and attain it",
+        ("below", "minimum"),
+        "lower bound attained",
+    ),
 )
 
 

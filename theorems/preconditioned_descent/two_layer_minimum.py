@@ -189,24 +189,30 @@ STATEMENT = Statement(
 
 ARGUMENT = (
     Inference(
+        "whitened",
+        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I, "
+        "and a gradient that vanishes stays one",
+        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "residual",
+        "the residual is (I − aS)(I − bS) applied to w*",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers", "multiples"),
+        "substitution",
+    ),
+    Inference(
         "loss_on_S",
-        "after whitening the residual is (1 − aS)(1 − bS) applied to w*: f = ∫ p² dμ, p(s) = (1 − a s)(1 − b s)",
-        (
-            "ahn2023.lemma1",
-            "linear_attention",
-            "pattern",
-            "two_layers",
-            "gaussian_tokens",
-            "inverse_prior",
-            "multiples",
-        ),
-        "linearity of expectation",
+        "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)² = ∫ p² dμ, "
+        "p(s) = (1 − a s)(1 − b s), where ∫ s^k dμ = E tr S^k",
+        ("residual",),
+        "independent factors",
     ),
     Inference(
         "in_traces",
         "at Σ = I and any A_0 and A_1, f is a sum of products of traces of words in A_0, A_1 and their transposes, "
         "whose coefficients the steps have",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "gaussian_tokens"),
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
         "Gaussian moments",
     ),
     Inference(
@@ -230,7 +236,8 @@ ARGUMENT = (
     Inference("least", "f* is attained at that pair alone", ("bounded", "real_steps"), "lower bound attained"),
     Inference(
         "strict",
-        "near the pair, whose steps are different, sum and product are coordinates of the steps",
+        "near the pair, whose steps are different, their sum and product are coordinates: the second derivatives in "
+        "the steps are those of this form, positive definite",
         ("quadratic", "real_steps"),
         "change of coordinates",
     ),
@@ -255,9 +262,9 @@ ARGUMENT = (
     ),
     Inference(
         "saddle",
-        "from there f rises along (c, c) and falls along (c + e, c − e)",
+        "there the second derivative of f is positive along (c, c) and negative along (c + e, c − e)",
         ("one_equal_pair", "critical", "rising", "apart", "curved", "definite"),
-        "substitution",
+        "indefinite Hessian",
     ),
     Inference(
         "antisymmetric",
@@ -269,8 +276,8 @@ ARGUMENT = (
     Inference(
         "vanishes",
         "every direction is a symmetric one and an antisymmetric one; in the first the slope is τ/d times that in a "
-        "or b, which is 0 at both pairs, in the second it is 0",
-        ("in_traces", "critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
+        "or b, which is 0 at both pairs, in the second it is 0; so it is at every Σ",
+        ("whitened", "in_traces", "critical", "one_equal_pair", "antisymmetric", "whole_first", "whole_second"),
         "substitution",
     ),
 )

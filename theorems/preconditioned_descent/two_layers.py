@@ -209,24 +209,37 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
-        "in_traces",
-        "the mean over S is a sum of products of traces of words in A and B, whose coefficients the steps have",
+        "loss",
+        "f = E tr MM', M = (I − BS)(I − AS), S = XX'/n, A = A_0, B = A_1",
         ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "symmetric", "standard"),
+        "independent factors",
+    ),
+    Inference(
+        "in_traces",
+        "that is a sum of products of traces of words in A and B, whose coefficients the steps have",
+        ("loss", "standard"),
         "Gaussian moments",
     ),
     Inference(
         "unchanged",
         "f does not change when A and B are conjugated by the same orthogonal matrix",
-        ("ahn2023.lemma1", "linear_attention", "pattern", "two_layers", "standard"),
+        ("loss", "standard"),
         "invariance of the law",
     ),
     Inference(
         "turned", "so A may be taken to be diagonal, and B to be D + O", ("unchanged", "symmetric"), "spectral theorem"
     ),
     Inference(
+        "words",
+        "A and D are diagonal and O has a zero diagonal, so that words with one O have trace 0: of the words of f "
+        "only BB, ABB and AABB change, by tr O², tr AO² and tr A²O²",
+        ("turned", "in_traces"),
+        "substitution",
+    ),
+    Inference(
         "off_the_diagonal",
         "f(A, D + O) − f(A, D) is the sum of (k(x_i) + k(x_j)) o_ij² over i < j, for every d",
-        ("turned", "in_traces", "off_diagonal"),
+        ("words", "off_diagonal"),
         "substitution",
     ),
     Inference(
@@ -240,15 +253,20 @@ ARGUMENT = (
     ),
     Inference(
         "convex_in_B",
-        "f is quadratic in B, with the second derivative 2 E|V S (I − A S)|² in direction V, which is 0 for V = 0 "
-        "alone",
-        ("ahn2023.lemma1", "standard"),
+        "f is quadratic in B, with the second derivative 2 E|V S (I − A S)|² ≥ 0 in direction V",
+        ("loss",),
         "nonnegative terms",
+    ),
+    Inference(
+        "no_flat_direction",
+        "it is 0 only where V S and V S A S, of degrees 1 and 2 in S, vanish almost surely: for V = 0 alone",
+        ("convex_in_B", "standard"),
+        "identity of polynomials",
     ),
     Inference(
         "bounded_below",
         "on a bounded set of A that is at least c|V|², c > 0",
-        ("convex_in_B",),
+        ("no_flat_direction",),
         "compactness",
     ),
     Inference(
@@ -259,8 +277,9 @@ ARGUMENT = (
     ),
     Inference(
         "grows",
-        "the least value over B at A = τU, |U| = 1, is at least cτ² for large τ",
-        ("no_cancellation",),
+        "f(τU, B)/τ² = E|(I − B S)(U S − I/τ)|², |U| = 1, whose least value over B is continuous in U and 1/τ and "
+        "positive at 1/τ = 0: at least c > 0 for large τ",
+        ("loss", "no_cancellation", "convex_in_B"),
         "compactness",
     ),
     Inference(
@@ -271,14 +290,14 @@ ARGUMENT = (
     ),
     Inference(
         "diagonal",
-        "turned so that A is diagonal, a minimiser has a B that is diagonal too",
+        "turned so that A is diagonal, a minimiser has a B that is diagonal too, so that A_0 and A_1 commute",
         ("k_is_positive", "exists", "turned"),
         "substitution",
     ),
     Inference(
         "multiples",
         "it is the case L = 2 of Theorem 3 at Σ = I",
-        ("ahn2023.theorem3:minimum", "standard"),
+        ("ahn2023.theorem3:minimum", "standard", "linear_attention", "pattern", "two_layers"),
         "substitution",
     ),
     Inference(
@@ -292,11 +311,14 @@ ARGUMENT = (
         "definite",
         "at the two a_l, in both orders, V times their difference is smaller than U in absolute value, so that "
         "q_EE q_FF > q_EF²",
-        ("parted", "even", "larger", "multiples"),
+        ("parted", "even", "larger", "multiples", "ahn2023.two_layer_minimum:least"),
         "square root",
     ),
     Inference(
-        "positive", "q_EE > 0 whatever A_1 = b I is", ("second_derivatives", "first", "c_1", "c_3"), "nonnegative terms"
+        "positive",
+        "f is quadratic in A, so that q_EE does not depend on a: q_EE > 0 whatever A_1 = b I is",
+        ("second_derivatives", "first", "c_1", "c_3"),
+        "nonnegative terms",
     ),
     Inference(
         "definite_form",

@@ -46,14 +46,14 @@ before, after, target, new_target = sp.symbols("before after target new_target",
 
 # The largest eigenvalue: see above. c, k, q, h and the two parts of the range are what they are there.
 b, e, c, k, q, h = sp.symbols("b e c k q h", nonnegative=True)
-# The exponentials of the others in units of a pair's: its probability s has 1/s = 2 + rest.
-rest = sp.Symbol("rest", nonnegative=True)
+# The difference of two logits.
+apart = sp.Symbol("t", real=True)
 # B − 1 and g of the free bounds.
 rise, mean = sp.symbols("rise g", positive=True)
 top = 1 + rise
 tau, norm, variance = sp.symbols("tau norm variance", real=True)
 
-VARIABLES = (before, after, target, b, e, c, k, q, h, rest, rise, mean)
+VARIABLES = (before, after, target, b, e, c, k, q, h, rise, mean)
 DEFINITIONS = {
     new_target: target - after + before,
     tau: (1 - h) / (2 * n),
@@ -82,10 +82,11 @@ CHORD = Identity(
     top * (mean - 1) ** 2 / (mean * (top**2 - 1)),
     "(B-1)/(B+1) exceeds (B-g)(g-1/B)/(g(B-1/B)) by B(g-1)^2/(g(B^2-1))",
 )
-PAIR = Inequality(
+PAIR = Identity(
     "pair",
-    sp.Le(R / (2 + rest), HALF),
-    "a pair of equal probability s has the factor R s, and s <= 1/2 whatever the rest",
+    sp.Subs(sp.Derivative((sp.exp(apart) - 1) / (sp.exp(apart) + 1), apart), apart, 0),
+    sp.S.Half,
+    "at n = 2, f_1 - f_2 = (e^t - 1)/(e^t + 1), t the difference of the logits, has the slope 1/2 at t = 0",
 )
 
 

@@ -27,7 +27,6 @@ from theorems.softmax_regression.setting import (
     after,
     b,
     before,
-    d,
     e,
     log_claimed,
     n,
@@ -37,7 +36,6 @@ from theorems.softmax_regression.setting import (
     variance,
 )
 from verify import Canary, Hypothesis, Inference, InWords, Statement, ValueWhere
-from verify.claims.context import Clause
 
 SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""
@@ -85,6 +83,11 @@ FREE = InWords(
     "free",
     "any two predictions are within sqrt(2), and within sqrt(2) tanh(1/200) where no logit moves by 0.01",
 )
+BELOW_HALF = InWords(
+    "below_half",
+    "for n >= 3, where sqrt(2) R^2 >= log 3, the factor (R/2)(1 - (n-2) tau), tau = 1/(1 + (n-1) exp(sqrt(2) R^2)), is "
+    "enough",
+)
 SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
 ARGUMENT = (
     Inference(
@@ -96,8 +99,8 @@ ARGUMENT = (
     ),
     Inference(
         "slope",
-        "J = diag(p) − pp' is symmetric, has no negative eigenvalue, takes 1 to 0, and on the vectors orthogonal to "
-        "1 has none above ½: |J| ≤ ½",
+        "the Jacobian of softmax is J = diag(p) − pp', symmetric; it takes 1 to 0, v'Jv is a variance, and by the step "
+        "with τ = 0 it is at most ½|v|² on the vectors orthogonal to 1: |J| ≤ ½",
         ("variance", "eigenvalue"),
         "spectral theorem",
     ),
@@ -116,10 +119,30 @@ ARGUMENT = (
         "substitution",
     ),
     Inference(
+        "least_probability",
+        "logits of norm at most R² differ by √2 R² at most, so that every p_i ≥ τ",
+        ("norms",),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "small_tau",
+        "where √2 R² ≥ log 3 and n ≥ 2, τ ≤ 1/(3n − 2) ≤ 1/(2n)",
+        ("least_probability",),
+        "substitution",
+    ),
+    Inference(
+        "below_half",
+        "so |J| ≤ ½ (1 − (n − 2)τ) at all logits of norm at most R², a ball that holds the segment between two: the "
+        "factor is R times that",
+        ("variance", "eigenvalue", "least_probability", "small_tau", "logits", "residual"),
+        "mean value inequality",
+    ),
+    Inference(
         "sharp",
-        "at two equal logits J halves u = (1, −1)/√2, so that a unit move which moves the logits by R u has the slope "
-        "R/2; A = R u v' and the move v of x = 0, or x = R v and the move u v' of A = 0, are such",
-        ("pair",),
+        "at n = 2 and two equal logits a unit move that moves the logits by R u, u = (1, −1)/√2, moves the prediction "
+        "with the slope R/2; A = R u v' and the move t v of x = 0, or x = R v and the move t u v' of A = 0, are such, "
+        "within the norms and, for small t, small",
+        ("pair", "norms", "small_move"),
         "derivative",
     ),
     Inference(
@@ -152,30 +175,20 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         hypotheses=(LARGE_RADIUS, *hypotheses),
         variables=VARIABLES,
         definitions=DEFINITIONS,
-        claims=(shift, SHARP, FREE),
+        claims=(shift, SHARP, BELOW_HALF, FREE),
         steps=(RESIDUAL, EIGENVALUE, BOUND, PAIR, CHORD),
     )
 
 
 def canaries(of: Statement) -> tuple[Canary, ...]:
     """Return the statement's false variants."""
-
-    def variant(name: str, clause: Clause, *more: Hypothesis) -> Canary:
-        return with_clause(replace(of, hypotheses=(*of.hypotheses, *more)), name, clause)
-
-    less = sp.Le(R / pair, sp.Rational(99, 100) * HALF)
-    sizes = (
-        Hypothesis("three_rows", sp.Ge(n, 3)),
-        Hypothesis("moderate_length", sp.Le(n, 200)),
-        Hypothesis("two_columns", sp.Ge(d, 2)),
-    )
     range_for_norm = sp.Le(variance, ((2 * b + e) / 2) ** 2 / 2)
     one_more = sp.Le(variance, norm * (1 - (n - 1) * tau) / 2)
     return (
-        variant("the constant times 0.99", replace(PAIR, relation=less, says=""), *sizes),
-        variant("half the range of v for its norm", replace(EIGENVALUE, relation=range_for_norm, says="")),
-        variant("n - 1 for n - 2 in the eigenvalue", replace(EIGENVALUE, relation=one_more, says="")),
-        variant(
-            "the residual with the wrong sign", replace(RESIDUAL, right=before - (target + after - before), says="")
+        with_clause(of, "the constant times 0.99", replace(PAIR, right=sp.Rational(99, 200), says="")),
+        with_clause(of, "half the range of v for its norm", replace(EIGENVALUE, relation=range_for_norm, says="")),
+        with_clause(of, "n - 1 for n - 2 in the eigenvalue", replace(EIGENVALUE, relation=one_more, says="")),
+        with_clause(
+            of, "the residual with the wrong sign", replace(RESIDUAL, right=before - (target + after - before), says="")
         ),
     )

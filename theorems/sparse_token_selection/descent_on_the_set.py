@@ -102,7 +102,7 @@ ARGUMENT = (
     Inference(
         "best_alpha",
         "the best α, P/(qR), is at most both 1/P and TP/q, hence √(T/q)",
-        ("shares", "wang2024.lemma2:steps"),
+        ("shares", "wang2024.lemma2:steps", "gaussian_tokens", "sign_encoding"),
         "substitution",
     ),
     Inference(
@@ -132,20 +132,28 @@ ARGUMENT = (
         "half of a vanishing sum",
     ),
     Inference(
+        "of_the_shares",
+        "p_i' = p_i x_i and x_i' = −Var v, so that P' = E Σ_y p_i x_i, P'' = E Σ_y p_i (x_i² − Var v), "
+        "R' = 2 E Σ p_i² x_i and R'' = E (4 Σ p_i² x_i² − 2 Var v Σ p_i²)",
+        ("wang2024.lemma2:steps", "logit"),
+        "differentiation under the mean",
+    ),
+    Inference(
         "derivatives",
-        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q, P and R being means of the attention's shares",
-        ("halves", "variance"),
+        "|P'| ≤ √q/2, |R'| ≤ √q, |P''| ≤ q and |R''| ≤ 2q",
+        ("of_the_shares", "halves", "variance"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "entries",
-        "in the box the Hessian's entries are at most 1, β and β² in √d α and √d_e C",
+        "in √d α and √d_e C the Hessian's entries R, √(d/d_e)(αR' − P'/q) and d/(2d_e)(α²R'' − 2αP''/q) are in the "
+        "box at most 1, β and β² in absolute value",
         ("range", "derivatives", "curvature", "box", "wang2024.lemma2:steps"),
         "substitution",
     ),
     Inference(
         "largest_curvature",
-        "(1 + β²)|v|² exceeds the Hessian's form by a square at least, so that no eigenvalue is above 1 + β²",
+        "(1 + β²)|v|² exceeds the Hessian's form by at least a square, so that no eigenvalue is above 1 + β²",
         ("entries", "eigenvalue"),
         "nonnegative terms",
     ),

@@ -210,7 +210,8 @@ ARGUMENT = (
     ),
     Inference(
         "remainder",
-        "that mean is linear in A vec X, and what remains of component k of STS has the variance |(I − Π)(u ⊗ e_k)|²",
+        "with Π the projection onto A's row space and u = 1_y/q, that mean is linear in A vec X, and what remains of "
+        "component k of STS has the variance |(I − Π)(u ⊗ e_k)|²",
         ("conditional_mean", "gaussian_tokens"),
         "Gaussian conditioning",
     ),

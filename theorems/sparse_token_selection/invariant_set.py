@@ -80,17 +80,22 @@ SCALE_STEP = Identity(
     d / (2 * d_e) * (alpha**2 * R_slope - 2 * alpha * P_slope / q),
     says="(1/d_e) dL/dC = d/(2 d_e) (alpha^2 R' - 2 alpha P'/q)",
 )
+LOSS_ON_THE_SET = InWords(
+    "loss_on_the_set",
+    "there the population loss is d/2 (alpha^2 R - 2 alpha P/q + 1/q), where P and R are the means of the sum of p_i "
+    "over y and of the sum of all p_i^2",
+)
 STEPS = InWords(
     "steps",
-    "a step takes alpha to alpha - eta (alpha R - P/q) and C to C - eta d/(2 d_e) (alpha^2 R' - 2 alpha P'/q), where P "
-    "and R, functions of C, are the means of the sum of p_i over y and of the sum of all p_i^2",
+    "a step takes alpha to alpha - eta (alpha R - P/q) and C to C - eta d/(2 d_e) (alpha^2 R' - 2 alpha P'/q), P and "
+    "R being functions of C",
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION),
     domain=(SUBSET_FITS,),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
     variables=(alpha, P, R, P_slope, R_slope, t),
-    claims=(KEPT, STEPS),
+    claims=(KEPT, LOSS_ON_THE_SET, STEPS),
     steps=(VALUE_STEP, SCALE_STEP),
 )
 ARGUMENT = (
@@ -135,8 +140,9 @@ ARGUMENT = (
     Inference(
         "loss_on_the_set",
         "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token having the value 0: the mean over "
-        "the tokens of half its square is d/2 times the sum of the squares of these factors",
-        ("kept", "gaussian_tokens", "zero_token"),
+        "the tokens of half its square is d/2 times the sum of the squares of these factors, and over y and the "
+        "encodings L = d/2 (α²R − 2αP/q + 1/q), the sums over the T tokens",
+        ("gaussian_tokens", "sign_encoding", "zero_token"),
         "independent factors",
     ),
     Inference(

@@ -118,7 +118,10 @@ ARGUMENT = (
     Inference(
         "exponent",
         "m, the move of C, is of second order in the odds, so that φ = (1 − e^{−m})/m → 1",
-        ("limits", "wang2024.lemma1"),
+        (
+            *("limits", "wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query"),
+            *("zero_initialisation", "population_gradient"),
+        ),
         "continuity",
     ),
     Inference(

@@ -121,11 +121,11 @@ STATEMENT = Statement(
         ),
         _at_most("share", P * S, 1, "P S <= 1"),
         _at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
-        _at_most("between", eta, q, "eta <= q, so that eta P S/q <= 1"),
+        _at_most("between", eta, q, "eta <= q"),
         _at_most("stays_positive", 2 * eta * d, q * (T - 1), "eta d/(q(T-1)) <= 1/2"),
         MIXED,
         _at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
-        _at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "2P(1-P) <= 1/2 <= 16 r/27 for r = sqrt(T/q) >= 2"),
+        _at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 2"),
         _at_most(
             "turn",
             (2 - 3 / (1 + x)) * (1 - w) + w,
@@ -178,15 +178,25 @@ STATEMENT = Statement(
 )
 ARGUMENT = (
     Inference(
+        "coordinates",
+        "with w = e^{−C}, P and S as in Lemma 1, m = P/S, α = (1 + ρ)/S, z = (1 − P)(1 − w) and B = 1 − m − ρmz: "
+        "ℓ = 2qL/d = (1 − m) + mρ², and its slopes in α and C are 2Pρ and −2(1 + ρ)mB",
+        (
+            *("wang2024.lemma1:population_loss", "loss", "slope_alpha", "slope_C"),
+            *("gaussian_tokens", "one_hot", "zero_query"),
+        ),
+        "substitution",
+    ),
+    Inference(
         "range",
-        "while C ≥ 0, a step takes α from [0, r] towards 1/S ≤ r = √(T/q) and not past it: it stays in [0, r]",
-        ("wang2024.lemma1", "between", "share", "scale"),
+        "with r = √(T/q): while C ≥ 0, a step takes α towards 1/S ≤ r and not past it, so that it stays in [0, r]",
+        ("wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query", "between", "share", "scale"),
         "substitution",
     ),
     Inference(
         "excess",
-        "with ℓ = 2qL/d: while ℓ ≤ 1, |ρ| ≤ 1, and αP = (1 + ρ) m ≤ 2",
-        ("loss", "wang2024.lemma1:population_loss"),
+        "while ℓ ≤ 1, |ρ| ≤ 1, and αP = (1 + ρ) m ≤ 2",
+        ("coordinates",),
         "substitution",
     ),
     Inference(
@@ -197,7 +207,8 @@ ARGUMENT = (
     ),
     Inference(
         "mixed_entry",
-        "|ℓ_αC| ≤ 16r/27 in the box: each of its two terms is at most that, and they are of opposite signs",
+        "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P), of which the last is at most 1/2, is between −16r/27 and 16r/27 in the box: "
+        "neither of its two terms, of opposite signs, is larger",
         (
             "range",
             "C_stays_positive",
@@ -226,7 +237,7 @@ ARGUMENT = (
     Inference(
         "falls",
         "while ℓ ≤ 1, it falls in a step by at least (6η/(5q)) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
-        ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "slope_alpha", "slope_C"),
+        ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates"),
         "descent lemma",
     ),
     Inference(
@@ -239,7 +250,7 @@ ARGUMENT = (
     Inference(
         "loss_near_the_best",
         "while ℓ ≤ 1, ℓ = B + ρmz + mρ² ≤ |B| + 2m|ρ|",
-        ("loss", "excess", "C_stays_positive"),
+        ("coordinates", "excess", "C_stays_positive"),
         "substitution",
     ),
     Inference(
@@ -257,25 +268,26 @@ ARGUMENT = (
     Inference(
         "late_share",
         "once ℓ ≤ 1/2, m ≥ 1 − ℓ ≥ 1/2 and so P² = m²S² ≥ q/(4T)",
-        ("loss", "scale", "box_and_descent"),
+        ("coordinates", "scale", "box_and_descent"),
         "substitution",
     ),
     Inference(
         "late_domination",
         "from then on κ₂ = dq/(16(dT + q(T−1))) can replace κ",
-        ("late_share", "near_the_best", "late_far", "late_near"),
+        ("late_share", "near_the_best", "late_far", "late_near", "scale", "box_and_descent"),
         "case distinction",
     ),
     Inference(
         "growth",
-        "1/ℓ grows by at least (6η/(5q)) κ a step, and by (6η/(5q)) κ₂ once ℓ ≤ 1/2",
+        "1/ℓ grows by at least (6η/(5q)) κ a step, and by (6η/(5q)) κ₂ once ℓ ≤ 1/2; ℓ stays positive, as m < 1",
         ("box_and_descent", "domination", "late_domination"),
         "substitution",
     ),
     Inference(
         "reached",
         "1/ℓ is 1 at the start, at least 2 after ⌈1/k⌉ steps, and d/(2qε) after at most d/(2qεk₂) − 2/k₂ + 1 more: as "
-        "k₂ ≤ 1, within the bound",
+        "k₂ ≤ 1, within the bound; where d/(2qε) < 2 the first ⌈1/k⌉ ≤ 1/k + 1 steps are enough, and none where it is "
+        "at most 1",
         ("growth", "rounded", "steps", "box_and_descent"),
         "telescoping",
     ),

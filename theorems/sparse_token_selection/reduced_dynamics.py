@@ -197,7 +197,8 @@ ARGUMENT = (
     ),
     Inference(
         "under_the_mean",
-        "each entry of the gradient of the loss is the mean of that entry for one prompt",
+        "each entry of the gradient of the loss is the mean of that entry for one prompt, as softmax is bounded and "
+        "the tokens have all moments",
         ("gaussian_tokens", "population_gradient"),
         "differentiation under the mean",
     ),
@@ -210,8 +211,8 @@ ARGUMENT = (
     ),
     Inference(
         "of_the_subset",
-        "which of the tokens are selected is equally likely: the mean over y weights the entries (i, j) of W's "
-        "positional block with the probabilities that the steps have",
+        "every q-subset is equally likely: in the entry (i, j) of W's positional block the mean over y weights the "
+        "slopes in a selected and in another token's logit with P(i, j ∈ y) and P(j ∈ y, i ∉ y), as the steps have it",
         ("of_the_tokens", "gaussian_tokens"),
         "exchangeability",
     ),

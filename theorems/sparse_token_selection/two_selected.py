@@ -5,9 +5,7 @@ On the set V = (α I, 0), W = diag(0, C I) the infimum of the loss is its limit 
 
     inf L = d/4 · E[k/(2+k)],
 
-k the number of other tokens whose logit is as large. Token j is one of them when in each coordinate where u is not 0
-it has u's sign: a coordinate of u is 0 with probability 1/2, so that P(j is one) = E 2^{−m} = (1/2 + 1/2 · 1/2)^{d_e}
-= (3/4)^{d_e}. As k/(2+k) ≤ k/3 for the integers k ≥ 0, with equality for k ≤ 1, for all T ≥ 3, d and d_e
+k the number of other tokens whose logit is as large, each of them with probability (3/4)^{d_e}. For T ≥ 3, any d, d_e
 
     0 < inf L ≤ d (T−2)/12 · (3/4)^{d_e},
 
@@ -40,9 +38,10 @@ from theorems.sparse_token_selection.task import (
     d_e,
     eps,
 )
-from verify import Derivation, Hypothesis, Inequality, Source, Statement, Step, Theorem, ValueLeast
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem, ValueLeast
 
 more = sp.Symbol("more", nonnegative=True)
+alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
 
 TWO_SELECTED = Hypothesis("two_selected", text="q = 2 tokens are selected")
 OTHERS = Hypothesis("others", sp.Ge(T, 4))
@@ -54,14 +53,81 @@ ENOUGH_DIMENSIONS = Hypothesis("enough_dimensions", sp.Le(BOUND, eps))
 TIES = Inequality(
     "ties", sp.Le((1 + more) / (3 + more), (1 + more) / 3), says="k/(2+k) <= k/3 for k >= 1, with k = 1 + more"
 )
+SQUARE = Identity(
+    "square",
+    d / 2 * (alpha**2 * R - alpha * P + sp.Rational(1, 2)),
+    d / 4 * (1 - P**2 / (2 * R)) + d * R / 2 * (alpha - P / (2 * R)) ** 2,
+    says="at q = 2, d/2 (alpha^2 R - alpha P + 1/2) = d/4 (1 - P^2/(2R)) + dR/2 (alpha - P/(2R))^2",
+)
 NOT_REACHED = Inequality("positive", sp.Gt(FLOOR, 0), says="the infimum of L over alpha and C >= 0 is above 0")
 BOUNDED = Inequality("bound", sp.Le(FLOOR, BOUND), says="the infimum of L is at most d (T-2)/12 (3/4)^d_e")
 SMALL = Inequality("floor", sp.Le(FLOOR, eps), says="the infimum of L is at most eps")
 STATEMENT = Statement(
     parameters=(LENGTH, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY),
     hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_QUERY, TWO_SELECTED, ON_THE_SET, OTHERS, ENOUGH_DIMENSIONS),
-    variables=(more,),
-    claims=(TIES, NOT_REACHED, BOUNDED, SMALL),
+    variables=(more, alpha, P, R),
+    claims=(NOT_REACHED, BOUNDED, SMALL),
+    steps=(TIES, SQUARE),
+)
+ARGUMENT = (
+    Inference(
+        "best_alpha",
+        "on the set L is at least d/4 (1 − P²/(2R)), and this is L at the best alpha",
+        (
+            *("wang2024.lemma2:loss_on_the_set", "square", "on_the_set", "two_selected"),
+            *("gaussian_tokens", "sign_encoding", "zero_query"),
+        ),
+        "lower bound attained",
+    ),
+    Inference(
+        "logits",
+        "with u the sum of the two selected encodings, a token's logit is C times the sum of its products with u's "
+        "entries, which are 0 or ±2/√d_e: the two selected ones have u's sign where it is not 0, and no other logit is "
+        "larger",
+        ("on_the_set", "two_selected", "sign_encoding", "zero_query"),
+        "substitution",
+    ),
+    Inference(
+        "shares",
+        "the k other tokens of that logit have a selected token's share: the sum of all p_i² is at least (2 + k)/4 "
+        "times the square of the sum of the two selected shares",
+        ("logits",),
+        "nonnegative terms",
+    ),
+    Inference("at_most", "P² ≤ R E 4/(2 + k), whatever C is", ("shares",), "Cauchy-Schwarz"),
+    Inference(
+        "limit",
+        "as C → ∞ all shares go to those 2 + k tokens: P → E 2/(2 + k), R → E 1/(2 + k), and so P²/(2R) → E 2/(2 + k)",
+        ("logits",),
+        "continuity",
+    ),
+    Inference(
+        "infimum",
+        "the infimum of L over alpha and C ≥ 0 is d/4 E k/(2 + k)",
+        ("best_alpha", "at_most", "limit"),
+        "lower bound approached",
+    ),
+    Inference(
+        "chance",
+        "the d_e coordinates are independent, u is 0 in each with probability 1/2, and where it is not, another token "
+        "has its sign with probability 1/2: it is one of the k with probability (3/4)^d_e",
+        ("logits", "sign_encoding"),
+        "independent factors",
+    ),
+    Inference(
+        "mean_of_the_ties",
+        "E k = (T − 2)(3/4)^d_e",
+        ("chance", "two_selected"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "positive",
+        "k ≥ 0, and k ≥ 1 with positive probability where T ≥ 3",
+        ("infimum", "chance", "others"),
+        "nonnegative terms",
+    ),
+    Inference("bound", "E k/(2 + k) ≤ E k/3", ("infimum", "mean_of_the_ties", "ties"), "substitution"),
+    Inference("floor", "that bound is at most eps", ("bound", "enough_dimensions"), "substitution"),
 )
 
 
@@ -113,4 +179,6 @@ two_selected = Theorem(
         _canary("24 for 12", Inequality("bound", sp.Le(FLOOR, BOUND / 2))),
         _canary("T - 3 for T - 2", Inequality("bound", sp.Le(FLOOR, BOUND * (T - 3) / (T - 2)))),
     ),
+    proof_uses=("wang2024.lemma2",),
+    argument=ARGUMENT,
 )

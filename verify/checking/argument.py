@@ -55,12 +55,13 @@ _SHIPPED = (
     ),
     Rule(
         "derivative",
-        "as a move goes to 0, what a function moves by, divided by the move, tends to the slope",
+        "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
         "Rudin 1976, Definition 9.11",
     ),
     Rule(
         "descent lemma",
-        "where the Hessian is at most β along a gradient step of size s, it falls by s(1 − βs/2)|gradient|² or more",
+        "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2)|gradient|² "
+        "or more",
         "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
     ),
     Rule(
@@ -100,7 +101,8 @@ _SHIPPED = (
         "the mean of a function does not change when its argument is mapped by what preserves the law",
         "Billingsley 1995, Probability and Measure, Theorem 16.13",
     ),
-    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.6"),
+    Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.8"),
+    Rule("lower bound approached", "a lower bound that is approached is the infimum", "elementary"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
     Rule(
         "mean value inequality",
@@ -150,6 +152,11 @@ _SHIPPED = (
         "stationary point of a convex function",
         "where the slopes of a convex function vanish it is least",
         "Boyd and Vandenberghe 2004, section 3.1.3",
+    ),
+    Rule(
+        "second derivative",
+        "where the second derivatives are positive definite a function is strictly convex",
+        "Boyd and Vandenberghe 2004, section 3.1.4",
     ),
     Rule(
         "second-order condition",

@@ -102,9 +102,10 @@ def _one_sign(factor: sp.Expr) -> int:
 
 def sign_of(polynomial: sp.Expr, symbols: Sequence[sp.Symbol]) -> tuple[int, bool] | None:
     """Return the sign that all coefficients have (0: there are none), and whether some term is never 0; else None."""
+    symbols = symbols or (sp.Dummy(),)
     try:
-        # In the ring's arithmetic: expanding the expression takes fifty times as long.
-        terms = sp.ring(symbols or [sp.Dummy()], sp.QQ)[0].from_expr(polynomial).terms()
+        # In the ring's arithmetic: expanding a long expression takes many times as long.
+        terms = sp.ring(symbols, sp.QQ)[0].from_expr(polynomial).terms()
     except ValueError:
         # A symbol in an exponent, or a coefficient that is not rational.
         return None

@@ -149,6 +149,15 @@ def test_other_forms_are_proofs_too(evidence, relation, instance, hypotheses, fo
     assert f'"{form}' in json.dumps(positive_proof(relation, statement, hypotheses=True))
 
 
+def test_of_a_long_margin_the_signs_of_its_coefficients_are_looked_at(evidence):
+    # Of (k + 1)(k + 2)/2 terms for degree k; n ≥ 1 leaves no negative one.
+    terms = [n**i * m**j for i in range(20) for j in range(20 - i)]
+    assert evidence(gt(sum(terms), 1 - m), n=2, m=1) == (Outcome.VERIFIED, Evidence.PROVED)
+    # Positive too, but by a square, which is not looked for; and with too many terms to expand.
+    for margin in ((n - m) ** 2 * sum(terms) + 1, (1 + n + m) ** 200 + sum(terms)):
+        assert evidence(gt(margin, 0), n=2, m=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+
+
 def test_a_variable_is_decided_by_a_proof_alone(evidence):
     assert evidence(gt(x + v, 0), variables=(v,), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
     assert evidence(gt(x + 1, v), variables=(v,), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
