@@ -5,7 +5,7 @@ semicircle's, whose orthogonal polynomials are Chebyshev's of the second kind. S
 
     a_l → 1 / (1 + c + 2√c cos(πl/(L+1))),  l = 1 … L,
 
-and with U_L at y = −(1+c)/(2√c), where U_L = ± √c^{−L} (1 − c^{L+1})/(1 − c), the loss for each dimension tends to
+and the loss for each dimension tends to
 
     c^L (1 − c) / (1 − c^{L+1}) = 1 / (1 + 1/c + … + 1/c^L):
 
@@ -29,6 +29,8 @@ from verify import (
     ClauseValue,
     Derivation,
     Hypothesis,
+    Identity,
+    Inference,
     LeastResidual,
     Parameter,
     Source,
@@ -56,10 +58,89 @@ MINIMUM = LeastResidual(
     says="the limit of f/d is least at the inverse roots of the orthogonal polynomial of s times the "
     "Marchenko-Pastur law, where it is c^L (1 - c)/(1 - c^(L+1))",
 )
+y = sp.Symbol("y", real=True)
+# √c; t is 1/√c, and power a power of it.
+root, t, power = sp.symbols("root t power", positive=True)
+_SPECTRUM = 1 + root**2 + 2 * root * y
+SEMICIRCLE = Identity(
+    "semicircle",
+    ((1 + root) ** 2 - _SPECTRUM) * (_SPECTRUM - (1 - root) ** 2),
+    4 * root**2 * (1 - y**2),
+    "at s = 1 + c + 2 root y, root = c^(1/2), ((1 + root)^2 - s)(s - (1 - root)^2) = 4c (1 - y^2)",
+)
+INTEGRALS = Identity(
+    "integrals",
+    sp.Subs(root * (y**2 + 1) + (1 + root**2) * y, y, -root),
+    sp.S.Zero,
+    "root (y^2 + 1) + (1 + c) y = 0 at y = -root",
+)
+AT_ZERO = Identity(
+    "at_zero",
+    power * t**2 - 1 / (power * t**2) - (t + 1 / t) * (power * t - 1 / (power * t)) + power - 1 / power,
+    sp.S.Zero,
+    "t^(l+2) - t^-(l+2) - (t + 1/t)(t^(l+1) - t^-(l+1)) + t^l - t^-l = 0, with power = t^l",
+)
+
 STATEMENT = Statement(
     parameters=(LAYERS, RATIO),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, FEWER),
+    variables=(y, root, t, power),
     claims=(MINIMUM,),
+    steps=(SEMICIRCLE, INTEGRALS, AT_ZERO),
+)
+ARGUMENT = (
+    Inference(
+        "limit_of_the_loss",
+        "f = E tr p(S)², p(s) = ∏ (1 − a_l s), and f/d tends to ∫ p² dμ, μ the Marchenko-Pastur law",
+        ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "Marchenko-Pastur law",
+    ),
+    Inference(
+        "nearest",
+        "of all p of degree ≤ L with p(0) = 1, ∫ p² dμ is least where p is orthogonal to s … s^L, and there alone",
+        ("limit_of_the_loss",),
+        "orthogonal projection",
+    ),
+    Inference(
+        "law_of_y",
+        "for c < 1, s dμ has the density √(((1 + √c)² − s)(s − (1 − √c)²))/(2πc): in y = (s − 1 − c)/(2√c) that is "
+        "(2/π) √(1 − y²), the semicircle law",
+        ("semicircle", "fewer_dimensions"),
+        "substitution",
+    ),
+    Inference(
+        "polynomial",
+        "that p is U_L(y) over its value at s = 0, whose roots s = 1 + c + 2√c cos(πl/(L + 1)) are positive and "
+        "different: it is a product ∏ (1 − a_l s), a_l = 1/root",
+        ("nearest", "law_of_y"),
+        "Chebyshev polynomials",
+    ),
+    Inference(
+        "least_integral",
+        "p − 1 is s times a polynomial of degree below L, to which p is orthogonal in s dμ: ∫ p² dμ = ∫ p dμ",
+        ("nearest",),
+        "substitution",
+    ),
+    Inference(
+        "integrals_of_u",
+        "∫ U_l dμ = (−√c)^l: it is 1 and −√c for l = 0 and 1, and √c (U_{l+1} + U_{l−1}) = (s − 1 − c) U_l, where "
+        "∫ s U_l dμ = 0 for l ≥ 1",
+        ("law_of_y", "integrals"),
+        "induction",
+    ),
+    Inference(
+        "value_at_zero",
+        "at s = 0, with t = 1/√c, U_l = (−1)^l (t^{l+1} − t^{−l−1})/(t − 1/t): U_{l+1} = −(t + 1/t) U_l − U_{l−1} "
+        "there",
+        ("law_of_y", "at_zero"),
+        "induction",
+    ),
+    Inference(
+        "minimum",
+        "the least value is (−√c)^L over that, c^L (1 − c)/(1 − c^{L+1})",
+        ("polynomial", "least_integral", "integrals_of_u", "value_at_zero"),
+        "lower bound attained",
+    ),
 )
 
 
@@ -110,4 +191,5 @@ proportional_limit = Theorem(
     ),
     statement_uses=("ahn2023.theorem3",),
     proof_uses=("ahn2023.theorem3",),
+    argument=ARGUMENT,
 )

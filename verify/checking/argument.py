@@ -33,6 +33,11 @@ _SHIPPED = (
         "Milnor 1963, Morse Theory, section 2",
     ),
     Rule(
+        "Chebyshev polynomials",
+        "those of the second kind are orthogonal under the semicircle law, and have the zeros cos(πl/(L + 1))",
+        "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
+    ),
+    Rule(
         "coercivity",
         "a continuous function that grows beyond all bounds at infinity has a least value",
         "Rockafellar and Wets 1998, Variational Analysis, Theorem 1.9",
@@ -104,6 +109,11 @@ _SHIPPED = (
     Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.8"),
     Rule("lower bound approached", "a lower bound that is approached is the infimum", "elementary"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
+    Rule(
+        "Marchenko-Pastur law",
+        "the mean moments of the spectrum of XX'/n, of dimension d and d/n → c, tend to those of the law",
+        "Bai and Silverstein 2010, Spectral Analysis of Large Dimensional Random Matrices, section 3.1",
+    ),
     Rule(
         "mean value inequality",
         "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
