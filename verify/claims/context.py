@@ -109,10 +109,7 @@ class Context:
 
     def exact(self, expression: sp.Basic) -> Fraction:
         """Return the exact value of an expression; UndefinedError where it is not rational."""
-        value = self.value(expression)
-        if not isinstance(value, Fraction):
-            raise UndefinedError(f"{expression}: a rational value is needed here")
-        return value
+        return exact_value(self.statement, self.instance, expression)
 
     def expanded(self, dynamics: Dynamics) -> Dynamics:
         """Return the recursion with the statement's definitions put in."""
@@ -168,6 +165,14 @@ class Context:
     def interrupt(self) -> None:
         """Note Ctrl-C: a moment is left for what does not need a long run."""
         self.interrupted, self.deadline = True, min(self.deadline, time.monotonic() + 1)
+
+
+def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, **more: int) -> Fraction:
+    """Return an expression's exact value, with `more` than the instance; UndefinedError where it is not rational."""
+    value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
+    if not isinstance(value, Fraction):
+        raise UndefinedError(f"{expression}: a rational value is needed here")
+    return value
 
 
 @cache

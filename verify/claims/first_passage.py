@@ -7,38 +7,31 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
 
 import sympy as sp
 
 from verify.claims.context import Context, expanded
+from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
 from verify.evaluation.values import scan_values
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.language.recursion import Dynamics
+from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.provers.descent_lemma import Descent, certify_descent
 from verify.provers.proof_data import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof, tube_proof
 from verify.provers.tubes import Horizon
 
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
-
 SCAN_STEPS = 200_000
 """How far a search follows a recursion in float64; a step in balls beyond that takes a second."""
 
 
 @dataclass(frozen=True)
-class Reaches:
+class Reaches(Shipped):
     """The observable of a recursion is ≤ `level` at some step, and (`within`) at one no later than that."""
-
-    quantifies: ClassVar = False
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation = None
 
     label: str
     dynamics: Dynamics
@@ -49,11 +42,10 @@ class Reaches:
     def __post_init__(self) -> None:
         _refuse_state(self.label, self.dynamics, self.level, self.within)
 
-    @property
-    def text(self) -> str:
-        """The clause in words."""
+    def in_symbols(self) -> str:
+        """Return the clause in words."""
         within = "" if self.within is None else f", with t <= {self.within}"
-        return self.says or f"{self.dynamics.observable} <= {self.level} at some step t{within}"
+        return f"{self.dynamics.observable} <= {self.level} at some step t{within}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the recursion's expressions and the level."""
@@ -126,10 +118,7 @@ class Reaches:
         proof, bits = cycle_proof(cycle), cycle.passage.bits
         return ClauseResult.refuted(self, proof, margin=margin, detail=detail, witness=witness, bits=bits)
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
-        """Return None: nothing is known that shows it for all parameters."""
-
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
         A run that is not reached refutes the clause only where it settles on a cycle above the level:
@@ -170,13 +159,8 @@ def _followed(context: Context, dynamics: Dynamics, level: Fraction, last: int |
 
 
 @dataclass(frozen=True)
-class Stays:
+class Stays(Shipped):
     """Once the observable of a recursion is ≤ `reached`, it is ≤ `level` at that and at all later steps."""
-
-    quantifies: ClassVar = False
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation = None
 
     label: str
     dynamics: Dynamics
@@ -187,11 +171,10 @@ class Stays:
     def __post_init__(self) -> None:
         _refuse_state(self.label, self.dynamics, self.reached, self.level)
 
-    @property
-    def text(self) -> str:
-        """The clause in words."""
+    def in_symbols(self) -> str:
+        """Return the clause in words."""
         after = f"for all steps s >= t, t the first with <= {self.reached}"
-        return self.says or f"{self.dynamics.observable} <= {self.level} {after}"
+        return f"{self.dynamics.observable} <= {self.level} {after}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the recursion's expressions and both levels."""
@@ -249,10 +232,7 @@ class Stays:
         dynamics, until = context.expanded(self.dynamics), context.deadline
         return first_excess(dynamics, reached, level, context.instance, passage, steps=steps, deadline=until)
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
-        """Return None: nothing is known that shows it for all parameters."""
-
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − largest value once reached, relative; above 1 while the level is not reached."""
         reached, level = scan_values((statement.expand(self.reached), statement.expand(self.level)), instance)
         smallest, largest = math.inf, -math.inf

@@ -3,19 +3,19 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """A clause that two expressions are equal, for all values of the statement's variables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import sympy as sp
 
 from verify.claims.context import Context, Proof
+from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, exact_values, scan_values, sign_of, symbols_by_name
 from verify.language.definedness import evaluated, needs, rebuilt, taken_apart
-from verify.language.expressions import to_data
 from verify.language.nonvanishing import factor_signs, nowhere_zero, positive
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
@@ -35,41 +35,17 @@ _ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Equality):
     """left = right, for all values of the statement's variables."""
-
-    quantifies: ClassVar = True
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = False
-    relation = None
 
     label: str
     left: sp.Expr
     right: sp.Expr
     says: str = ""
 
-    def __post_init__(self) -> None:
-        if sp.sympify(self.left) == sp.sympify(self.right):
-            raise TheoremError(f"clause {self.label}: both sides are written the same")
-
-    @property
-    def text(self) -> str:
-        """The clause in symbols."""
-        return self.says or f"{self.left} = {self.right}"
-
-    def expressions(self) -> Iterator[sp.Basic]:
-        """Yield both sides."""
-        yield from (sp.sympify(self.left), sp.sympify(self.right))
-
-    def bound_names(self) -> set[str]:
-        """Return no names."""
-        return set()
-
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
-        left, right = self.expressions()
-        sides = {"left": to_data(left), "right": to_data(right)}
-        return {"kind": "identity", "label": self.label, "says": self.says, **sides}
+        return {"kind": "identity", "label": self.label, "says": self.says} | self.sides_data()
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Look for a symbolic zero: for all parameters, else at the instance, else for a point that refutes it."""

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import sympy as sp
 
-from verify.claims.context import Context, Proof
+from verify.claims.context import Context
+from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
@@ -17,13 +18,10 @@ from verify.outcomes import ClauseResult
 
 
 @dataclass(frozen=True)
-class InWords:
+class InWords(Shipped):
     """A claim in one sentence, such as one that is about all functions of a class. It is never a step."""
 
-    quantifies: ClassVar = True
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation: ClassVar = None
+    quantifies: ClassVar[bool] = True
 
     label: str
     says: str
@@ -32,18 +30,9 @@ class InWords:
         if not self.says.strip():
             raise TheoremError(f"clause {self.label}: says nothing")
 
-    @property
-    def text(self) -> str:
-        """The sentence."""
-        return self.says
-
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield nothing."""
         yield from ()
-
-    def bound_names(self) -> set[str]:
-        """Return no names."""
-        return set()
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
@@ -52,10 +41,6 @@ class InWords:
     def evaluate(self, context: Context) -> ClauseResult:
         """Return that nothing is decided."""
         return ClauseResult.undecided(self, "in words: not evaluated at an instance")
-
-    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
-        """Return None."""
-        return None
 
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return infinity: no instance is nearer than another."""

@@ -16,37 +16,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import flint
 import numpy as np
 import sympy as sp
 
 from verify.claims.context import Context
+from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Ball, Float64, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import scan_values
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
+from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.proof_data import box_proof, empty_box_proof
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
 
 _NEWTON_STEPS, _NARROWINGS = 50, 6
 _ASSUMED = ("real", "positive", "nonnegative", "nonzero")
 
 
 @dataclass(frozen=True)
-class IsolatedRoot:
+class IsolatedRoot(Shipped):
     """The equations (expressions that are to vanish) have exactly one common root with |x_i − centre_i| ≤ radius."""
-
-    quantifies: ClassVar = False
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation = None
 
     label: str
     equations: tuple[sp.Expr, ...]
@@ -69,11 +63,10 @@ class IsolatedRoot:
             if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):  # pyright: ignore[reportAttributeAccessIssue]
                 raise TheoremError(f"clause {self.label}: {expression} uses the unknown {used[0]}")
 
-    @property
-    def text(self) -> str:
-        """The clause in symbols."""
+    def in_symbols(self) -> str:
+        """Return the clause in symbols."""
         box = ", ".join(f"|{x} - ({c})| <= {self.radius}" for x, c in zip(self.unknowns, self.centre, strict=True))
-        return self.says or f"exactly one root of {', '.join(map(str, self.equations))} with {box}"
+        return f"exactly one root of {', '.join(map(str, self.equations))} with {box}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the equations, the centre and the radius."""
@@ -115,10 +108,7 @@ class IsolatedRoot:
             bits *= 2
         return ClauseResult.undecided(self, why)
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
-        """Return None: nothing is known that shows it for all parameters."""
-
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 − distance/radius of the root that Newton's method finds from the centre; −1 where it finds none."""
         *centre, radius = scan_values((*map(sp.sympify, self.centre), sp.sympify(self.radius)), instance)
         equations = tuple(map(statement.expand, self.equations))

@@ -19,23 +19,20 @@ real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
 
 import flint
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.context import Context, exact_value
+from verify.claims.shipped import Shipped
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import exact_fraction
-from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
+from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, residual_proof
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
 
 MOST_FACTORS = 20
 """More factors are refused: the exact moments, and the roots to the digits that tell them apart, take long."""
@@ -45,7 +42,7 @@ _LONGEST_MOMENT = 10_000
 
 
 @dataclass(frozen=True)
-class LeastResidual:
+class LeastResidual(Shipped):
     """The minimum over a ∈ R^L of ∫ ∏(1 − a_l s)² dμ is attained at a_l = scale/(root of p), l = 1 … L, alone.
 
     Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and
@@ -61,11 +58,6 @@ class LeastResidual:
         What the minimum is claimed to be; None where nothing is claimed of it.
     """
 
-    quantifies: ClassVar = False
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation = None
-
     label: str
     factors: sp.Expr
     moment: sp.Expr
@@ -75,11 +67,8 @@ class LeastResidual:
     minimum: sp.Expr | None = None
     says: str = ""
 
-    @property
-    def text(self) -> str:
-        """The clause in words."""
-        if self.says:
-            return self.says
+    def in_symbols(self) -> str:
+        """Return the clause in words."""
         last = self.factors + self.shift - 1
         return (
             f"the integral of prod_(l<={self.factors}) (1 - a_l s)^2 is least at a_l = {self.scale}/root alone, the "
@@ -140,10 +129,7 @@ class LeastResidual:
         witness = {**context.instance, **shown}
         return ClauseResult.refuted(self, residual_proof(claimed, ()), margin=margin, detail=detail, witness=witness)
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
-        """Return None: nothing is known that shows it for all parameters."""
-
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 where all is as claimed, else minus a relative difference; UndecidedError for many factors."""
         problem = _Problem(self, statement, instance, _SCANNED_FACTORS)
         if problem.count > _SCANNED_FACTORS:
@@ -161,12 +147,9 @@ class LeastResidual:
 class _Problem:
     """The moments at an instance, and what is to be orthogonal."""
 
-    def __init__(self, clause: LeastResidual, statement: "Statement", instance: Instance, most: int) -> None:
+    def __init__(self, clause: LeastResidual, statement: Statement, instance: Instance, most: int) -> None:
         def exact(expression: sp.Expr, **more: int) -> Fraction:
-            value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
-            if not isinstance(value, Fraction):
-                raise UndefinedError(f"{expression}: a rational value is needed here")
-            return value
+            return exact_value(statement, instance, expression, **more)
 
         def whole(expression: sp.Expr, least: int) -> int:
             value = exact(expression)

@@ -10,16 +10,17 @@ whatever sizes. Unequal ones differ at some matrices, though perhaps not at thos
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import flint
 import sympy as sp
 
 from verify.claims.context import Context, Proof
 from verify.claims.identity import has_a_value
+from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import exact_fraction
 from verify.evaluation.values import evaluate_rising, exact_values
@@ -27,18 +28,16 @@ from verify.language.definedness import needs, taken_apart
 from verify.language.expressions import Case, to_data
 from verify.language.noncommutative import Monomial, monomials
 from verify.language.parameters import Instance
+from verify.language.statement import Statement
 from verify.language.symbolic_zeros import sample_points, substitute, vanishes
 from verify.outcomes import ClauseResult
 from verify.provers.proof_data import matrices_proof
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
 
 _LARGEST, _TRIES = 8, 5
 
 
 @dataclass(frozen=True)
-class MatrixIdentity:
+class MatrixIdentity(Equality):
     """left = right for all matrices and all values of the statement's variables.
 
     Parameters
@@ -49,10 +48,7 @@ class MatrixIdentity:
         Rows and columns of each letter, as expressions of the parameters.
     """
 
-    quantifies: ClassVar = True
-    uses_matrices: ClassVar = True
-    rests_on_hypotheses: ClassVar = False
-    relation = None
+    uses_matrices: ClassVar[bool] = True
 
     label: str
     left: sp.Expr
@@ -61,8 +57,7 @@ class MatrixIdentity:
     says: str = ""
 
     def __post_init__(self) -> None:
-        if sp.sympify(self.left) == sp.sympify(self.right):
-            raise TheoremError(f"clause {self.label}: both sides are written the same")
+        super().__post_init__()
         used = {symbol for side in self.expressions() for symbol in side.free_symbols if not symbol.is_commutative}
         if missing := sorted(map(str, used - set(self.shapes))):
             raise TheoremError(f"clause {self.label}: the shape of {missing[0]} is not given")
@@ -80,24 +75,14 @@ class MatrixIdentity:
         if len(ends) > 1:
             raise TheoremError(f"clause {self.label}: a sum or an equality of matrices of different shapes")
 
-    @property
-    def text(self) -> str:
-        """The clause in symbols."""
-        return self.says or f"{self.left} = {self.right}"
-
-    def expressions(self) -> Iterator[sp.Basic]:
-        """Yield both sides."""
-        yield from (sp.sympify(self.left), sp.sympify(self.right))
-
     def bound_names(self) -> set[str]:
         """Return the names of the letters."""
         return {letter.name for letter in self.shapes}
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
-        sides = {"left": to_data(sp.sympify(self.left)), "right": to_data(sp.sympify(self.right))}
         shapes = [[to_data(x) for x in map(sp.sympify, (letter, *shape))] for letter, shape in self.shapes.items()]
-        return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | sides
+        return {"kind": "matrix_identity", "label": self.label, "says": self.says, "shapes": shapes} | self.sides_data()
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Compare monomial by monomial; where the two sides differ, look for matrices at which they do."""
@@ -136,14 +121,14 @@ class MatrixIdentity:
         proof = matrices_proof(scalars, matrices, place, difference)
         return ClauseResult.refuted(self, proof, margin=difference, detail="the two sides differ", witness=witness)
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> Proof | None:
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
         """Return the proof that both sides have the same monomials, None where they are not.
 
         Raises UndefinedError where they are, and a scalar is not shown to have a value.
         """
         return {"kind": "words"} if self._is_zero(statement, {}) else None
 
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 for the same monomials, else −1 where matrices of these sizes show it (small ones are tried)."""
         try:
             if self._is_zero(statement, {}) or self._is_zero(statement, exact_values(statement.symbols(), instance)):
@@ -152,10 +137,10 @@ class MatrixIdentity:
             return math.inf
         return 1.0 if self._refutation(statement, instance) is None else -1.0
 
-    def _sides(self, statement: "Statement") -> list[sp.Basic]:
+    def _sides(self, statement: Statement) -> list[sp.Basic]:
         return [statement.expand(side) for side in self.expressions()]
 
-    def _is_zero(self, statement: "Statement", values: Mapping[sp.Symbol, sp.Rational]) -> bool:
+    def _is_zero(self, statement: Statement, values: Mapping[sp.Symbol, sp.Rational]) -> bool:
         """Whether the two sides have the same monomials at values of some scalars, for all values of the others.
 
         Raises UndefinedError where they are, and a scalar is not shown to have a value.
@@ -169,12 +154,12 @@ class MatrixIdentity:
                 raise UndefinedError(f"the same monomials, but {part} may have no value")
         return True
 
-    def _difference(self, statement: "Statement") -> dict[Monomial, sp.Expr]:
+    def _difference(self, statement: Statement) -> dict[Monomial, sp.Expr]:
         left, right = self._sides(statement)
         return monomials(taken_apart(left)[0] - taken_apart(right)[0])  # pyright: ignore[reportOperatorIssue]
 
     def _refutation(
-        self, statement: "Statement", instance: Instance
+        self, statement: Statement, instance: Instance
     ) -> tuple[dict[str, Fraction], dict[str, list[list[int]]], tuple[int, int], Fraction] | None:
         """Return scalars, matrices, a place and the difference of the two sides there."""
         difference = self._difference(statement)

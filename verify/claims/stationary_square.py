@@ -15,29 +15,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
 
 import flint
 import numpy as np
 import sympy as sp
 
-from verify.claims.context import Context
+from verify.claims.context import Context, exact_value
 from verify.claims.least_residual import no_measure
+from verify.claims.shipped import Shipped
 from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.second_derivatives import Composed, Values, gauss_rule
-from verify.evaluation.values import evaluate_rising
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.language.recursion import Dynamics
+from verify.language.statement import Statement
 from verify.outcomes import DIGITS, ClauseResult
 from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
 from verify.provers.elimination import all_found
 from verify.provers.proof_data import box_proof, empty_box_proof
-
-if TYPE_CHECKING:
-    from verify.language.statement import Statement
 
 MOST_DEGREE = 30
 """Of r_L in s, whose square takes exact moments up to twice that order; and of layers."""
@@ -48,7 +45,7 @@ _CERTIFYING = 0.6
 
 
 @dataclass(frozen=True)
-class StationarySquare:
+class StationarySquare(Shipped):
     """f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
 
     Parameters
@@ -66,11 +63,6 @@ class StationarySquare:
     minimum
         Whether it is claimed that the second derivatives are positive definite at the point.
     """
-
-    quantifies: ClassVar = False
-    uses_matrices: ClassVar = False
-    rests_on_hypotheses: ClassVar = True
-    relation = None
 
     label: str
     layers: sp.Expr
@@ -97,11 +89,8 @@ class StationarySquare:
             # Some critical point is not the one that is claimed to be a minimum.
             raise TheoremError(f"clause {self.label}: a minimum needs near, which says where it is claimed to be")
 
-    @property
-    def text(self) -> str:
-        """The clause in words."""
-        if self.says:
-            return self.says
+    def in_symbols(self) -> str:
+        """Return the clause in words."""
         claimed = f"the integral of ({self.recursion.observable})^2 after {self.layers} layers has a critical point"
         near = f" within {self.radius} of {', '.join(map(str, self.near))}" if self.near else ""
         return claimed + near + (", with positive definite second derivatives" if self.minimum else "")
@@ -202,10 +191,7 @@ class StationarySquare:
             return "the second derivatives are nowhere in the box positive definite"
         return ""
 
-    def prove(self, statement: "Statement", *, hypotheses: bool) -> None:
-        """Return None: nothing is known that shows it for all parameters."""
-
-    def scan(self, statement: "Statement", instance: Instance) -> float:
+    def scan(self, statement: Statement, instance: Instance) -> float:
         """Return 1 without a box, else 1 − distance/radius of what Newton's method finds from there, −1 if nothing.
 
         Raises UndecidedError for more layers than are looked at.
@@ -226,18 +212,10 @@ class StationarySquare:
         return 1 - float(np.abs(point - np.array(centre, float)).max()) / float(radius)
 
 
-def exact_value(statement: "Statement", instance: Instance, expression: sp.Basic, **more: int) -> Fraction:
-    """Return an expression's exact value; UndefinedError where it is not rational."""
-    value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
-    if not isinstance(value, Fraction):
-        raise UndefinedError(f"{expression}: a rational value is needed here")
-    return value
-
-
 class _Problem:
     """The recursion and the moments at an instance. Raises InputError for too many layers."""
 
-    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Instance) -> None:
+    def __init__(self, clause: StationarySquare, statement: Statement, instance: Instance) -> None:
         layers = exact_value(statement, instance, clause.layers)
         if layers.denominator != 1 or layers < 1:
             raise UndefinedError(f"{clause.layers} = {layers}: must be an integer >= 1")
@@ -289,7 +267,7 @@ class _Problem:
 class _Programs:
     """The recursion compiled, and which unknowns its end depends on."""
 
-    def __init__(self, clause: StationarySquare, statement: "Statement", instance: Instance) -> None:
+    def __init__(self, clause: StationarySquare, statement: Statement, instance: Instance) -> None:
         recursion, fixed = clause.recursion, dict[sp.Basic, sp.Rational]()
         for symbol in set().union(*(statement.expand(sp.sympify(e)).free_symbols for e in clause.expressions())):
             value = instance.get(symbol.name, "")  # pyright: ignore[reportAttributeAccessIssue]

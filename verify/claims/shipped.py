@@ -1,0 +1,68 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false
+"""What most kinds of clause have in common: a kind overrides what is otherwise with it."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import sympy as sp
+
+from verify.claims.context import Proof
+from verify.errors import TheoremError
+from verify.language.expressions import to_data
+from verify.language.statement import Statement
+
+
+class Shipped:
+    """A clause of the parameters alone that is no relation, and that nothing is known to show for all of them."""
+
+    quantifies: ClassVar[bool] = False
+    uses_matrices: ClassVar[bool] = False
+    rests_on_hypotheses: ClassVar[bool] = True
+    relation: ClassVar[None] = None
+
+    says: str
+
+    @property
+    def text(self) -> str:
+        """The clause in words or symbols."""
+        return self.says or self.in_symbols()
+
+    def in_symbols(self) -> str:
+        """Return the clause as its data say it, where the author does not."""
+        raise NotImplementedError
+
+    def bound_names(self) -> set[str]:
+        """Return no names."""
+        return set()
+
+    def prove(self, statement: Statement, *, hypotheses: bool) -> Proof | None:
+        """Return None: nothing is known that shows it for all parameters."""
+        return None
+
+
+class Equality(Shipped):
+    """A clause that two sides are equal, for all values of the statement's variables and without any hypothesis."""
+
+    quantifies: ClassVar[bool] = True
+    rests_on_hypotheses: ClassVar[bool] = False
+
+    label: str
+    left: sp.Expr
+    right: sp.Expr
+
+    def __post_init__(self) -> None:
+        if sp.sympify(self.left) == sp.sympify(self.right):
+            raise TheoremError(f"clause {self.label}: both sides are written the same")
+
+    def in_symbols(self) -> str:
+        """Return both sides."""
+        return f"{self.left} = {self.right}"
+
+    def expressions(self) -> Iterator[sp.Basic]:
+        """Yield both sides."""
+        yield from (sp.sympify(self.left), sp.sympify(self.right))
+
+    def sides_data(self) -> dict[str, object]:
+        """Return the data of both sides."""
+        return {"left": to_data(sp.sympify(self.left)), "right": to_data(sp.sympify(self.right))}
