@@ -72,7 +72,7 @@ def uniforms(words: Int64[Tensor, "*shape"]) -> Float64[Tensor, "*shape"]:
 def exponentials(words: Int64[Tensor, "n k"]) -> Float64[Tensor, "n"]:
     """Turn rows of words, (n, k), into sums of k independent exponential variables of mean 1, (n,), float64."""
     # A product of thirty is above 10⁻³⁰⁰.
-    products = [part.prod(dim=-1) for part in uniforms(words).split(30, dim=-1)]
+    products = [part.prod(dim=-1) for part in torch.split(uniforms(words), 30, dim=-1)]
     return -sum(map(_log, products), start=words.new_zeros(len(words), dtype=torch.float64))
 
 

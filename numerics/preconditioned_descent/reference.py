@@ -387,8 +387,8 @@ def _degree(
 
     d = len(nonzero[0][0]) - 1
     # Columns: that of the coordinate, or of any key, which no other key exceeds; column n+1, whose label is 0.
-    Z = np.array([[token, query]] * d + [[label, -math.inf]], dtype=float)
-    Z = Z, np.full_like(Z, -math.inf)
+    start = np.array([[token, query]] * d + [[label, -math.inf]], dtype=float)
+    Z: tuple[np.ndarray, ...] = (start, np.full_like(start, -math.inf))
     for masks in nonzero:
         P, Q = ((np.where(mask, 0.0, -math.inf), np.zeros(mask.shape)) for mask in masks)
         keys = tuple(part[:, :1] for part in Z)

@@ -47,15 +47,17 @@ def together():
     """Seconds that a step takes in NumPy with all instances in one array."""
     points, started = instances(POINTS), time.perf_counter()
     T, q, d, eta = (np.asarray(points[name], float) for name in ("T", "q", "d", "eta"))
-    a = C = np.zeros(POINTS)
-    for _ in range(100):
+
+    def step(a: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         w = np.exp(-C)
         P = q / (q + (T - q) * w)
         aP = a * P
-        a, C = (
-            a + eta / q * P * (1 - a * (P + (1 - P) * w)),
-            C + eta * d / (q * (T - 1)) * aP * (1 - P) * (1 - aP * (1 - w)),
-        )
+        grown = C + eta * d / (q * (T - 1)) * aP * (1 - P) * (1 - aP * (1 - w))
+        return a + eta / q * P * (1 - a * (P + (1 - P) * w)), grown
+
+    a = C = np.zeros(POINTS)
+    for _ in range(100):
+        a, C = step(a, C)
     return (time.perf_counter() - started) / 100
 
 

@@ -12,7 +12,7 @@ A root is real; where the symbol of an unknown assumes more, all points of the b
 point is a root of the gradient.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -118,14 +118,19 @@ class IsolatedRoot(Shipped):
         point, start = np.array(centre, float), np.array(centre, float)
         try:
             for _ in range(_NEWTON_STEPS):
-                jacobian = np.array(slope(*map(float, point)), float).reshape(len(point), len(point))
-                move = np.linalg.solve(jacobian, np.array(value(*map(float, point)), float))
+                move = _newton_move(value, slope, point)
                 point = point - move
                 if np.abs(move).max() <= 1e-13 * (1 + np.abs(point).max()):
                     return 1 - float(np.abs(point - start).max()) / radius
         except np.linalg.LinAlgError:
             pass
         return -1.0
+
+
+def _newton_move(value: Callable[..., Any], slope: Callable[..., Any], point: np.ndarray) -> np.ndarray:
+    """Return by how much Newton's method moves a point, against the sign."""
+    jacobian = np.array(slope(*map(float, point)), float).reshape(len(point), len(point))
+    return np.linalg.solve(jacobian, np.array(value(*map(float, point)), float))
 
 
 def _fits(symbol: sp.Symbol, centre: Fraction, radius: Fraction) -> bool:

@@ -162,9 +162,14 @@ def _power(advance: Steps, slopes: Steps, state: np.ndarray, times: int) -> tupl
     """Return the state after some steps, shape (n,), and the product of their Jacobians, shape (n, n)."""
     product = np.eye(len(state))
     for _ in range(times):
-        product = np.array(slopes(*map(float, state))).reshape(product.shape) @ product
-        state = np.array(advance(*map(float, state))[1:])
+        state, product = _onward(advance, slopes, state, product)
     return state, product
+
+
+def _onward(advance: Steps, slopes: Steps, state: np.ndarray, product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the next state, and its Jacobian times a product."""
+    jacobian = np.array(slopes(*map(float, state))).reshape(product.shape)
+    return np.array(advance(*map(float, state))[1:]), jacobian @ product
 
 
 def _fixed_point(advance: Steps, slopes: Steps, state: np.ndarray, period: int) -> np.ndarray | None:
