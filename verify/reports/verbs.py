@@ -43,11 +43,16 @@ def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> d
     return {**(mapping or {}), **keywords}
 
 
-def list_theorems(paper: str | None = None) -> list[dict[str, Any]]:
-    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError."""
+def list_theorems(
+    paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
+) -> list[dict[str, Any]]:
+    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError.
+
+    `keep` remembers the rows in `.lemmascope`; it is for a process that has just begun, as the command line's has.
+    """
     from verify.reports.listing import list_rows
 
-    return list_rows(paper)
+    return list_rows(paper, tell=tell, keep=keep)
 
 
 def conditions(
@@ -218,7 +223,9 @@ def simulate(
     return reports.simulate(loaded, _values(settings, more), options)
 
 
-def pin(package: str | None = None, *, seconds: float = 60) -> "Iterator[Pinned]":
+def pin(
+    package: str | None = None, *, seconds: float = 60, tell: Callable[[int, int], None] | None = None
+) -> "Iterator[Pinned]":
     """Write what no longer fits a package's theorems, and yield each thing once it is written. Raises InputError.
 
     These are digests, certificates, maps of the hypotheses and FINDINGS.md, of the package whose folder is in the
@@ -226,7 +233,7 @@ def pin(package: str | None = None, *, seconds: float = 60) -> "Iterator[Pinned]
     """
     from verify.reports import pinned_files
 
-    return pinned_files.pin(package, seconds=seconds)
+    return pinned_files.pin(package, seconds=seconds, tell=tell)
 
 
 def recheck(path: Path | str) -> "Accepted":

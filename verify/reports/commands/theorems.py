@@ -12,6 +12,7 @@ from verify.reports.commands.frame import (
     Assignments,
     TheoremArgument,
     assigned,
+    bar_shown,
     print_json,
     progress_shown,
     say,
@@ -25,9 +26,12 @@ def list_theorems(
     as_json: AsJson = False,
 ) -> None:
     """List the theorems, with what carries each for all parameters and the evidence at its example."""
+    from verify import remembered
     from verify.reports.listing import rows_text
 
-    rows = verbs.list_theorems(paper)
+    remembered.make_folder()
+    with bar_shown("theorems") as tell:
+        rows = verbs.list_theorems(paper, tell=tell, keep=True)
     if as_json:
         print_json({"theorems": rows})
     else:
