@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.shown import Witness
 
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
@@ -37,7 +38,11 @@ def _loaded(theorem: "Theorem | str") -> "Theorem":
 
 
 def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are given in either way. Raises InputError for a name that is given in both."""
+    """Return the values that are given in either way. Raises InputError for a name that is given in both.
+
+    Of a refuted clause's witness, these are the values of the parameters.
+    """
+    mapping = mapping.instance if isinstance(mapping, Witness) else mapping
     if twice := sorted(set(mapping or {}) & set(keywords)):
         raise InputError(twice[0], keywords[twice[0]], "is given twice, in the mapping and by keyword")
     return {**(mapping or {}), **keywords}

@@ -126,11 +126,12 @@ def derive_theorem(
     loaded = load_theorem(theorem)
     if loaded.derivation is None:
         raise InputError("theorem", theorem, "has no derivation")
-    if as_json:
-        print_json(derivation_json(loaded, form))
-        return
-    for line in derivation_lines(loaded, form):
-        say(line)
+    with bar_shown(loaded.id) as tell:
+        if as_json:
+            print_json(derivation_json(loaded, form, tell))
+            return
+        for line in derivation_lines(loaded, form, tell):
+            say(line)
 
 
 @verb("explore")
