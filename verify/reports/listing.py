@@ -70,7 +70,8 @@ def _row(name: str) -> dict[str, Any]:
 
 def _digest() -> str:
     """Return a digest of what the rows are made of: the engine's sources, all files of the packages, the program."""
-    parts = [sys.version.encode(), str(sys.path).encode(), str(listed("theorem")).encode()]
+    # The path's first entry is the working directory or the script's folder, as the program was begun.
+    parts = [sys.version.encode(), str(sys.path[1:]).encode(), str(listed("theorem")).encode()]
     for name, path in (*sources("verify"), *(file for package in packages() for file in _files(package))):
         parts += [name.encode(), path.read_bytes()]
     return remembered.digest_of(*parts)

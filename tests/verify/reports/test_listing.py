@@ -176,6 +176,17 @@ def test_a_second_list_re_checks_nothing_and_loads_nothing(package):
     assert package.rows(keep=False) == first and len(package.asked) == 1
 
 
+def test_however_the_program_is_begun(package, monkeypatch):
+    for begun, asked in (("one", 1), ("another", 1)):
+        monkeypatch.syspath_prepend(begun)
+        package.rows()
+        assert len(package.asked) == asked
+        monkeypatch.setattr(sys, "path", sys.path[1:])
+    monkeypatch.setattr(sys, "path", [*sys.path, "elsewhere"])
+    package.rows()
+    assert remembered.knows("theorems")
+
+
 def test_a_part_is_listed_from_the_whole(package):
     first = package.rows()
     assert list_rows("listed") == first and len(package.asked) == 1

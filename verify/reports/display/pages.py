@@ -1,6 +1,7 @@
 """What is shown of each kind of result, whatever the form: a heading, lines, and tables of text and formulas."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ class Written(NamedTuple):
 
 
 Cell = str | Written
+_NAME = re.compile(r"\w+|[+-]")
+"""A name that the printer writes as it is, or by a Greek letter or an index, and nothing else; or a limit's side."""
 
 
 @dataclass(frozen=True)
@@ -57,25 +60,38 @@ def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
     return Table(heading, tuple(columns.split(", ")), tuple(map(tuple, rows)))
 
 
-def formula(expression: Any, text: str = "") -> Written:
-    """Return an expression, or a relation, as a formula; `text` where it is printed in another way."""
-    return Written(text or sp.sstr(expression), sp.latex(sp.sympify(expression)))
+def formula(*sides: Any, text: str = "") -> Cell:
+    """Return an expression, or two that are equal, as a formula; `text` where it is printed in another way.
+
+    Where a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
+    """
+    read = [sp.sympify(side) for side in sides]
+    said = text or " = ".join(map(sp.sstr, read))
+    if not all(_NAME.fullmatch(name) for side in read for name in _names(side)):
+        return said
+    return Written(said, " = ".join(map(sp.latex, read)))
+
+
+def _names(expression: Any) -> Iterator[str]:
+    """Yield the names of the symbols and functions of an expression."""
+    for part in sp.preorder_traversal(expression):
+        if isinstance(part, sp.Symbol | sp.MatrixSymbol | sp.core.function.AppliedUndef | sp.Function):
+            yield getattr(part, "name", None) or type(part).__name__
 
 
 def _clause(clause: Any) -> Cell:
     """Return a clause: a relation or an identity as a formula, any other in words."""
     if clause.relation is not None:
-        return formula(clause.relation, clause.text)
+        return formula(clause.relation, text=clause.text)
     if hasattr(clause, "left") and not clause.uses_matrices:
-        return Written(clause.text, f"{sp.latex(sp.sympify(clause.left))} = {sp.latex(sp.sympify(clause.right))}")
+        return formula(clause.left, clause.right, text=clause.text)
     return clause.text
 
 
 def _tables(statement: Any) -> list[Table]:
     definitions = ((formula(name), formula(value)) for name, value in statement.definitions.items())
-    hypotheses = (
-        (h.label, h.statement if h.relation is None else formula(h.relation, h.statement)) for h in statement.hypotheses
-    )
+    said = ((h, h.statement) for h in statement.hypotheses)
+    hypotheses = ((h.label, text if h.relation is None else formula(h.relation, text=text)) for h, text in said)
     claims, steps = (
         [(clause.label, _clause(clause)) for clause in part] for part in (statement.claims, statement.steps)
     )
@@ -117,9 +133,8 @@ def _derivation(derivation: Any) -> Page:
     return _page("derivation", (), [notation, steps], failed and f"does not hold: {failed}")
 
 
-def _equation(step: Any) -> Written:
-    left, right = sp.sympify(step.left), sp.sympify(step.right)
-    return Written(f"{sp.sstr(left)} = {sp.sstr(right)}", f"{sp.latex(left)} = {sp.latex(right)}")
+def _equation(step: Any) -> Cell:
+    return formula(step.left, step.right)
 
 
 def _step(step: Any) -> Page:

@@ -27,6 +27,7 @@ from verify import (
     Theorem,
     theorem_ids,
 )
+from verify.checking.derivation import CheckedStep
 from verify.reports import text as texts
 from verify.reports.display.short import LONGEST, number
 
@@ -217,6 +218,16 @@ def test_a_result_has_no_truth_value(shown, kind):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (*RESULTS, "refuted", "nothing found")])
 def test_other_things_are_true(shown, kind):
     assert shown[kind]
+
+
+@pytest.mark.parametrize("name", ["\\href{javascript:alert(1)}{x}", "<b>x</b>", "$x$", "x & y", "\\require{html}"])
+@pytest.mark.parametrize("make", [sp.Symbol, lambda name: sp.Function(name)(x)])
+def test_a_name_that_is_no_word_is_text(name, make):
+    shown = CheckedStep(1, "why", make(name) + x, x)
+    assert "$" not in shown._repr_markdown_().replace("\\$", "")
+    assert "\\displaystyle" not in shown._repr_latex_() and "\\href" not in shown._repr_latex_()
+    found = Parsed(shown._repr_html_())
+    assert "span" not in found.seen and name in "".join(found.said)
 
 
 @pytest.mark.parametrize(
