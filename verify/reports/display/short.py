@@ -110,7 +110,7 @@ def _check(result: Any) -> str:
 def _conditions(result: Any) -> str:
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     held = Counter(hypothesis.status for hypothesis in result.hypotheses)
-    counts = ", ".join(f"{held[status]} {status}" for status in ("holds", "fails", "needs", "assumed") if held[status])
+    counts = ", ".join(f"{status} {held[status]}" for status in ("holds", "fails", "needs", "assumed") if held[status])
     return f"{result.theorem} {instance(result.given)}: {scope}; {counts}"
 
 
@@ -160,8 +160,8 @@ def _experiment(result: Any) -> str:
 
 
 def _observation(result: Any) -> str:
-    steps, runs = _count(len(result.steps), "step"), _count(len(result.instances), "instance")
-    return f"{result.theorem}: {result.clause}: values of shape {result.values.shape}, {runs} after {steps}"
+    after = f"after {number(result.steps)} steps"
+    return f"{result.theorem}: {result.clause}: {_count(len(result.instances), 'instance')} {after}"
 
 
 LINES: Mapping[str, Callable[[Any], str]] = {
