@@ -131,6 +131,8 @@ def test_an_observation_is_drawn_a_line_an_instance(pyplot):
     axes = seen.plot()
     lines = axes.get_lines()
     assert [line.get_label() for line in lines] == ["eta=1/20", "eta=1/10"] and axes.get_xscale() == "log"
-    assert list(lines[0].get_ydata()) == list(seen.values[0]) and axes.get_ylabel() == seen.observable
+    assert list(lines[0].get_ydata()) == list(seen.values[0]) and axes.get_ylabel() == "observable"
+    assert axes.figure.get_suptitle() == "wang2024.theorem1: reached  T=9 q=2 d=1"
     alone = verify.observe("wang2024.theorem1", [0, 1], T=9, q=2, d=1, eta="1/20").plot()
     assert len(alone.get_lines()) == 1 and alone.get_xscale() == "linear"
+    assert alone.figure.get_suptitle().endswith("T=9 q=2 d=1 eta=1/20") and alone.figure.legends == []
