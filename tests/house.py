@@ -25,6 +25,21 @@ def _allowed(wing: str) -> set[str]:
     return {"root", wing}.union(*above)
 
 
+BY_NAME = {("verify.shown", "verify.reports.display.forms")}
+"""Imports by name, which no table sees: how results show themselves is written below, and asked for at the root."""
+
+
+def by_name(known: Mapping[str, Path]) -> set[tuple[str, str]]:
+    """Return which of some modules imports which, of a name that is written out in a call."""
+    found = set()
+    for name, path in known.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+                words = (word for word in ast.walk(node) if isinstance(word, ast.Constant))
+                found |= {(name, str(word.value)) for word in words if word.value in known}
+    return found
+
+
 WINGS = {wing: frozenset(_allowed(wing)) for wing in ("root", "rechecker", *_ABOVE)}
 
 

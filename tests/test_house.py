@@ -2,7 +2,20 @@
 
 import pytest
 
-from tests.house import ROOT, TOPS, WINGS, circles, described, floors, folders, imports, modules, out_of_wing
+from tests.house import (
+    BY_NAME,
+    ROOT,
+    TOPS,
+    WINGS,
+    by_name,
+    circles,
+    described,
+    floors,
+    folders,
+    imports,
+    modules,
+    out_of_wing,
+)
 
 MOST_MODULES = 12
 
@@ -10,6 +23,10 @@ MOST_MODULES = 12
 def test_the_wings_look_up_alone():
     edges = imports(modules(ROOT, "verify"))
     assert sum(map(len, edges.values())) > 300 and out_of_wing(edges) == []
+
+
+def test_what_is_imported_by_name_is_known():
+    assert by_name(modules(ROOT, "verify")) == BY_NAME
 
 
 def test_no_file_imports_itself_in_a_circle():
@@ -45,6 +62,19 @@ def planted(tmp_path, **sources):
 def test_an_import_of_a_wing_below_is_found(tmp_path, source):
     edges = planted(tmp_path, language__expressions=source, reports__text="x = 1")
     assert out_of_wing(edges) == ["verify.language.expressions imports verify.reports.text"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import importlib\nimportlib.import_module('verify.reports.text')",
+        "from importlib import import_module\ndef f():\n    return import_module(name='verify.reports.text')",
+        "x = __import__('verify.reports.text')",
+    ],
+)
+def test_an_import_by_name_is_found(tmp_path, source):
+    planted(tmp_path, language__expressions=source, reports__text="f('verify.errors')", errors="")
+    assert by_name(modules(tmp_path, "verify")) == {("verify.language.expressions", "verify.reports.text")}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from verify.errors import TheoremError
+from verify.shown import Result, Shown, Tabled
 
 
 class Labelled(Protocol):
@@ -101,8 +102,8 @@ class Carried:
         return f"{self.standing}{counted}"
 
 
-@dataclass(frozen=True)
-class Enclosure:
+@dataclass(frozen=True, repr=False)
+class Enclosure(Shown):
     """A closed interval with exact ends that contains a number; `None` is an end that is not known.
 
     Raises TheoremError for an end that is a float, or ends in the wrong order.
@@ -118,6 +119,9 @@ class Enclosure:
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             raise TheoremError(f"enclosure: its lower end {self.lower} is above its upper end {self.upper}")
 
+    def __str__(self) -> str:
+        return number_text(self)
+
     @property
     def midpoint(self) -> Fraction | None:
         """The midpoint, when both ends are known."""
@@ -129,8 +133,8 @@ class Enclosure:
 Quantity = int | Fraction | Enclosure
 
 
-@dataclass(frozen=True, kw_only=True)
-class HypothesisResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
     `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
@@ -159,8 +163,8 @@ def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
     return False if False in held else None if None in held else True
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClauseResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ClauseResult(Shown):
     """One clause at an instance.
 
     `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
@@ -213,8 +217,8 @@ class ClauseResult:
         return None if self.margin is None else Fraction(0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CheckResult(Result, Tabled):
     """A theorem at an instance.
 
     `for_all` is what carries the claims for all parameters, `carried` each clause, by label, and `rests_on` each
@@ -277,6 +281,11 @@ class CheckResult:
             deciding.append(Evidence.COMPUTED)
         known = [evidence for evidence in deciding if evidence is not None]
         return Evidence.weakest(known) if known and len(known) == len(deciding) else None
+
+    @property
+    def witness(self) -> Mapping[str, Any] | None:
+        """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None."""
+        return self.instance if self.outcome is Outcome.REFUTED else None
 
     @property
     def bits(self) -> int | None:

@@ -31,6 +31,14 @@ def _own_store(tmp_path_factory, monkeypatch):
     monkeypatch.setattr("verify.reports.simulate.default_store", lambda: folder / "results.sqlite")
 
 
+@pytest.fixture(autouse=True)
+def kept(tmp_path_factory, monkeypatch):
+    """Where what was found is remembered: a folder of the test's own, that is not there unless the test makes it."""
+    folder = tmp_path_factory.mktemp("kept") / ".lemmascope"
+    monkeypatch.setattr("verify.files.FOLDER", folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def make_theorem():
     def make(*clauses, names="x", parameters=None, values=None, proofs=None, derivation=None, **statement):

@@ -3,21 +3,32 @@
 import json
 import os
 import stat
+import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import flint
+
+from verify import remembered
 from verify.checking.loading import load_theorem
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError
-from verify.files import write_whole
+from verify.files import sources, write_whole
 from verify.outcomes import CheckResult, ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, number
-from verify.rechecker import Rejected, Unreadable, recheck_text
+from verify.rechecker import Accepted, Rejected, Shown, Unreadable, recheck_text
+from verify.rechecker.reading import MOST_BYTES
 
 FORMAT, VERSION = "lemmascope-certificate", 2
+# Read as it is loaded: what is kept under it is what this very program accepted, also where the files change later.
+_RECHECKER = remembered.digest_of(
+    *(part for name, path in sources("verify.rechecker") for part in (name.encode(), path.read_bytes())),
+    f"{sys.version} python-flint {flint.__version__}".encode(),
+)
 
 
 def certificate(theorem: Theorem, result: CheckResult) -> dict[str, Any]:
@@ -99,6 +110,29 @@ def written(value: Any) -> Any:
     if isinstance(value, tuple):
         return [number(entry) for entry in value]
     return value if isinstance(value, str) else number(value)
+
+
+def accepted_file(path: Path) -> Accepted:
+    """Return what the certificate in a file shows, from memory where the same content was accepted before.
+
+    What is remembered is of the content, of the re-checker's sources and of the versions of Python and of the ball
+    library: where one of these is another, the file is re-checked. A refusal is not remembered. `verify recheck` asks
+    the re-checker always. Raises Rejected or Unreadable, and OSError where the file cannot be opened.
+    """
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    name, digest = f"certificate.{path.name}", remembered.digest_of(_RECHECKER.encode(), content)
+    if (kept := remembered.recall(name, digest)) is not None:
+        return _accepted(kept)
+    accepted = recheck_text(content)
+    remembered.remember(name, digest, asdict(accepted))
+    return accepted
+
+
+def _accepted(kept: Mapping[str, Any]) -> Accepted:
+    """Return what was remembered as it was found: JSON knows no tuples."""
+    shown = {part: tuple(Shown(*clause) for clause in kept[part]) for part in ("claims", "steps")}
+    return Accepted(**{**kept, **shown, "uses": tuple((name, digest) for name, digest in kept["uses"])})
 
 
 def stated_values(proof: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from verify.language.expressions import to_data
 from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
 from verify.rechecker import Instance, Verdict
+from verify.shown import Witness
 
 _VALUE_BITS = 512
 """With how many bits the re-checker computes a reported value."""
@@ -120,7 +121,7 @@ class Decider:
         if not isinstance(result.margin, int | Fraction | Enclosure | None):
             raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is no exact number")
         # What is decided is what the statement says, and a witness is one of a refutation.
-        witness = result.witness if result.holds is False else {}
+        witness = Witness(result.witness if result.holds is False else {}, frozenset(self.context.instance))
         return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
 
     def _verdict(self, data: Any, result: ClauseResult) -> Verdict:

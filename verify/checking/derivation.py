@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -10,6 +11,7 @@ from verify.errors import TheoremError
 from verify.language.expressions import has_matrices
 from verify.language.noncommutative import monomials
 from verify.language.symbolic_zeros import vanishes
+from verify.shown import Formula
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Step:
     right: Any
 
 
-@dataclass(frozen=True)
-class CheckedStep:
+@dataclass(frozen=True, repr=False)
+class CheckedStep(Formula):
     """A step with its number, after its check; `left` and `right` are written with the shorthands."""
 
     number: int
@@ -44,8 +46,8 @@ class CheckedStep:
         return f"\\item {self.why}\n  \\[ {sp.latex(self.left)} = {sp.latex(self.right)} \\]"
 
 
-@dataclass(frozen=True)
-class Derivation:
+@dataclass(frozen=True, repr=False)
+class Derivation(Formula):
     """Steps from the definitions to what the statement claims.
 
     `definitions` are put in before a step is checked; `shorthands` (name, expression) replace the
@@ -61,11 +63,26 @@ class Derivation:
         short = [(name, self._shown(value, skip=i + 1)) for i, (name, value) in enumerate(self.shorthands)]
         return [*short, *((name, self._shown(value)) for name, value in self.definitions.items())]
 
-    def checked_steps(self) -> Iterator[CheckedStep]:
-        """Yield each step after checking it; TheoremError names the first that does not hold."""
+    def checked_steps(self, tell: Callable[[int, int], None] | None = None) -> Iterator[CheckedStep]:
+        """Yield each step after checking it; TheoremError names the first that does not hold.
+
+        `tell(done, total)` hears of the progress, in steps.
+        """
         for number, step in enumerate(self.steps, 1):
             check_step(number, step, self._expand)
+            if tell:
+                tell(number, len(self.steps))
             yield CheckedStep(number, step.why, self._shown(step.left), self._shown(step.right))
+
+    @cached_property
+    def holding_steps(self) -> tuple[tuple[CheckedStep, ...], str]:
+        """The steps up to the first that does not hold, and why that does not, "" where all do; checked once."""
+        steps: list[CheckedStep] = []
+        try:
+            steps.extend(self.checked_steps())
+        except TheoremError as error:
+            return tuple(steps), str(error)
+        return tuple(steps), ""
 
     def _shown(self, expression: Any, skip: int = 0) -> Any:
         for name, value in self.shorthands[skip:]:

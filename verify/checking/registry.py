@@ -71,6 +71,11 @@ def ids(kind: str, package: str | None = None) -> list[str]:
     return sorted({entry.name for entry in listed if not isinstance(entry, InputError)})
 
 
+def listed(kind: str) -> list[str]:
+    """Return where all that can be read of a kind is, as `package: id = module:object`, sorted; nothing is imported."""
+    return sorted(f"{package}: {entry.name} = {entry.value}" for package, entry in _entries(kind))
+
+
 def theorem_ids(package: str | None = None) -> list[str]:
     """Return the ids of all installed theorems, or of a package's, sorted; nothing of them is imported."""
     return ids("theorem", package)

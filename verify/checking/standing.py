@@ -12,12 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from verify.checking.certificates import accepted_file
 from verify.checking.loading import load_theorem
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
 from verify.outcomes import Carried, Evidence, ForAll
-from verify.rechecker import IN_WORDS, Accepted, Rejected, Unreadable, is_for_all, recheck_file
+from verify.rechecker import IN_WORDS, Accepted, Rejected, Unreadable, is_for_all
 
 DIGESTS = "statement_digests.json"
 """Where a package says which statement each of its theorems has."""
@@ -85,9 +86,9 @@ def rechecked(theorem_id: str) -> Accepted | str:
 
 @cache
 def _rechecked(path: Path, changed: int, size: int) -> Accepted | str:
-    """Re-check a file; a changed one has another time or size, and is read again."""
+    """Re-check a file, or remember it; a changed one has another time or size, and is read again."""
     try:
-        return recheck_file(path)
+        return accepted_file(path)
     except (Rejected, Unreadable) as error:
         return f"the shipped certificate is not accepted: {error}"
 

@@ -13,6 +13,7 @@ from verify.checking.sources import Source
 from verify.errors import TheoremError
 from verify.language.expressions import to_data
 from verify.language.statement import Hypothesis, Statement
+from verify.shown import Formula
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Bound:
     along: str | None = None
 
 
-@dataclass(frozen=True)
-class Theorem:
+@dataclass(frozen=True, repr=False)
+class Theorem(Formula):
     """A numbered or named result.
 
     Parameters

@@ -15,10 +15,11 @@ from verify.language.expressions import decided, difference, enclosed_applicatio
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
+from verify.shown import Result
 
 
-@dataclass(frozen=True)
-class ConditionsResult:
+@dataclass(frozen=True, repr=False)
+class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
 
     theorem: str

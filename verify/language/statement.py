@@ -29,6 +29,7 @@ from verify.language.expressions import (
     to_data,
 )
 from verify.language.parameters import Instance, Parameter
+from verify.shown import Formula
 
 
 class ClauseData(Protocol):
@@ -117,8 +118,8 @@ class Hypothesis:
         return data | ({"varies": self.varies.name} if self.varies else {})
 
 
-@dataclass(frozen=True)
-class Statement:
+@dataclass(frozen=True, repr=False)
+class Statement(Formula):
     """Parameters, hypotheses, definitions, claims and steps.
 
     `claims` are what the result asserts, `steps` what its proof shows on the way: which is which is part of the digest.

@@ -1,30 +1,115 @@
-"""The list of theorems, with what carries each, from shipped certificates that are re-checked now."""
+"""The list of theorems, with what carries each, from shipped certificates that the re-checker accepts.
 
+The rows are remembered, of every file that they are made from, so that they are listed before SymPy is loaded.
+"""
+
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from verify.checking.loading import load_theorem
-from verify.checking.registry import theorem_ids
-from verify.checking.standing import standing
-from verify.checking.theorem import Theorem
+from verify import remembered
+from verify.checking.registry import listed, package_folder, packages, theorem_ids
 from verify.errors import InputError
+from verify.files import sources
 from verify.outcomes import ForAll
 
+# They load SymPy.
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
 
-def list_rows(paper: str | None = None) -> list[dict[str, Any]]:
-    """Return a row a theorem, sorted by id. Raises InputError for a paper that has none."""
+_NAME = "theorems"
+"""What the rows are remembered under."""
+
+
+def list_rows(
+    paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
+) -> list[dict[str, Any]]:
+    """Return a row a theorem, sorted by id, from memory where nothing has changed that they are made of.
+
+    Parameters
+    ----------
+    paper
+        Whose theorems, or None for all.
+    tell
+        `tell(done, total)` hears of the progress, in theorems.
+    keep
+        Whether to remember the rows: for a process that has just begun, and so has loaded what the files say now.
+
+    Raises
+    ------
+    InputError
+        For a paper that has no theorems.
+    """
     ids = theorem_ids()
     if paper is not None:
         known = sorted({name.split(".")[0] for name in ids})
-        ids = [name for name in ids if name.split(".")[0] == paper]
-        if not ids:
+        if paper not in known:
             raise InputError("--paper", paper, f"has no theorems here; known are {', '.join(known)}")
-    return [theorem_row(load_theorem(name)) for name in ids]
+    asked = [name for name in ids if paper in (None, name.split(".")[0])]
+    digest = _digest() if keep or remembered.knows(_NAME) else ""
+    kept = remembered.recall(_NAME, digest)
+    if kept is not None and kept["others"] == [_state(file) for file, *_ in kept["others"]]:
+        return [row for row in kept["rows"] if row["id"] in asked]
+    rows = []
+    for name in asked:
+        rows.append(_row(name))
+        if tell:
+            tell(len(rows), len(asked))
+    if keep and asked == ids and digest == _digest():
+        remembered.remember(_NAME, digest, {"others": list(_others()), "rows": rows})
+    return rows
 
 
-def theorem_row(theorem: Theorem) -> dict[str, Any]:
+def _row(name: str) -> dict[str, Any]:
+    from verify.checking.loading import load_theorem
+
+    return theorem_row(load_theorem(name))
+
+
+def _digest() -> str:
+    """Return a digest of what the rows are made of: the engine's sources, all files of the packages, the program."""
+    # The path's first entry is the working directory or the script's folder, as the program was begun.
+    parts = [sys.version.encode(), str(sys.path[1:]).encode(), str(listed("theorem")).encode()]
+    for name, path in (*sources("verify"), *(file for package in packages() for file in _files(package))):
+        parts += [name.encode(), path.read_bytes()]
+    return remembered.digest_of(*parts)
+
+
+def _files(package: str) -> Iterator[tuple[str, Path]]:
+    try:
+        folder = package_folder(package)
+    except InputError:
+        # A module, which has no files beside it.
+        yield from sources(package)
+        return
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.parent.name != "__pycache__":
+            yield path.relative_to(folder.parent).as_posix(), path
+
+
+def _others() -> Iterator[list[Any]]:
+    """Yield the state of every other module that was loaded: SymPy's, and what a package imports from elsewhere."""
+    ours = {"verify", *packages()}
+    files = {
+        getattr(module, "__file__", None) for name, module in sys.modules.items() if name.split(".")[0] not in ours
+    }
+    yield from map(_state, sorted(file for file in files if isinstance(file, str)))
+
+
+def _state(file: str) -> list[Any]:
+    try:
+        status = Path(file).stat()
+    except OSError:
+        return [file]
+    return [file, status.st_size, status.st_mtime_ns]
+
+
+def theorem_row(theorem: "Theorem") -> dict[str, Any]:
     """Return what the list has of a theorem."""
+    from verify.checking.standing import standing
+
     known = standing(theorem)
     return {
         "id": theorem.id,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verify.checking.certificates import accepted_file
 from verify.checking.registry import package_folder, package_of
 from verify.checking.standing import argued_without
 from verify.checking.theorem import Theorem
@@ -19,7 +20,7 @@ from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.files import NAME, write_whole
-from verify.rechecker import Rejected, Unreadable, recheck_file, recheck_text
+from verify.rechecker import Rejected, Unreadable, recheck_text
 from verify.search.narrowing import without
 
 # It loads Hypothesis.
@@ -94,7 +95,7 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     if not path.is_file():
         return "no certificate is shipped"
     try:
-        accepted = recheck_file(path)
+        accepted = accepted_file(path)
     except (Rejected, Unreadable) as error:
         return str(error)
     statement = without(theorem.statement, [row["label"]])

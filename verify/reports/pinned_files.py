@@ -54,7 +54,7 @@ class Pinned:
         return f"{self.what} of {self.id}: {self.why}: {done}"
 
 
-def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
+def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None] | None = None) -> Iterator[Pinned]:
     """Write what does not fit the theorems of a package, and yield each thing once it is written, or why it is not.
 
     Parameters
@@ -63,6 +63,8 @@ def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
         A top-level package; None for the one whose folder is in the working directory.
     seconds
         Time budget for the check of an example, and for each hypothesis.
+    tell
+        `tell(done, total)` hears of the progress, in certificates and maps.
 
     Raises
     ------
@@ -75,10 +77,12 @@ def pin(package: str | None, *, seconds: float) -> Iterator[Pinned]:
     theorems = {name: load_theorem(name) for name in theorem_ids(package)}
     findings, pinned = [load_finding(name) for name in finding_ids(package)], pinned_digests(package)
     yield from _digests(package, theorems, pinned)
-    for theorem in _used_first(theorems):
-        yield from _certificate(theorem, seconds)
-    for theorem in theorems.values():
-        yield from _map(theorem, seconds)
+    parts = [(_certificate, theorem) for theorem in _used_first(theorems)]
+    parts += [(_map, theorem) for theorem in theorems.values()]
+    for done, (part, theorem) in enumerate(parts):
+        if tell:
+            tell(done, len(parts))
+        yield from part(theorem, seconds)
     if findings:
         yield from _findings(package, root / "FINDINGS.md", findings, theorems.values())
 

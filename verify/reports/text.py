@@ -1,10 +1,11 @@
 """Results as text for people."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from verify.checking.derivation import Derivation
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
 from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, number_text
@@ -234,29 +235,34 @@ def necessity_text(result: "NecessityResult") -> str:
     return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
 
 
-def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
+def derivation_lines(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
     """Yield the derivation line by line, each step after its check."""
     derivation = theorem.made_derivation()
-    notation = derivation.notation()
     if form == "text":
         yield f"{theorem.id}: {theorem.title}"
         yield f"{theorem.source}"
-        for name, value in notation:
-            yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
-        for step in derivation.checked_steps():
+        yield from notation_lines(derivation)
+        for step in derivation.checked_steps(tell):
             yield step.text()
         return
+    notation = derivation.notation()
     yield f"% {theorem.id}: {theorem.title}"
     yield "\\begin{align*}"
     yield " \\\\\n".join(f"  {sp.latex(name)} &= {sp.latex(value)}" for name, value in notation)
     yield "\\end{align*}"
     yield "\\begin{enumerate}"
-    for step in derivation.checked_steps():
+    for step in derivation.checked_steps(tell):
         yield step.latex()
     yield "\\end{enumerate}"
 
 
-def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:
+def notation_lines(derivation: Derivation) -> Iterator[str]:
+    """Yield what the names in a derivation stand for."""
+    for name, value in derivation.notation():
+        yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
+
+
+def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Return the derivation as an object, every step checked."""
     derivation = theorem.made_derivation()
     write = sp.sstr if form == "text" else sp.latex
@@ -266,6 +272,6 @@ def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:
         "notation": {write(name): write(value) for name, value in derivation.notation()},
         "steps": [
             {"number": step.number, "why": step.why, "left": write(step.left), "right": write(step.right)}
-            for step in derivation.checked_steps()
+            for step in derivation.checked_steps(tell)
         ],
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.shown import Witness
 
 if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
@@ -37,17 +38,26 @@ def _loaded(theorem: "Theorem | str") -> "Theorem":
 
 
 def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are given in either way. Raises InputError for a name that is given in both."""
+    """Return the values that are given in either way. Raises InputError for a name that is given in both.
+
+    Of a refuted clause's witness, these are the values of the parameters.
+    """
+    mapping = mapping.instance if isinstance(mapping, Witness) else mapping
     if twice := sorted(set(mapping or {}) & set(keywords)):
         raise InputError(twice[0], keywords[twice[0]], "is given twice, in the mapping and by keyword")
     return {**(mapping or {}), **keywords}
 
 
-def list_theorems(paper: str | None = None) -> list[dict[str, Any]]:
-    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError."""
+def list_theorems(
+    paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
+) -> list[dict[str, Any]]:
+    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError.
+
+    `keep` remembers the rows in `.lemmascope`; it is for a process that has just begun, as the command line's has.
+    """
     from verify.reports.listing import list_rows
 
-    return list_rows(paper)
+    return list_rows(paper, tell=tell, keep=keep)
 
 
 def conditions(
@@ -218,7 +228,9 @@ def simulate(
     return reports.simulate(loaded, _values(settings, more), options)
 
 
-def pin(package: str | None = None, *, seconds: float = 60) -> "Iterator[Pinned]":
+def pin(
+    package: str | None = None, *, seconds: float = 60, tell: Callable[[int, int], None] | None = None
+) -> "Iterator[Pinned]":
     """Write what no longer fits a package's theorems, and yield each thing once it is written. Raises InputError.
 
     These are digests, certificates, maps of the hypotheses and FINDINGS.md, of the package whose folder is in the
@@ -226,7 +238,7 @@ def pin(package: str | None = None, *, seconds: float = 60) -> "Iterator[Pinned]
     """
     from verify.reports import pinned_files
 
-    return pinned_files.pin(package, seconds=seconds)
+    return pinned_files.pin(package, seconds=seconds, tell=tell)
 
 
 def recheck(path: Path | str) -> "Accepted":

@@ -19,6 +19,7 @@ from verify.runs.checkpoints import Running, alone
 from verify.runs.devices import device_named, machine_of
 from verify.runs.measurements import Curve, HeatMap, Measurement, Predicted
 from verify.runs.store import Key, Store, code_version, read_code_version, settings_digest
+from verify.shown import Panelled, Shown
 
 _FEWEST = 2
 """Values of a setting that is varied: one makes no curve."""
@@ -39,8 +40,8 @@ class Setting:
     full: Value
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExperimentResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ExperimentResult(Panelled, Shown):
     """What an experiment measured, and all that is needed to measure it again; and what theory says, where it does."""
 
     experiment: str

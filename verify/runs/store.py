@@ -7,17 +7,16 @@ device. Only results that were finished are written. Checkpoints of unfinished r
 import hashlib
 import json
 import sqlite3
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from verify.errors import InputError
+from verify.files import FOLDER, sources
 from verify.language.parameters import Value
 from verify.version import version
 
@@ -54,7 +53,7 @@ class Key(NamedTuple):
 
 def default_store() -> Path:
     """Return where the command line keeps results: `.lemmascope` in the working directory."""
-    return Path(".lemmascope") / "results.sqlite"
+    return FOLDER / "results.sqlite"
 
 
 def settings_digest(name: str, settings: Mapping[str, Value]) -> str:
@@ -78,7 +77,7 @@ def read_code_version(module: str) -> str:
         return ""
     digest = hashlib.sha256()
     for package in sorted({module.partition(".")[0], "verify"}):
-        files = list(_sources(package))
+        files = list(sources(package))
         if not files:
             return ""
         for name, path in files:
@@ -89,20 +88,6 @@ def read_code_version(module: str) -> str:
         with suppress(metadata.PackageNotFoundError):
             installed.append(f"{name}-{metadata.version(name)}")
     return " ".join([version(), digest.hexdigest(), *installed])
-
-
-def _sources(package: str) -> Iterator[tuple[str, Path]]:
-    """Yield the Python files of a top-level package, or of a module, by their path in it."""
-    loaded = sys.modules.get(package)
-    spec = getattr(loaded, "__spec__", None) or (None if package == "__main__" else find_spec(package))
-    file = spec.origin if spec else getattr(loaded, "__file__", None)
-    # A folder that is on the path twice is a namespace package's twice.
-    folders = sorted({Path(folder).resolve() for folder in spec.submodule_search_locations or ()}) if spec else []
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            yield path.relative_to(folder).as_posix(), path
-    if not folders and file and Path(file).is_file():
-        yield Path(file).name, Path(file)
 
 
 class Store:

@@ -28,6 +28,7 @@ from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.simplify import Instance
 from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
+from verify.shown import Result, Shown, Tabled
 
 Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
@@ -39,8 +40,8 @@ _PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
 """How far past the hypothesis to look from the example, relative to where it ends."""
 
 
-@dataclass(frozen=True)
-class Need:
+@dataclass(frozen=True, repr=False)
+class Need(Shown):
     """What was found about one hypothesis.
 
     Parameters
@@ -85,8 +86,8 @@ class Need:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class NecessityResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NecessityResult(Result, Tabled):
     """What was found about each hypothesis of a theorem; about the first ones where it was interrupted."""
 
     theorem: str

@@ -16,6 +16,7 @@ from verify.evaluation.iteration import Progress
 from verify.outcomes import Carried, CheckResult, ClauseResult, Evidence, ForAll, Outcome, json_numbers
 from verify.search.explore import explore
 from verify.search.simplify import Instance
+from verify.shown import Result
 
 SECONDS = 60
 """To prove, and then to search where a claim stays open, where no other time is given."""
@@ -25,8 +26,8 @@ _EXAMPLES = 100
 """Instances that are searched where a claim is not proved: `explore` goes farther."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProveResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ProveResult(Result):
     """What carries a theorem for all parameters.
 
     Parameters
@@ -56,6 +57,11 @@ class ProveResult:
     checked: CheckResult
     shipped: Mapping[str, Mapping[str, Any]]
     seconds: float
+
+    @property
+    def witness(self) -> Instance | None:
+        """The counterexample, by the name that it has in every result; None where there is none."""
+        return self.counterexample
 
     @property
     def exit_code(self) -> int:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from verify.outcomes import ClauseResult, Outcome, json_numbers
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
+from verify.shown import Result
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExploreResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ExploreResult(Result):
     """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
     A counterexample is always confirmed in exact or ball arithmetic; it is certified where the re-checker accepts that
@@ -36,6 +37,11 @@ class ExploreResult:
     seconds: float
     seed: int
     in_words: tuple[str, ...] = ()
+
+    @property
+    def witness(self) -> Instance | None:
+        """The counterexample, by the name that it has in every result; None where there is none."""
+        return self.counterexample
 
     @property
     def interrupted(self) -> bool:

@@ -36,6 +36,24 @@ def test_a_wrong_step_is_named_and_those_before_it_are_shown(place):
         next(steps)
 
 
+def test_the_steps_that_hold_are_checked_once(monkeypatch):
+    checked = []
+    monkeypatch.setattr(
+        "verify.checking.derivation.check_step", lambda *step: checked.append(step) or check_step(*step)
+    )
+    whole = Derivation(RIGHT[:2])
+    assert [step.number for step in whole.holding_steps[0]] == [1, 2] and whole.holding_steps[1] == ""
+    assert len(checked) == 2
+    steps, why = Derivation((RIGHT[0], Step("the planted one", x, x + 1), RIGHT[1])).holding_steps
+    assert [step.number for step in steps] == [1] and "step 2 (the planted one)" in why
+
+
+def test_the_progress_is_told():
+    heard = []
+    list(Derivation(RIGHT[:2]).checked_steps(lambda done, total: heard.append((done, total))))
+    assert heard == [(1, 2), (2, 2)]
+
+
 @pytest.mark.parametrize(("left", "right"), [(x, x), (x + x, 2 * x), (sp.Integer(1), 1), (y * (x + 1), (x + 1) * y)])
 def test_a_step_whose_sides_are_written_the_same_is_none(left, right):
     with pytest.raises(TheoremError, match=r"step 3 \(nothing\): both sides are written the same"):

@@ -11,6 +11,7 @@ import sympy as sp
 import verify
 from theorems import catalogue
 from verify import Inequality, InputError, Theorem, load_theorem, theorem_ids
+from verify.checking import registry
 from verify.checking.loading import reference_of
 
 KINDS = ("theorem", "experiment", "comparison", "finding")
@@ -148,6 +149,12 @@ def test_an_unknown_id_of_a_kind_names_the_known_ones(kind):
     with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known are .*wang2024\.") as refused:
         getattr(verify, f"load_{kind}")("x")
     assert ("file.py:name" in str(refused.value)) is (kind == "theorem")
+
+
+def test_where_each_is_listed():
+    found = registry.listed("theorem")
+    assert found == sorted(found) and len(found) == len(registry.theorem_ids())
+    assert "theorems: wang2024.lemma1 = " in "".join(found) and registry.listed("nothing") == []
 
 
 def test_where_nothing_is_installed(monkeypatch):

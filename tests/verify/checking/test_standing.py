@@ -21,12 +21,13 @@ from verify import (
     Statement,
     Theorem,
     load_theorem,
+    remembered,
 )
-from verify.checking.certificates import certificate_text
+from verify.checking.certificates import accepted_file, certificate_text
 from verify.checking.check import check
 from verify.checking.standing import Standing, rechecked, shipped_path, shipped_proofs, standing
 from verify.outcomes import Carried, Evidence, ForAll
-from verify.rechecker import Shown, recheck_text
+from verify.rechecker import Rejected, Shown, recheck_file, recheck_text
 
 x = sp.Symbol("x", positive=True)
 X = (Parameter("x", "rational", "x", above=0),)
@@ -288,3 +289,82 @@ def test_an_argument_rests_on_another_theorems_claims_and_on_no_step_of_it(used,
     carried = shelf.standing_of("u.top").for_all
     assert carried.standing is known
     assert ("is no claim" in carried.why) is (known is ForAll.OPEN)
+
+
+@pytest.fixture
+def counted(monkeypatch, tmp_path):
+    """A shipped certificate, and how often the re-checker is asked; a process's own cache is left out."""
+    leaf, asked = theorem("u.leaf", PROVED), []
+    path = tmp_path / "u.leaf.json"
+    path.write_text(certificate_text(leaf, verify.check(leaf, x=1)))
+    monkeypatch.setattr("verify.checking.certificates.recheck_text", lambda text: asked.append(1) or recheck_text(text))
+    remembered.make_folder()
+    return path, asked
+
+
+def test_an_accepted_certificate_is_remembered(counted):
+    path, asked = counted
+    first = accepted_file(path)
+    again = accepted_file(path)
+    assert (again, repr(again)) == (first, repr(first)) and len(asked) == 1
+    assert isinstance(again.claims[0], Shown) and again.claims[0].evidence == "proved"
+
+
+def test_a_changed_byte_is_re_checked(counted):
+    path, asked = counted
+    accepted_file(path)
+    path.write_text(path.read_text().replace('"scope":"all"', '"scope":"alt"'))
+    with pytest.raises(Rejected):
+        accepted_file(path)
+    with pytest.raises(Rejected):
+        accepted_file(path)
+    assert len(asked) == 3
+
+
+def test_another_re_checker_is_asked_anew(counted, monkeypatch):
+    path, asked = counted
+    accepted_file(path)
+    monkeypatch.setattr("verify.checking.certificates._RECHECKER", "another")
+    accepted_file(path)
+    assert len(asked) == 2
+
+
+def test_a_corrupted_memory_is_ignored(counted, kept):
+    path, asked = counted
+    accepted_file(path)
+    (memory,) = (kept / "remembered").iterdir()
+    said = memory.read_text()
+    for broken in (said.replace("proved", "formal"), said[:-20], ""):
+        memory.write_text(broken)
+        assert accepted_file(path).claims[0].evidence == "proved"
+    assert len(asked) == 4 and memory.read_text() == said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(counted, kept):
+    path, asked = counted
+    kept.chmod(0o500)
+    assert accepted_file(path) == accepted_file(path) and len(asked) == 2
+    kept.chmod(0o700)
+
+
+def test_where_nothing_can_be_written(counted, monkeypatch):
+    path, asked = counted
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr("verify.files.whole", refuse)
+    assert accepted_file(path) == accepted_file(path) and len(asked) == 2
+
+
+def test_shipped_certificates_are_remembered_as_they_are_found(kept):
+    remembered.make_folder()
+    path = shipped_path("ahn2023.lemma1")
+    assert accepted_file(path) == accepted_file(path) == recheck_file(path)
+    assert [kept.name for kept in (kept / "remembered").iterdir()] == ["certificate.ahn2023.lemma1.json.json"]
+
+
+def test_no_file_is_an_os_error(tmp_path):
+    with pytest.raises(OSError, match="none"):
+        accepted_file(tmp_path / "none.json")

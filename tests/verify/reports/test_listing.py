@@ -1,18 +1,21 @@
 """The list of theorems: what is shown comes from shipped certificates that are re-checked when it is listed."""
 
+import sys
+from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
 import sympy as sp
 
 import verify
-from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem
+from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, remembered
 from verify.checking import registry
 from verify.checking import standing as evidence
 from verify.checking.certificates import write_certificate
 from verify.reports.listing import carried_text, list_rows, rows_text, standings_table
 
 x = sp.Symbol("x", real=True)
+SHIPPED = evidence.shipped_path
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
 
 
@@ -112,3 +115,127 @@ def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
     assert table[1] == "## What carries each theorem"
     assert table[3] == "For all parameters: 1 argued; argued inferences: 2."
     assert table[-1] == "| `p.t` | argued | 3 | c (argued) |"
+
+
+MINE = """
+import sympy as sp
+
+from verify import Identity, Parameter, Source, Statement, Theorem
+
+x = sp.Symbol("x", real=True)
+STATEMENT = Statement((Parameter("x", "rational", "x"),), (Identity("i", (x + 1) ** 2, x**2 + 2 * x + 1),))
+one = Theorem("listed.one", "a title", Source("1", "derived here"), STATEMENT, {"x": 1})
+"""
+
+
+class Listed:
+    """A package with a theorem, its certificate, and the certificates that are re-checked as it is listed."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self.asked = folder / "listed_package", []
+        self.folder.mkdir()
+        (self.folder / "__init__.py").touch()
+        (self.folder / "mine.py").write_text(MINE)
+        entry = metadata.EntryPoint("listed.one", "listed_package.mine:one", "lemmascope.theorems")
+        monkeypatch.setattr(registry, "_listed", lambda kind: [("listed_package", entry)])
+        monkeypatch.setattr(evidence, "shipped_path", SHIPPED)
+        monkeypatch.syspath_prepend(folder)
+        self.forget()
+        self.certificate = SHIPPED("listed.one")
+        self.certificate.parent.mkdir()
+        theorem = verify.load_theorem("listed.one")
+        write_certificate(theorem, verify.check(theorem, **theorem.example), self.certificate)
+        real = evidence.accepted_file
+        monkeypatch.setattr(evidence, "accepted_file", lambda path: self.asked.append(path) or real(path))
+
+    @staticmethod
+    def forget():
+        """Forget what the process has loaded and accepted of it."""
+        for name in [name for name in sys.modules if name.split(".")[0] in ("listed_package", "elsewhere")]:
+            del sys.modules[name]
+        evidence._rechecked.cache_clear()
+
+    def rows(self, *, keep=True):
+        """List as a process does that has just begun."""
+        self.forget()
+        return list_rows(keep=keep)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    remembered.make_folder()
+    yield (listed := Listed(tmp_path, monkeypatch))
+    listed.forget()
+
+
+def test_a_second_list_re_checks_nothing_and_loads_nothing(package):
+    first = package.rows()
+    assert (first[0]["proved"], len(package.asked)) == (True, 1)
+    assert package.rows() == first and len(package.asked) == 1
+    assert "listed_package.mine" not in sys.modules
+    assert package.rows(keep=False) == first and len(package.asked) == 1
+
+
+def test_however_the_program_is_begun(package, monkeypatch):
+    for begun, asked in (("one", 1), ("another", 1)):
+        monkeypatch.syspath_prepend(begun)
+        package.rows()
+        assert len(package.asked) == asked
+        monkeypatch.setattr(sys, "path", sys.path[1:])
+    monkeypatch.setattr(sys, "path", [*sys.path, "elsewhere"])
+    package.rows()
+    assert remembered.knows("theorems")
+
+
+def test_a_part_is_listed_from_the_whole(package):
+    first = package.rows()
+    assert list_rows("listed") == first and len(package.asked) == 1
+    with pytest.raises(InputError, match="has no theorems here; known are listed"):
+        list_rows("other")
+
+
+def test_a_list_in_python_is_not_kept(package):
+    package.rows(keep=False)
+    package.rows(keep=False)
+    assert len(package.asked) == 2 and not remembered.knows("theorems")
+
+
+def test_another_certificate_is_looked_at(package):
+    assert package.rows()[0]["proved"]
+    package.certificate.write_text(package.certificate.read_text().replace('"scope":"all"', '"scope":"alt"'))
+    assert not package.rows()[0]["proved"] and len(package.asked) == 2
+    package.certificate.unlink()
+    assert not package.rows()[0]["proved"]
+
+
+def test_an_edited_module_is_looked_at(package):
+    assert package.rows()[0]["proved"]
+    (package.folder / "mine.py").write_text(
+        MINE.replace("x + 1) ** 2", "1 + x + x - x) ** 2").replace("a title", "new")
+    )
+    assert [row["title"] for row in package.rows()] == ["new"] and len(package.asked) == 2
+
+
+def test_an_edited_module_elsewhere_is_looked_at(package, tmp_path):
+    other = tmp_path / "elsewhere.py"
+    other.write_text("TITLE = 'before'\n")
+    (package.folder / "mine.py").write_text("from elsewhere import TITLE\n" + MINE.replace('"a title"', "TITLE"))
+    assert [row["title"] for row in package.rows()] == ["before"]
+    other.write_text("TITLE = 'thereafter'\n")
+    assert [row["title"] for row in package.rows()] == ["thereafter"]
+    other.unlink()
+    with pytest.raises(InputError, match="cannot be loaded"):
+        package.rows()
+
+
+def test_damaged_memory_is_none(package, kept):
+    first = package.rows()
+    (kept / "remembered" / "theorems.json").write_text("[]")
+    assert package.rows() == first and len(package.asked) == 2
+    assert package.rows() == first and len(package.asked) == 2
+
+
+def test_the_progress_is_told():
+    heard = []
+    list_rows(tell=lambda done, total: heard.append((done, total)))
+    assert heard == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]

@@ -278,3 +278,9 @@ def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypat
     assert_one_line(cli("pin"), "must be named: none with theorems is here; known are theorems, zeta_of_a_test")
     with pytest.raises(InputError, match="must be named"):
         next(verify.pin())
+
+
+def test_the_progress_is_told(package):
+    heard = []
+    assert len(list(verify.pin(seconds=3, tell=lambda done, total: heard.append((done, total))))) == len(ALL)
+    assert heard == [(0, 4), (1, 4), (2, 4), (3, 4)]

@@ -9,7 +9,7 @@ import pytest
 
 from numerics.sparse_token_selection import figures
 from verify import Experiment, Running, load_experiment
-from verify.reports.commands.frame import bar_shown
+from verify.reports.commands.frame import bar_shown, say, warn
 from verify.reports.simulate import duration_text
 
 TINY = ("n=4", "d=2", "steps=2", "batch=4", "search=8", "test=8", "sensitivity=4", "repetitions=2")
@@ -188,6 +188,22 @@ def test_a_bar_is_shown_on_a_terminal_after_two_seconds(monkeypatch, waited, sho
         show(5, 10)
     said = terminal.getvalue()
     assert ("some.thing" in said and "5/10" in said) is shown and (shown or not said)
+
+
+def test_a_line_is_printed_in_the_place_of_a_bar(monkeypatch, capsys):
+    terminal, clock = Terminal(), [100.0]
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    with bar_shown("some.thing") as show:
+        say("before it is shown")
+        clock[0] += 3.0
+        show(5, 10)
+        shown = len(terminal.getvalue())
+        warn("a warning")
+        # The bar is erased, then comes the line, then the bar.
+        assert re.search(r"\x1b\[2K.*a warning\n.*some\.thing", terminal.getvalue()[shown:], re.DOTALL)
+    assert capsys.readouterr().out == "before it is shown\n"
 
 
 def test_without_a_terminal_there_is_no_bar(monkeypatch):

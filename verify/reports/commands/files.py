@@ -12,6 +12,7 @@ from verify.reports.commands.frame import (
     INPUT_ERROR,
     INTERRUPTED,
     AsJson,
+    bar_shown,
     fail,
     print_json,
     say,
@@ -28,20 +29,23 @@ def recheck_certificates(
     from verify.rechecker import Rejected, Unreadable
 
     rows, code = [], 0
-    for file in files:
-        row: dict[str, Any] = {"file": str(file), "accepted": False}
-        try:
-            found = verbs.recheck(file)
-        except Rejected as error:
-            row["reason"], code = str(error), max(code, 1)
-        except (Unreadable, OSError) as error:
-            row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-            code = INPUT_ERROR
-        else:
-            row |= {"accepted": True, **found.to_json()}
-        rows.append(row)
-        if not as_json:
-            (say if row["accepted"] else warn)(_recheck_line(row))
+    with bar_shown("certificates") as tell:
+        for file in files:
+            row: dict[str, Any] = {"file": str(file), "accepted": False}
+            try:
+                found = verbs.recheck(file)
+            except Rejected as error:
+                row["reason"], code = str(error), max(code, 1)
+            except (Unreadable, OSError) as error:
+                row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+                code = INPUT_ERROR
+            else:
+                row |= {"accepted": True, **found.to_json()}
+            rows.append(row)
+            if not as_json:
+                (say if row["accepted"] else warn)(_recheck_line(row))
+            if tell:
+                tell(len(rows), len(files))
     if as_json:
         print_json({"certificates": rows})
     raise typer.Exit(code)
@@ -73,11 +77,12 @@ def pin_package(
         raise InputError("seconds", seconds, "must be a number > 0")
     found, code = [], 0
     try:
-        for one in verbs.pin(package, seconds=seconds):
-            found.append(one)
-            code = INCONCLUSIVE if one.failed else code
-            if not as_json:
-                (warn if one.failed else say)(one.text())
+        with bar_shown("certificates and maps") as tell:
+            for one in verbs.pin(package, seconds=seconds, tell=tell):
+                found.append(one)
+                code = INCONCLUSIVE if one.failed else code
+                if not as_json:
+                    (warn if one.failed else say)(one.text())
     except KeyboardInterrupt:
         code = fail("interrupted; what was written is kept", INTERRUPTED)
     if as_json:

@@ -6,9 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 INPUT_ERROR = 2
 INCONCLUSIVE = 3
@@ -37,6 +40,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 _OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
 """Standard output as it was when a verb began."""
+_BAR: ContextVar["Progress | None"] = ContextVar("bar", default=None)
+"""The progress bar that is shown."""
 
 
 def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -66,12 +71,28 @@ def assigned(words: list[str] | None) -> dict[str, str]:
 
 def say(text: str) -> None:
     """Print to standard output."""
-    typer.echo(text, file=_OUTPUT.get())
+    with _bar_aside():
+        typer.echo(text, file=_OUTPUT.get())
 
 
 def warn(text: str) -> None:
     """Print to standard error."""
-    typer.echo(text, err=True)
+    with _bar_aside():
+        typer.echo(text, err=True)
+
+
+@contextmanager
+def _bar_aside() -> Iterator[None]:
+    """Take a progress bar away while a line is printed in its place."""
+    bar = _BAR.get()
+    shown = bar is not None and bar.live.is_started
+    if bar is not None:
+        bar.stop()
+    try:
+        yield
+    finally:
+        if bar is not None and shown:
+            bar.start()
 
 
 def print_json(body: dict[str, Any]) -> None:
@@ -124,7 +145,7 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
     started = time.monotonic()
     columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task(name, total=None)
+    task, before = progress.add_task(name, total=None), _BAR.set(progress)
     try:
 
         def show(done: int, total: int) -> None:
@@ -134,4 +155,5 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
 
         yield show
     finally:
+        _BAR.reset(before)
         progress.stop()

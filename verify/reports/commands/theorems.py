@@ -12,6 +12,7 @@ from verify.reports.commands.frame import (
     Assignments,
     TheoremArgument,
     assigned,
+    bar_shown,
     print_json,
     progress_shown,
     say,
@@ -25,9 +26,12 @@ def list_theorems(
     as_json: AsJson = False,
 ) -> None:
     """List the theorems, with what carries each for all parameters and the evidence at its example."""
+    from verify import remembered
     from verify.reports.listing import rows_text
 
-    rows = verbs.list_theorems(paper)
+    remembered.make_folder()
+    with bar_shown("theorems") as tell:
+        rows = verbs.list_theorems(paper, tell=tell, keep=True)
     if as_json:
         print_json({"theorems": rows})
     else:
@@ -122,11 +126,12 @@ def derive_theorem(
     loaded = load_theorem(theorem)
     if loaded.derivation is None:
         raise InputError("theorem", theorem, "has no derivation")
-    if as_json:
-        print_json(derivation_json(loaded, form))
-        return
-    for line in derivation_lines(loaded, form):
-        say(line)
+    with bar_shown(loaded.id) as tell:
+        if as_json:
+            print_json(derivation_json(loaded, form, tell))
+            return
+        for line in derivation_lines(loaded, form, tell):
+            say(line)
 
 
 @verb("explore")

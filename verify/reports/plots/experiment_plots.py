@@ -50,8 +50,11 @@ def panels(result: ExperimentResult) -> dict[Axis, tuple[dict[str, Curve], dict[
     return groups
 
 
-def draw(result: ExperimentResult) -> "Figure":
-    """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps."""
+def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
+    """Return the figure of an experiment: means with 95 % confidence bands, theory in black, and heat maps.
+
+    It is a new one, or the one given.
+    """
     # It loads SymPy, which a simulation does without.
     from verify.reports.text import assignments_text
 
@@ -61,7 +64,7 @@ def draw(result: ExperimentResult) -> "Figure":
     rows = math.ceil(count / columns)
     settings = f"{assignments_text(result.settings)} seed={result.seed}"
     heading = [_title(result), *textwrap.wrap(settings, _LETTERS * columns)]
-    figure = empty_figure(_WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2)
+    figure = sized(figure, _WIDTH * columns, _HEIGHT * rows + 0.2 * len(heading) + 0.2)
     for place, ((over, quantity), (curves, theory)) in enumerate(groups.items(), start=1):
         label = textwrap.fill(quantity, _LETTERS_OF_AXIS) if "\n" not in quantity else quantity
         _lines(figure.add_subplot(rows, columns, place, xlabel=over, ylabel=label), curves, theory)
@@ -134,8 +137,11 @@ def plotted(result: ExperimentResult) -> bytes:
     return png(draw(result))
 
 
-def empty_figure(width: float, height: float) -> "Figure":
-    """Return a figure of a size in inches."""
+def sized(figure: "Figure | None", width: float, height: float) -> "Figure":
+    """Return a figure with a size in inches, a new one where none is given."""
+    if figure is not None:
+        figure.set_size_inches(width, height)
+        return figure
     # Matplotlib is heavy: it is loaded where something is drawn.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

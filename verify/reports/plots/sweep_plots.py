@@ -10,7 +10,7 @@ import numpy as np
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
 from verify.language.expressions import enclosed_applications
-from verify.reports.plots.experiment_plots import THEORY_LINES, empty_figure, png
+from verify.reports.plots.experiment_plots import THEORY_LINES, png, sized
 from verify.reports.text import assignments_text
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.sweep import SweepResult
@@ -52,13 +52,13 @@ def why_no_plot(result: SweepResult) -> str:
     return ""
 
 
-def draw(result: SweepResult) -> "Figure":
-    """Return the figure of a sweep over one or two parameters.
+def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
+    """Return the figure of a sweep over one or two parameters: a new one, or the one given.
 
     The claim's outcome at each instance, in scope (filled) or not (open); dashed, where a hypothesis begins to fail;
     solid, what theory says beyond them.
     """
-    figure = empty_figure(7.2, 5.2)
+    figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)
     figure.suptitle(f"{result.theorem.id}  {given}".rstrip(), fontsize="small")
     (_phases if len(result.grid.axes) == 2 else _margins)(result, figure)

@@ -14,14 +14,15 @@ from verify.language.parameters import Value, parse_instance
 from verify.language.recursion import Dynamics
 from verify.outcomes import json_numbers, number_text
 from verify.runs.sweeps.grids import grid
+from verify.shown import Plotted, Shown
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
     from verify.language.statement import Statement
 
 
-@dataclass(frozen=True, kw_only=True)
-class Observation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Observation(Plotted, Shown):
     """The observable of a theorem's recursion after some steps at some instances.
 
     `values` is a float64 array of shape (instances, steps): infinite or NaN where a run diverges.

@@ -25,6 +25,7 @@ from verify.runs.sweeps.grids import Grid, grid
 from verify.runs.sweeps.kept_rows import differences, fits
 from verify.runs.sweeps.rows import NO_INSTANCE, Effort, Point, Row, key_of
 from verify.runs.sweeps.workers import Chunks, Computed, Failure, Task, code_of, in_other_processes, in_this_process
+from verify.shown import Plotted, Result, Tabled
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -52,8 +53,8 @@ class Rechecked:
     differences: tuple[dict[str, object], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SweepResult(Result, Tabled, Plotted):
     """A sweep: what was asked for, where its rows are, and how many of each kind there are.
 
     `replaced` counts the rows of the store that were none of this sweep's, and were computed anew.

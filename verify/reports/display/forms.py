@@ -1,0 +1,126 @@
+"""The forms that something is shown in: what `verify.shown` asks for, by name."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import InputError
+from verify.reports.display.short import LINES, fitted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ADVICE = {
+    "CheckResult": "compare result.outcome, as in result.outcome is verify.Outcome.VERIFIED",
+    "ConditionsResult": "compare result.in_scope with True, False or None",
+    "ProveResult": "compare result.for_all.standing, such as result.for_all.standing is verify.ForAll.PROVED",
+    "ExploreResult": "ask whether result.counterexample is None",
+    "NecessityResult": "look at the status of each of result.hypotheses",
+    "SweepResult": "look at result.counts, the number of instances of each outcome",
+}
+_TEXTS = {
+    "CheckResult": "check_text",
+    "ConditionsResult": "conditions_text",
+    "ProveResult": "prove_text",
+    "ExploreResult": "explore_text",
+    "NecessityResult": "necessity_text",
+    "SweepResult": "sweep_text",
+    "ExperimentResult": "experiment_text",
+}
+"""The functions of `reports.text` that print what the command line does."""
+
+
+def of_kind(table: Mapping[str, Any], value: object) -> Any:
+    """Return what a table has for the class of a value, or for the nearest one above it; None where it has nothing."""
+    return next((table[kind.__name__] for kind in type(value).__mro__ if kind.__name__ in table), None)
+
+
+def short(value: object) -> str:
+    """Return a value's `repr`, in angle brackets: a line, or two."""
+    return fitted(f"<{type(value).__name__} ", of_kind(LINES, value)(value))
+
+
+def text(value: object) -> str:
+    """Return a value as the command line prints it; what it does not print as its page."""
+    if (name := of_kind(_TEXTS, value)) is not None:
+        from verify.reports import text as texts
+
+        return getattr(texts, name)(value)
+    if of_kind({"Derivation": True}, value):
+        return _derivation(value)
+    if callable(said := getattr(value, "text", None)):
+        return str(said())
+    return _rendered("plain", value)
+
+
+def _derivation(derivation: Any) -> str:
+    from verify.reports.text import notation_lines
+
+    steps, failed = derivation.holding_steps
+    lines = [*notation_lines(derivation), *(step.text() for step in steps)]
+    return "\n".join([*lines, *([f"does not hold: {failed}"] if failed else [])])
+
+
+def html(value: object) -> str:
+    """Return a value as HTML of its own styles, all that is not markup escaped."""
+    return _rendered("html", value)
+
+
+def markdown(value: object) -> str:
+    """Return a value as Markdown, all that is not markup escaped."""
+    return _rendered("markdown", value)
+
+
+def latex(value: object) -> str:
+    """Return a value as displayed formulas, as a notebook reads them."""
+    return _rendered("latex", value)
+
+
+def _rendered(form: str, value: object) -> str:
+    # It loads SymPy's printers.
+    from verify.reports.display import rendering
+    from verify.reports.display.pages import page_of
+
+    write: Callable[..., str] = getattr(rendering, form)
+    return write(page_of(value))
+
+
+def advice(value: object) -> str:
+    """Return what to write in place of the truth value of a result."""
+    return f"a {type(value).__name__} is neither true nor false: {of_kind(_ADVICE, value)}"
+
+
+def frame(value: object) -> Any:
+    """Return the rows of a result as a data frame of pandas or of Polars, or a list of dicts where neither is there."""
+    from verify.reports.display.frames import framed, rows_of
+
+    return framed(rows_of(value))
+
+
+def axes(value: Any) -> "tuple[Axes, ...]":
+    """Draw a figure by pyplot, and return the axes of its panels, one but for an experiment."""
+    from matplotlib import pyplot
+
+    module, why = _drawn_by(value)
+    if why:
+        raise InputError("plot", type(value).__name__, f"cannot be drawn: {why}")
+    figure = pyplot.figure(layout="constrained")
+    module.draw(value, figure)
+    return tuple(axes for axes in figure.axes if axes.get_label() != "<colorbar>")
+
+
+def _drawn_by(value: Any) -> tuple[Any, str]:
+    """Return the module that draws a value, and why it cannot be drawn, nothing where it can."""
+    kinds = {"SweepResult": "sweep", "ExperimentResult": "experiment", "Observation": "observation"}
+    match of_kind(kinds, value):
+        case "sweep":
+            from verify.reports.plots import sweep_plots
+
+            return sweep_plots, sweep_plots.why_no_plot(value).removeprefix("no plot is drawn: ")
+        case "experiment":
+            from verify.reports.plots import experiment_plots
+
+            return experiment_plots, "" if value.curves or value.heat_maps else "it has no curves and no heat maps"
+        case _:
+            from verify.reports.plots import observation_plots
+
+            return observation_plots, ""

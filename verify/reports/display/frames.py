@@ -1,0 +1,67 @@
+"""Results as rows: a data frame of pandas or of Polars, where one is installed."""
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from verify.outcomes import as_float
+
+Row = dict[str, Any]
+
+
+def rows_of(value: Any) -> list[Row]:
+    """Return the rows of a check (a clause each), a sweep (an instance each) or of necessities (a hypothesis each)."""
+    kind = next(kind.__name__ for kind in type(value).__mro__ if kind.__name__ in _ROWS)
+    return list(_ROWS[kind](value))
+
+
+def framed(rows: list[Row]) -> Any:
+    """Return rows, of the same columns, as a DataFrame of pandas, else of Polars, else as they are."""
+    if find_spec("pandas") is not None:
+        return import_module("pandas").DataFrame(rows)
+    if find_spec("polars") is not None:
+        return import_module("polars").DataFrame(rows, infer_schema_length=None)
+    return rows
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else as_float(value)
+
+
+def _check(result: Any) -> Iterator[Row]:
+    for clause in result.clauses:
+        known = result.carried.get(clause.label)
+        yield {
+            "label": clause.label,
+            "role": clause.role,
+            "claim": clause.claim,
+            "outcome": str(clause.outcome),
+            "holds": clause.holds,
+            "evidence": None if clause.evidence is None else str(clause.evidence),
+            "rechecked": clause.rechecked,
+            "for_all_parameters": None if known is None else str(known.standing),
+            "margin": _number(clause.margin),
+            "error": _number(clause.error),
+            "detail": clause.detail,
+        }
+
+
+def _necessity(result: Any) -> Iterator[Row]:
+    for need in result.hypotheses:
+        plain = ("label", "kind", "statement", "status", "why", "varied", "clause")
+        witness = None if need.witness is None else " ".join(f"{name}={value}" for name, value in need.witness.items())
+        yield {**{name: getattr(need, name) for name in plain}, "slack": _number(need.slack), "witness": witness}
+
+
+def _sweep(result: Any) -> Iterator[Row]:
+    from verify.reports.sweep_files import table
+
+    yield from table(result)
+
+
+_ROWS: Mapping[str, Callable[[Any], Iterator[Row]]] = {
+    "CheckResult": _check,
+    "NecessityResult": _necessity,
+    "SweepResult": _sweep,
+}

@@ -1,0 +1,276 @@
+"""What is shown of each kind of result, whatever the form: a heading, lines, and tables of text and formulas."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from verify.reports.display.short import LINES, instance, number
+
+
+class Written(NamedTuple):
+    """A formula: as text and in LaTeX."""
+
+    text: str
+    latex: str
+
+
+Cell = str | Written
+_NAME = re.compile(r"\w+|[+-]")
+"""A name that the printer writes as it is, or by a Greek letter or an index, and nothing else; or a limit's side."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its heading, the names of its columns, and its rows, a cell for each column."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A heading, lines of text, the tables that have rows, and a last line, the headline."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    headline: str = ""
+
+
+def page_of(value: Any) -> Page:
+    """Return what is shown of a value."""
+    kind = next((kind.__name__ for kind in type(value).__mro__ if kind.__name__ in _PAGES), "")
+    if kind:
+        return _PAGES[kind](value)
+    # What is a row elsewhere is a line by itself.
+    name = next(kind.__name__ for kind in type(value).__mro__ if kind.__name__ in LINES)
+    return Page(LINES[name](value))
+
+
+def _page(title: str, lines: Iterable[str], tables: Iterable[Table], headline: str = "") -> Page:
+    kept = tuple(table for table in tables if table.rows)
+    return Page(title, tuple(line for line in lines if line), kept, headline)
+
+
+def _table(heading: str, columns: str, rows: Iterable[Sequence[Cell]]) -> Table:
+    return Table(heading, tuple(columns.split(", ")), tuple(map(tuple, rows)))
+
+
+def formula(*sides: Any, text: str = "") -> Cell:
+    """Return an expression, or two that are equal, as a formula; `text` where it is printed in another way.
+
+    Where a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
+    """
+    read = [sp.sympify(side) for side in sides]
+    said = text or " = ".join(map(sp.sstr, read))
+    if not all(_NAME.fullmatch(name) for side in read for name in _names(side)):
+        return said
+    return Written(said, " = ".join(map(sp.latex, read)))
+
+
+def _names(expression: Any) -> Iterator[str]:
+    """Yield the names of the symbols and functions of an expression."""
+    for part in sp.preorder_traversal(expression):
+        if isinstance(part, sp.Symbol | sp.MatrixSymbol | sp.core.function.AppliedUndef | sp.Function):
+            yield getattr(part, "name", None) or type(part).__name__
+
+
+def _clause(clause: Any) -> Cell:
+    """Return a clause: a relation or an identity as a formula, any other in words."""
+    if clause.relation is not None:
+        return formula(clause.relation, text=clause.text)
+    if hasattr(clause, "left") and not clause.uses_matrices:
+        return formula(clause.left, clause.right, text=clause.text)
+    return clause.text
+
+
+def _tables(statement: Any) -> list[Table]:
+    definitions = ((formula(name), formula(value)) for name, value in statement.definitions.items())
+    said = ((h, h.statement) for h in statement.hypotheses)
+    hypotheses = ((h.label, text if h.relation is None else formula(h.relation, text=text)) for h, text in said)
+    claims, steps = (
+        [(clause.label, _clause(clause)) for clause in part] for part in (statement.claims, statement.steps)
+    )
+    parameters = ((p.name, p.requirement.removeprefix("must be "), p.meaning) for p in statement.parameters)
+    return [
+        _table("parameters", "name, value, meaning", parameters),
+        _table("domain", "relation", ((formula(relation),) for relation in statement.domain)),
+        _table("definitions", "name, definition", definitions),
+        _table("hypotheses", "label, hypothesis", hypotheses),
+        _table("claims", "label, claim", claims),
+        _table("steps", "label, step", steps),
+    ]
+
+
+def _statement(statement: Any) -> Page:
+    return _page("statement", (), _tables(statement))
+
+
+def _theorem(theorem: Any) -> Page:
+    argument = _argument(theorem.argument)
+    uses = f"its proof uses {', '.join(theorem.proof_uses)}" if theorem.proof_uses else ""
+    lines = (theorem.title, str(theorem.source), uses)
+    return _page(theorem.id, lines, [*_tables(theorem.statement), argument])
+
+
+def _argument(inferences: Iterable[Any]) -> Table:
+    rows = (
+        (str(i), inference.label, inference.says, ", ".join(inference.uses), inference.named_rule.name)
+        for i, inference in enumerate(inferences, 1)
+    )
+    return _table("argument", "no., label, inference, from, rule", rows)
+
+
+def _derivation(derivation: Any) -> Page:
+    notation = _table("notation", "name, stands for", ((formula(n), formula(v)) for n, v in derivation.notation()))
+    # A step is shown after its check alone.
+    checked, failed = derivation.holding_steps
+    steps = _table("steps", "no., why, step", ((str(step.number), step.why, _equation(step)) for step in checked))
+    return _page("derivation", (), [notation, steps], failed and f"does not hold: {failed}")
+
+
+def _equation(step: Any) -> Cell:
+    return formula(step.left, step.right)
+
+
+def _step(step: Any) -> Page:
+    return _page(f"step {step.number}", (), [_table("", "why, step", [(step.why, _equation(step))])])
+
+
+def _hypotheses(hypotheses: Iterable[Any]) -> Table:
+    rows = (
+        (h.status, h.label, h.statement, "" if h.slack is None else number(h.slack), ", ".join(h.needs) or h.detail)
+        for h in hypotheses
+    )
+    return _table("hypotheses", "status, label, hypothesis, slack, needs", rows)
+
+
+def _check(result: Any) -> Page:
+    clauses = (
+        (
+            *(c.role, str(c.outcome).replace("_", " "), str(c.evidence or ""), c.label, c.claim),
+            "" if c.margin is None else number(c.margin),
+            result.carried[c.label].text() if c.label in result.carried else "",
+            c.detail,
+        )
+        for c in result.clauses
+    )
+    values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
+    tables = (
+        _hypotheses(result.hypotheses),
+        _table("clauses", "role, outcome, evidence, label, clause, margin, for all parameters, detail", clauses),
+        _table("values", "name, value", values),
+    )
+    return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, _headline(result))
+
+
+def _headline(result: Any) -> str:
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
+    found = f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
+    return f"{found}; for all parameters: {result.for_all.text()}"
+
+
+def _conditions(result: Any) -> Page:
+    scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
+    ranges = _table("admissible", "parameter, range", result.ranges.items())
+    return _page(f"{result.theorem} {instance(result.given)}", (), (_hypotheses(result.hypotheses), ranges), scope)
+
+
+def _prove(result: Any) -> Page:
+    clauses = (
+        (c.role, result.carried[c.label].text(), result.how(c), c.label, c.claim, result.detail(c))
+        for c in result.clauses
+    )
+    table = _table("clauses", "role, for all parameters, by, label, clause, detail", clauses)
+    at = "" if result.counterexample is None else f"refuted at {instance(result.counterexample)}"
+    return _page(result.theorem, (), (table, _argument(result.argument)), at or result.for_all.text())
+
+
+def _explore(result: Any) -> Page:
+    dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
+    effort = f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}"
+    sharpness = (
+        (b.clause, instance(b.instance), *(number(x) for x in (b.reached, b.claimed, b.ratio)))
+        for b in result.sharpness
+    )
+    table = _table("sharpness", "clause, at, found, claimed, ratio", sharpness)
+    if result.counterexample is not None and result.clause is not None:
+        c = result.clause
+        row = (instance(result.counterexample), c.label, c.claim, str(c.evidence or ""), c.detail)
+        found = _table("counterexample", "at, label, clause, evidence, detail", [row])
+        return _page(f"{result.theorem}{dropped}", (effort,), (found, table), "counterexample found")
+    least = "" if result.smallest_margin is None else f"smallest margin {result.smallest_margin:.3g}"
+    near = f"{least} at {instance(result.nearest)}" if least and result.nearest else least
+    return _page(f"{result.theorem}{dropped}", (near, effort), (table,), "no counterexample found")
+
+
+def _necessity(result: Any) -> Page:
+    rows = (
+        (n.status, n.label, n.statement, n.why, "" if n.witness is None else instance(n.witness))
+        for n in result.hypotheses
+    )
+    table = _table("hypotheses", "status, label, hypothesis, what is known, violated at", rows)
+    return _page(result.theorem, (f"{result.seconds:.1f} s, seed {result.seed}",), (table,))
+
+
+def _sweep(result: Any) -> Page:
+    axes = ((a.name, number(a.values), str(len(a.values)), a.spacing) for a in result.grid.axes)
+    scopes = {True: "in scope", False: "out of scope", None: "neither"}
+    counts = ((outcome.replace("_", " "), scopes[scope], str(n)) for (scope, outcome), n in result.claims.items())
+    evidence = ((str(name), str(count)) for name, count in result.evidence.items())
+    tables = (
+        _table("over", "parameter, values, number, spacing", axes),
+        _table("claims", "outcome, scope, instances", counts),
+        _table("evidence", "evidence, instances", evidence),
+    )
+    done = f"{result.done} of {len(result.grid)} instances"
+    return _page(f"{result.theorem.id} {instance(result.given)}".rstrip(), (), tables, done)
+
+
+def _experiment(result: Any) -> Page:
+    means = (
+        (name, f"{m.value:.6g}", "none" if m.standard_error is None else f"{m.standard_error:.2g}", str(m.samples))
+        for name, m in result.measurements.items()
+    )
+    curves = ((name, curve.over, str(len(curve.points))) for name, curve in result.curves.items())
+    tables = (
+        _table("measurements", "name, value, standard error, samples", means),
+        _table("curves", "name, over, points", curves),
+    )
+    effort = f"{result.device}, {result.seconds:.2f} s, seed {result.seed}"
+    return _page(f"{result.experiment} {instance(result.settings)}", (), tables, effort)
+
+
+_ROWS = 20
+"""Instances of an observation that are shown."""
+
+
+def _observation(result: Any) -> Page:
+    columns = ("at", *(f"after {step}" for step in result.steps))
+    numbers = zip(result.instances[:_ROWS], result.values[:_ROWS].tolist(), strict=True)
+    rows = tuple((instance(at), *(f"{x:.6g}" for x in row)) for at, row in numbers)
+    left = len(result.instances) - len(rows)
+    lines = (f"{result.clause}: {result.observable}, in float64, not proved",)
+    table = Table("values", columns, rows)
+    return _page(result.theorem, lines, (table,), f"and {left} more instances" if left else "")
+
+
+_PAGES: Mapping[str, Callable[[Any], Page]] = {
+    "Theorem": _theorem,
+    "Statement": _statement,
+    "Derivation": _derivation,
+    "CheckedStep": _step,
+    "CheckResult": _check,
+    "ConditionsResult": _conditions,
+    "ProveResult": _prove,
+    "ExploreResult": _explore,
+    "NecessityResult": _necessity,
+    "SweepResult": _sweep,
+    "ExperimentResult": _experiment,
+    "Observation": _observation,
+}

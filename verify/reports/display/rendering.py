@@ -1,0 +1,94 @@
+"""A page as plain text, HTML, Markdown or LaTeX: whatever it says is escaped, and only its formulas are typeset."""
+
+import re
+from html import escape
+
+from verify.reports.display.pages import Cell, Page, Table, Written
+
+# A notebook typesets what is between dollar signs, unless the classes say that it is none of its business.
+_TEXT, _FORMULA = "tex2jax_ignore mathjax_ignore", "tex2jax_process mathjax_process"
+_MARKDOWN = re.compile(r"[\\`*_\[\]#|~$]")
+_LIST = re.compile(r"^(\d*)([-+.)])")
+_LATEX = {character: f"\\{character}" for character in "{}$&#_%"}
+_LATEX |= {"\\": r"$\backslash$", "^": r"$\hat{}$", "~": r"$\sim$", "<": "$<$", ">": "$>$"}
+
+
+def plain(page: Page) -> str:
+    """Return a page as text: a line a row."""
+    lines = [page.title, *page.lines]
+    for table in page.tables:
+        lines += [table.heading] if table.heading else []
+        wide = [max(len(_text(row[i])) for row in table.rows) for i in range(len(table.columns) - 1)]
+        for row in table.rows:
+            # The last column is as long as it is.
+            cells = [*(_text(cell).ljust(width) for cell, width in zip(row[:-1], wide, strict=True)), _text(row[-1])]
+            lines.append(f"  {'  '.join(cells)}".rstrip())
+    return "\n".join([*lines, *([page.headline] if page.headline else [])])
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Written) else cell
+
+
+def html(page: Page) -> str:
+    """Return a page as HTML: an element that holds headings, paragraphs and tables."""
+    parts = [f"<strong>{escape(page.title)}</strong>", *(f"<p>{escape(line)}</p>" for line in page.lines)]
+    parts += map(_html_table, page.tables)
+    parts += [f"<p><strong>{escape(page.headline)}</strong></p>"] if page.headline else []
+    return f'<div class="{_TEXT}">{"".join(parts)}</div>'
+
+
+def _html_table(table: Table) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{_html_cell(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    caption = f"<caption>{escape(table.heading)}</caption>" if table.heading else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _html_cell(cell: Cell) -> str:
+    if isinstance(cell, Written):
+        return f'<span class="{_FORMULA}" title="{escape(cell.text)}">${escape(cell.latex)}$</span>'
+    return escape(cell)
+
+
+def markdown(page: Page) -> str:
+    """Return a page as Markdown."""
+    parts = [f"**{_marked(page.title)}**", *map(_marked, page.lines)]
+    for table in page.tables:
+        head = f"| {' | '.join(map(_marked, table.columns))} |\n|{'---|' * len(table.columns)}"
+        rows = (f"| {' | '.join(map(_marked_cell, row))} |" for row in table.rows)
+        parts += [*([f"*{_marked(table.heading)}*"] if table.heading else []), "\n".join([head, *rows])]
+    parts += [f"**{_marked(page.headline)}**"] if page.headline else []
+    return "\n\n".join(parts)
+
+
+def _marked(text: str) -> str:
+    """Return text without line breaks that Markdown shows as it is, also where it begins like an entry of a list."""
+    marked = _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+    return escape(_LIST.sub(r"\1\\\2", marked), quote=False)
+
+
+def _marked_cell(cell: Cell) -> str:
+    if not isinstance(cell, Written):
+        return _marked(cell)
+    # A bar ends the cell, within a formula too.
+    return "$" + cell.latex.replace("|", r"\vert ") + "$"
+
+
+def latex(page: Page) -> str:
+    """Return a page's tables as displayed formulas, its text in them as text."""
+    parts = []
+    for table in page.tables:
+        rows = " \\\\\n".join(" & ".join(map(_latex_cell, row)) for row in table.rows)
+        heading = f"\\textbf{{{_escaped(table.heading)}}} \\\\\n" if table.heading else ""
+        parts.append(f"$$\\begin{{array}}{{{'l' * len(table.columns)}}}\n{heading}{rows}\n\\end{{array}}$$")
+    return "\n\n".join(parts)
+
+
+def _latex_cell(cell: Cell) -> str:
+    return f"\\displaystyle {cell.latex}" if isinstance(cell, Written) else f"\\text{{{_escaped(cell)}}}"
+
+
+def _escaped(text: str) -> str:
+    """Return text as it is written inside of a formula's text."""
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))

@@ -1,0 +1,185 @@
+"""One line about each kind of result: what it is of, and what was found."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from verify.outcomes import Enclosure, as_float, number_text
+
+LONGEST = 300
+"""Characters of a `repr`."""
+_NUMBER = 20
+"""Characters of a number that is written exactly."""
+_FEW = 6
+"""Entries of a list, or labels, that are written."""
+
+
+def number(value: Any) -> str:
+    """Return a number, or a list of them, in few digits: exact where that is short, else ≈ and six digits."""
+    if isinstance(value, list | tuple):
+        more = ", …" if len(value) > _FEW else ""
+        return ", ".join(map(number, value[:_FEW])) + more
+    if isinstance(value, Enclosure):
+        ends = (("-∞", value.lower), ("∞", value.upper))
+        low, high = (open_ if end is None else number(end) for open_, end in ends)
+        return low if low == high else f"{low} to {high}"
+    if not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return _clipped(number_text(value), 2 * _NUMBER)
+    # Of a number with very many digits none is written out.
+    exact = Fraction(value)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4 * _NUMBER:
+        written = str(value)
+        if len(written) <= _NUMBER:
+            return written
+    close = as_float(value)
+    if close is None or (not close and value):
+        return f"≈{number_text(Enclosure(value, value), _FEW)}"
+    return f"≈{close:.6g}"
+
+
+def instance(values: Mapping[str, Any]) -> str:
+    """Return names and values as they are typed, in few digits."""
+    return " ".join(f"{name}={number(value)}" for name, value in values.items())
+
+
+def fitted(start: str, line: str) -> str:
+    """Return a `repr` in angle brackets, without line breaks, cut where it is too long."""
+    return start + _clipped(" ".join(line.split()), LONGEST - len(start) - 1) + ">"
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _labels(labels: Iterable[str]) -> str:
+    labels = list(labels)
+    return ", ".join(labels[:_FEW]) + (", …" if len(labels) > _FEW else "")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _found(result: Any) -> str:
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    return f"{result.outcome.value.replace('_', ' ')}{evidence}"
+
+
+def _parts(statement: Any) -> str:
+    parts = ("parameter", statement.parameters), ("hypothesis", statement.hypotheses)
+    parts = *parts, ("claim", statement.claims), ("step", statement.steps)
+    counts = ", ".join(_count(len(part), noun) for noun, part in parts if part)
+    return counts.replace("hypothesiss", "hypotheses")
+
+
+def _theorem(theorem: Any) -> str:
+    # The title may be long: what is beside it is not lost.
+    return f"{theorem.id}: {_clipped(theorem.title, 180)}; {_parts(theorem.statement)}"
+
+
+def _statement(statement: Any) -> str:
+    names = _labels(parameter.name for parameter in statement.parameters)
+    return f"of {names or 'no parameters'}: {_parts(statement)}; claims {_labels(c.label for c in statement.claims)}"
+
+
+def _derivation(derivation: Any) -> str:
+    given = _count(len(derivation.definitions), "definition")
+    return f"of {_count(len(derivation.steps), 'step')}, {given}, {_count(len(derivation.shorthands), 'shorthand')}"
+
+
+def _step(step: Any) -> str:
+    return f"{step.number}. {step.why}"
+
+
+def _hypothesis(result: Any) -> str:
+    slack = "" if result.slack is None else f"; slack {number(result.slack)}"
+    needs = f" {', '.join(result.needs)}" if result.needs else ""
+    return f"{result.label} {result.status}{needs}: {_clipped(result.statement, 120)}{slack}"
+
+
+def _clause(result: Any) -> str:
+    margin = "" if result.margin is None else f"; margin {number(result.margin)}"
+    return f"{result.label} {_found(result)}: {_clipped(result.claim, 120)}{margin}"
+
+
+def _check(result: Any) -> str:
+    return f"{result.theorem} at {instance(result.instance)}: {_found(result)}; for all: {result.for_all.text()}"
+
+
+def _conditions(result: Any) -> str:
+    scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
+    held = Counter(hypothesis.status for hypothesis in result.hypotheses)
+    counts = ", ".join(f"{status} {held[status]}" for status in ("holds", "fails", "needs", "assumed") if held[status])
+    return f"{result.theorem} {instance(result.given)}: {scope}; {counts}"
+
+
+def _prove(result: Any) -> str:
+    if result.counterexample is not None:
+        return f"{result.theorem}: refuted at {instance(result.counterexample)}"
+    stands = Counter(str(carried.standing) for carried in result.carried.values())
+    counts = ", ".join(f"{stands[each]} {each}" for each in ("formal", "proved", "argued", "open") if stands[each])
+    return f"{result.theorem}: {result.for_all.text()}; clauses: {counts}"
+
+
+def _explore(result: Any) -> str:
+    dropped = f" without {_labels(result.dropped)}" if result.dropped else ""
+    effort = f"{_count(result.examples, 'instance')}, seed {result.seed}"
+    if result.counterexample is not None and result.clause is not None:
+        sure = "certified" if result.certified else "not certified"
+        found = f"counterexample {instance(result.counterexample)} to {result.clause.label}, {sure}"
+        return f"{result.theorem}{dropped}: {found}; {effort}"
+    least = "" if result.smallest_margin is None else f"; smallest margin {result.smallest_margin:.3g}"
+    return f"{result.theorem}{dropped}: no counterexample{least}; {effort}"
+
+
+def _need(need: Any) -> str:
+    at = "" if need.witness is None else f"; {need.clause} refuted at {instance(need.witness)}"
+    return f"{need.label} {need.status}: {_clipped(need.why, 120)}{at}"
+
+
+def _necessity(result: Any) -> str:
+    labels = {
+        each: [need.label for need in result.hypotheses if need.status == each] for each in ("needed", "redundant")
+    }
+    parts = [f"{len(found)} {status} ({_labels(found)})" for status, found in labels.items() if found]
+    left = len(result.hypotheses) - sum(map(len, labels.values()))
+    return f"{result.theorem}: {', '.join([*parts, *([f'{left} undecided'] if left else [])]) or 'no hypotheses'}"
+
+
+def _sweep(result: Any) -> str:
+    axes = ", ".join(f"{axis.name} ({len(axis.values)})" for axis in result.grid.axes)
+    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in result.counts.items() if count)
+    done = f"{result.done} of {len(result.grid)} instances"
+    return f"{result.theorem.id} {instance(result.given)} over {axes}: {counts or 'nothing'}; {done}"
+
+
+def _experiment(result: Any) -> str:
+    measured = ", ".join(f"{name} = {mean.value:.4g}" for name, mean in list(result.measurements.items())[:_FEW])
+    return f"{result.experiment} {instance(result.settings)} seed={result.seed}, {result.device}: {measured}"
+
+
+def _observation(result: Any) -> str:
+    after = f"after {number(result.steps)} steps"
+    return f"{result.theorem}: {result.clause}: {_count(len(result.instances), 'instance')} {after}"
+
+
+LINES: Mapping[str, Callable[[Any], str]] = {
+    "Enclosure": number,
+    "Theorem": _theorem,
+    "Statement": _statement,
+    "Derivation": _derivation,
+    "CheckedStep": _step,
+    "HypothesisResult": _hypothesis,
+    "ClauseResult": _clause,
+    "CheckResult": _check,
+    "ConditionsResult": _conditions,
+    "ProveResult": _prove,
+    "ExploreResult": _explore,
+    "Need": _need,
+    "NecessityResult": _necessity,
+    "SweepResult": _sweep,
+    "ExperimentResult": _experiment,
+    "Observation": _observation,
+}
+"""By the name of a class, what its `repr` says."""

@@ -1,0 +1,41 @@
+"""The plot of an observation: the observable of a recursion over the number of steps, a line an instance."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.reports.text import assignments_text
+from verify.runs.sweeps.observation import Observation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMED = 12
+"""Lines that the legend can name."""
+_LETTERS = 40
+"""Of the label of the vertical axis: a longer expression is not read there."""
+_ROOM = 30.0
+"""Ratio of the largest to the smallest number beyond which an axis is logarithmic."""
+
+
+def draw(result: Observation, figure: "Figure") -> "Figure":
+    """Draw an observation into a figure, without what is infinite or NaN where a run diverges, and return it."""
+    label = result.observable if len(result.observable) <= _LETTERS else "observable"
+    axes = figure.add_subplot(xlabel="steps", ylabel=label)
+    same = set.intersection(*({*at.items()} for at in result.instances))
+    named = 1 < len(result.instances) <= _NAMED
+    for at, values in zip(result.instances, result.values, strict=True):
+        own = assignments_text({name: value for name, value in at.items() if (name, value) not in same})
+        axes.plot(result.steps, np.where(np.isfinite(values), values, np.nan), marker=".", label=own if named else None)
+    finite = result.values[np.isfinite(result.values)]
+    if finite.size and finite.min() > 0 and finite.max() > _ROOM * finite.min():
+        axes.set_yscale("log")
+    if min(result.steps) > 0 and max(result.steps) > _ROOM * min(result.steps):
+        axes.set_xscale("log")
+    fixed = {name: value for name, value in result.instances[0].items() if (name, value) in same}
+    title = f"{result.theorem}: {result.clause}  {assignments_text(fixed)}"
+    figure.suptitle(title.rstrip(), fontsize="small")
+    axes.grid(visible=True, alpha=0.3)
+    if named:
+        figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")
+    return figure

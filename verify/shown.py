@@ -1,0 +1,109 @@
+"""Results that show themselves: short at the prompt, as on the command line in print, as tables in a notebook.
+
+How each is shown is written in one place, `verify.reports.display`, and loaded when something is shown. The root looks
+up to it by its name, as the public page does, and nothing else may: `tests/house.py` has the exception.
+"""
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def _display(form: str, value: Any) -> Any:
+    return getattr(import_module("verify.reports.display.forms"), form)(value)
+
+
+class Shown:
+    """What has a short `repr`, a text as on the command line, and a table for notebooks, all of it escaped there.
+
+    A dataclass of this kind is declared with `repr=False`.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return _display("short", self)
+
+    def __str__(self) -> str:
+        return _display("text", self)
+
+    def _repr_html_(self) -> str:
+        return _display("html", self)
+
+    def _repr_markdown_(self) -> str:
+        return _display("markdown", self)
+
+
+class Formula(Shown):
+    """What is shown as a formula, too."""
+
+    __slots__ = ()
+
+    def _repr_latex_(self) -> str:
+        return _display("latex", self)
+
+
+class Result(Shown):
+    """What a verb found: it has more than two outcomes, and so no truth value."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        """Raise TypeError: that a claim is inconclusive, or an instance out of scope, is neither true nor false."""
+        raise TypeError(_display("advice", self))
+
+
+class Tabled:
+    """What has rows."""
+
+    __slots__ = ()
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas DataFrame, where pandas is installed, else a Polars one, else a list of dicts.
+
+        Numbers are the nearest floats, None where one is not known: exact ones are in `to_json()`.
+        """
+        return _display("frame", self)
+
+
+class Plotted:
+    """What is drawn on one pair of axes."""
+
+    __slots__ = ()
+
+    def plot(self) -> "Axes":
+        """Draw a figure with Matplotlib's pyplot, and return its axes. Raises InputError for what cannot be drawn."""
+        (axes,) = _display("axes", self)
+        return axes
+
+
+class Panelled:
+    """What is drawn in one or more panels."""
+
+    __slots__ = ()
+
+    def plot(self) -> "tuple[Axes, ...]":
+        """Draw a figure with pyplot, and return the axes of each panel. Raises InputError for what cannot be drawn."""
+        return _display("axes", self)
+
+
+class Witness(dict[str, Any]):
+    """What shows a refutation: the values of the parameters, and beside these what was found there, such as a step.
+
+    Given to a verb as an instance it is the values of the parameters alone.
+    """
+
+    def __init__(
+        self, shown: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), parameters: frozenset[str] = frozenset()
+    ) -> None:
+        """Take a copy; `parameters` are the names of those that are values of parameters."""
+        super().__init__(shown)
+        self.parameters = parameters
+
+    @property
+    def instance(self) -> dict[str, Any]:
+        """The values of the parameters."""
+        return {name: value for name, value in self.items() if name in self.parameters}
