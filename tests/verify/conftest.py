@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.verify.examples import example_of
 from verify import Parameter, Source, Statement, Theorem
 from verify.language.expressions import PRIMITIVES
 from verify.reports.command_line import run
@@ -40,7 +41,7 @@ def make_theorem():
             "a title",
             Source("Lemma 7", "derived here"),
             Statement(tuple(parameters), clauses, **statement),
-            {},
+            example_of(parameters),
             values or {},
             derivation,
             proofs or {},

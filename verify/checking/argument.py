@@ -8,7 +8,8 @@ inference that concludes a claim has the claim's label.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from verify.errors import TheoremError
+from verify.errors import TheoremError, meant
+from verify.language.labels import refuse_bad_label
 from verify.language.statement import Statement
 
 
@@ -168,8 +169,11 @@ class Inference:
         for part, name in ((self.label, "label"), (self.says, "sentence")):
             if not part.strip():
                 raise TheoremError(f"inference {self.label or self.says}: has no {name}")
+        refuse_bad_label("inference", self.label)
         if isinstance(self.rule, str) and self.rule not in RULES:
-            raise TheoremError(f"inference {self.label}: {self.rule!r} is no rule known here: {', '.join(RULES)}")
+            raise TheoremError(
+                f"inference {self.label}: {self.rule!r} is no rule known here; {meant(self.rule, RULES)}"
+            )
         if len(set(self.uses)) != len(self.uses):
             raise TheoremError(f"inference {self.label}: uses the same twice")
 
@@ -203,7 +207,8 @@ def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, p
             if name is not None and name not in proof_uses:
                 raise TheoremError(f"{where}: uses {used}, and proof_uses does not have {name}")
             if name is None and used not in known | before:
-                raise TheoremError(f"{where}: uses {used}, which is no step, hypothesis, claim or earlier inference")
+                why = "which is no step, hypothesis, claim or earlier inference"
+                raise TheoremError(f"{where}: uses {used}, {why}; {meant(used, sorted(known | before))}")
             if used in concluded - before:
                 raise TheoremError(f"{where}: uses the claim {used} before it is concluded")
         before.add(inference.label)

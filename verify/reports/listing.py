@@ -8,7 +8,7 @@ from verify.checking.loading import load_theorem
 from verify.checking.registry import theorem_ids
 from verify.checking.standing import standing
 from verify.checking.theorem import Theorem
-from verify.errors import InputError
+from verify.errors import InputError, meant
 from verify.outcomes import ForAll
 
 
@@ -19,7 +19,7 @@ def list_rows(paper: str | None = None) -> list[dict[str, Any]]:
         known = sorted({name.split(".")[0] for name in ids})
         ids = [name for name in ids if name.split(".")[0] == paper]
         if not ids:
-            raise InputError("--paper", paper, f"has no theorems here; known are {', '.join(known)}")
+            raise InputError("--paper", paper, f"has no theorems here; {meant(paper, known)}")
     return [theorem_row(load_theorem(name)) for name in ids]
 
 

@@ -166,7 +166,9 @@ def explore_text(result: "ExploreResult") -> str:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
-    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+    beside = f" and {result.polished} instances beside what came nearest" if result.polished else ""
+    effort = f"{result.examples} instances{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
+    return "\n".join([*lines, effort])
 
 
 def sweep_text(result: "SweepResult") -> str:

@@ -115,7 +115,7 @@ def _write_sweep(result: Any, folder: Path) -> list[str]:
 
 @verb("simulate")
 def simulate_experiment(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id, or file.py:name", show_default=False)],
     given: Assignments = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
     seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,
