@@ -30,6 +30,8 @@ DIGITS = 17
 """Significant digits of enclosures in JSON and text, unless the user asks for others."""
 _LONG_BITS = 8192
 """Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
+_LONG_TEXT = 20
+"""Characters beyond which an exact number is shortened in text."""
 
 
 class Outcome(StrEnum):
@@ -404,6 +406,14 @@ def as_float(value: Quantity) -> float | None:
         return None if exact is None else float(exact)
     except OverflowError:
         return None
+
+
+def short_text(value: Any, digits: int = 10) -> str:
+    """Return a number for people, shortened: a fraction of more than 20 characters to some digits, after `about`."""
+    exact = number_text(value, digits)
+    if len(exact) <= _LONG_TEXT or not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return exact
+    return f"about {decimal_text(Fraction(value), digits, up=False)}"
 
 
 def number_text(value: Any, digits: int = DIGITS) -> str:

@@ -189,6 +189,23 @@ def theorem_of(used: str) -> str | None:
     return name if "." in name else None
 
 
+def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
+    """Raise TheoremError for an inference beyond a theorem's hypotheses that uses its own clauses, or no other theorem.
+
+    A clause of its own may rest on the hypotheses that the inference does without.
+    """
+    where = f"beyond {extension.label}"
+    claims = [claim.label for claim in statement.claims]
+    if extension.label not in claims:
+        raise TheoremError(f"{where}: concludes no claim; {meant(extension.label, claims)}")
+    hypotheses = [hypothesis.label for hypothesis in statement.hypotheses]
+    for used in extension.uses:
+        if theorem_of(used) is None and used not in hypotheses:
+            raise TheoremError(f"{where}: uses {used}, which is no hypothesis; {meant(used, hypotheses)}")
+    if not any(map(theorem_of, extension.uses)):
+        raise TheoremError(f"{where}: uses no other theorem, which is to show it")
+
+
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
     """Raise TheoremError for an argument that uses what is not there, or leaves a step or a claim's inference unused.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from verify.checking.argument import Inference, refuse_bad_argument
+from verify.checking.argument import Inference, refuse_bad_argument, refuse_bad_extension
 from verify.checking.derivation import Derivation
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
@@ -71,6 +71,10 @@ class Theorem:
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
+    beyond
+        Inferences that conclude claims from other theorems' claims and from those hypotheses that they name, and from
+        no others: where these hold, and the other theorems' hypotheses do, the claim does, in scope here or not.
+        Parameters of the same name mean the same.
     is_variant
         Whether the statement is another than the one that the rest was written for, as in a search: labels may be left
         over then. `variant` sets it.
@@ -93,11 +97,13 @@ class Theorem:
     proof_uses: tuple[str, ...] = ()
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
     argument: tuple[Inference, ...] = ()
+    beyond: tuple[Inference, ...] = ()
     is_variant: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         self._refuse_ill_typed()
         object.__setattr__(self, "argument", tuple(self.argument))
+        object.__setattr__(self, "beyond", tuple(self.beyond))
         for value in self.values.values():
             for expression in expressions_of(value):
                 self.statement.refuse_bound(expression)
@@ -105,6 +111,8 @@ class Theorem:
         # A variant has lost parts that its argument would use: see `variant`.
         if self.argument:
             refuse_bad_argument(self.argument, self.statement, self.proof_uses)
+        for extension in self.beyond:
+            refuse_bad_extension(extension, self.statement)
         if not self.is_variant:
             self._refuse_incomplete_example()
             self._refuse_unused()
@@ -199,4 +207,4 @@ class Theorem:
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
-        return replace(self, statement=statement, bounds={}, argument=(), is_variant=True)
+        return replace(self, statement=statement, bounds={}, argument=(), beyond=(), is_variant=True)

@@ -17,14 +17,30 @@ from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
 
 
+class Line(Protocol):
+    """What is said in one line beside the conditions."""
+
+    def text(self) -> str:
+        """Return the line."""
+        ...
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as an object."""
+        ...
+
+
 @dataclass(frozen=True)
 class ConditionsResult:
-    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
+
+    `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`).
+    """
 
     theorem: str
     given: Instance
     hypotheses: tuple[HypothesisResult, ...]
     ranges: Mapping[str, str]
+    reaches: tuple[Line, ...] = ()
 
     @property
     def in_scope(self) -> bool | None:
@@ -48,6 +64,7 @@ class ConditionsResult:
                 for h in self.hypotheses
             ],
             "ranges": dict(self.ranges),
+            "reaches": [line.to_json() for line in self.reaches],
             "in_scope": self.in_scope,
         }
 

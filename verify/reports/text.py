@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
+    from verify.search.reach import ReachResult
     from verify.search.results import ExploreResult
     from verify.search.sharpness import Sharpness
 
@@ -46,6 +47,8 @@ def conditions_text(result: ConditionsResult) -> str:
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
     if result.ranges:
         lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
+    if result.reaches:
+        lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
     return "\n".join([*lines, scope])
 
 
@@ -234,6 +237,14 @@ def necessity_text(result: "NecessityResult") -> str:
             lines += [f"             {line}" for line in threshold_lines(need.to_json())]
     interrupted = ", interrupted" if result.interrupted else ""
     return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
+
+
+def reach_text(result: "ReachResult") -> str:
+    """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
+    lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
+    lines += [f"  {reach.text()}" for reach in result.reaches] or ["  no hypothesis is a relation"]
+    interrupted = ", interrupted" if result.interrupted else ""
+    return "\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"])
 
 
 def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:

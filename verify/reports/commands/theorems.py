@@ -158,17 +158,23 @@ def explore_theorem(
 @verb("necessity")
 def map_necessity(
     theorem: TheoremArgument,
+    given: Assignments = None,
     seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
     seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided."""
-    from verify.reports.text import necessity_text
+    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided.
 
+    At values: for each relation its bound there, how far the claims are shown beyond it and by what, and the nearest
+    certified violation, in one line.
+    """
+    from verify.reports.text import necessity_text, reach_text
+
+    assignments = assigned(given)
     with progress_shown("instance") as progress:
-        result = verbs.necessity(theorem, seconds=seconds, seed=seed, progress=progress)
+        result = verbs.necessity(theorem, assignments, seconds=seconds, seed=seed, progress=progress)
     if as_json:
         print_json(result.to_json())
     else:
-        say(necessity_text(result))
+        say(reach_text(result) if assignments else necessity_text(result))
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)
