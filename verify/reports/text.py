@@ -247,26 +247,15 @@ def reach_text(result: "ReachResult") -> str:
     return "\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"])
 
 
-def derivation_lines(theorem: Theorem, form: str) -> Iterator[str]:
+def derivation_lines(theorem: Theorem) -> Iterator[str]:
     """Yield the derivation line by line, each step after its check."""
     derivation = theorem.made_derivation()
-    notation = derivation.notation()
-    if form == "text":
-        yield f"{theorem.id}: {theorem.title}"
-        yield f"{theorem.source}"
-        for name, value in notation:
-            yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
-        for step in derivation.checked_steps():
-            yield step.text()
-        return
-    yield f"% {theorem.id}: {theorem.title}"
-    yield "\\begin{align*}"
-    yield " \\\\\n".join(f"  {sp.latex(name)} &= {sp.latex(value)}" for name, value in notation)
-    yield "\\end{align*}"
-    yield "\\begin{enumerate}"
+    yield f"{theorem.id}: {theorem.title}"
+    yield f"{theorem.source}"
+    for name, value in derivation.notation():
+        yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
     for step in derivation.checked_steps():
-        yield step.latex()
-    yield "\\end{enumerate}"
+        yield step.text()
 
 
 def derivation_json(theorem: Theorem, form: str) -> dict[str, Any]:

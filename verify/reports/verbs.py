@@ -262,3 +262,27 @@ def recheck(path: Path | str) -> "Accepted":
     from verify.rechecker import recheck_file
 
     return recheck_file(path, pins())
+
+
+def new(path: Path | str, kind: str = "inequality") -> Path:
+    """Write a commented theorem file of a kind, inequality, identity, recursion or argument, and return its path.
+
+    The theorem in it has the file's name. Raises InputError for a kind that is not known, a name that Python could not
+    import, a file that is there, and where it cannot be written.
+    """
+    from verify.errors import meant
+    from verify.reports.formats.templates import KINDS, template
+
+    target = Path(path)
+    if kind not in KINDS:
+        raise InputError("--kind", kind, f"is no kind of file; {meant(kind, KINDS)}")
+    if target.suffix != ".py" or not target.stem.isidentifier():
+        raise InputError("file", path, "must be NAME.py, NAME of letters, digits and _, and no digit first")
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(template(kind, target.name, target.stem))
+    except FileExistsError:
+        raise InputError("file", path, "is there already, and is left as it is") from None
+    except OSError as error:
+        raise InputError("file", path, f"cannot be written: {error.strerror}") from error
+    return target

@@ -10,6 +10,8 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from verify.errors import InputError
+
 INPUT_ERROR = 2
 INCONCLUSIVE = 3
 INTERNAL_ERROR = 70
@@ -32,6 +34,9 @@ OverGrids = Annotated[
         metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
     ),
 ]
+Format = Annotated[
+    str, typer.Option("--format", metavar="text|json|markdown|latex", help="how it is written; latex is a document")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -39,8 +44,28 @@ _OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
 """Standard output as it was when a verb began."""
 
 
-def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command. What a theorem's code prints while it runs goes to standard error; ours alone to output."""
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from verify.version import version
+
+        typer.echo(f"lemmascope {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version and exit")
+    ] = False,
+) -> None:
+    """Take the options that come before a verb; the help of the whole is that of `app`."""
+
+
+def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command, with an example of it for its help.
+
+    What a theorem's code prints while it runs goes to standard error; ours alone to output.
+    """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -52,9 +77,19 @@ def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             finally:
                 _OUTPUT.reset(before)
 
-        return app.command(name)(run_verb)
+        return app.command(name, epilog=f"Example: verify {name} {example}".rstrip())(run_verb)
 
     return register
+
+
+def form_of(form: str, *, as_json: bool) -> str:
+    """Return the form that is asked for, of which `--json` is another name for one. Raises InputError."""
+    known = ("text", "json", "markdown", "latex")
+    if form not in known:
+        raise InputError("--format", form, f"must be one of {', '.join(known)}")
+    if as_json and form not in ("text", "json"):
+        raise InputError("--format", form, "does not go with --json, which is --format json")
+    return "json" if as_json else form
 
 
 def assigned(words: list[str] | None) -> dict[str, str]:

@@ -10,8 +10,10 @@ from verify.reports.commands.frame import (
     INTERRUPTED,
     AsJson,
     Assignments,
+    Format,
     TheoremArgument,
     assigned,
+    form_of,
     print_json,
     progress_shown,
     say,
@@ -19,7 +21,7 @@ from verify.reports.commands.frame import (
 )
 
 
-@verb("list")
+@verb("list", "--paper wang2024")
 def list_theorems(
     paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
     as_json: AsJson = False,
@@ -34,20 +36,37 @@ def list_theorems(
         say(rows_text(rows))
 
 
-@verb("conditions")
-def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
-    """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
-    from verify.reports.text import conditions_text
+@verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1")
+def show_conditions(
+    theorem: TheoremArgument, given: Assignments = None, form: Format = "text", as_json: AsJson = False
+) -> None:
+    """Say which hypotheses hold, fail or need a parameter; a partial instance will do.
 
-    result = verbs.conditions(theorem, assigned(given))
-    if as_json:
+    And beyond which of them the claims are known to hold all the same. --json is --format json.
+    """
+    from verify.checking.loading import load_theorem
+
+    form = form_of(form, as_json=as_json)
+    loaded = load_theorem(theorem)
+    result = verbs.conditions(loaded, assigned(given))
+    if form == "json":
         print_json(result.to_json())
+    elif form == "latex":
+        from verify.reports.formats.latex import conditions_latex
+
+        say(conditions_latex(loaded, result))
+    elif form == "markdown":
+        from verify.reports.formats.markdown import conditions_markdown
+
+        say(conditions_markdown(result))
     else:
+        from verify.reports.text import conditions_text
+
         say(conditions_text(result))
     raise typer.Exit(result.exit_code)
 
 
-@verb("check")
+@verb("check", "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200")
 def check_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -57,27 +76,38 @@ def check_theorem(
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
+    form: Format = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Check the hypotheses and the claim at an instance."""
+    """Check the hypotheses and the claim at an instance. --json is --format json."""
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
-    from verify.reports.text import check_text
 
+    form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded, assignments = load_theorem(theorem), assigned(given)
     with progress_shown() as progress:
         result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
-    if as_json:
+    if form == "json":
         print_json(result.to_json())
+    elif form == "latex":
+        from verify.reports.formats.latex import check_latex
+
+        say(check_latex(loaded, result))
+    elif form == "markdown":
+        from verify.reports.formats.markdown import check_markdown
+
+        say(check_markdown(result))
     else:
+        from verify.reports.text import check_text
+
         say(check_text(result))
     if file is not None:
         write_certificate(loaded, result, file)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
 
 
-@verb("prove")
+@verb("prove", "wang2024.one_hot_descent")
 def prove_theorem(
     theorem: TheoremArgument,
     seconds: Annotated[float, typer.Option(help="time budget")] = 60,
@@ -107,14 +137,15 @@ def prove_theorem(
     raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
 
 
-@verb("derive")
+@verb("derive", "wang2024.lemma1 --format latex")
 def derive_theorem(
     theorem: TheoremArgument,
     form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Print the derivation's steps; each is checked by SymPy when it is printed."""
+    """Print the derivation's steps; each is checked by SymPy when it is printed. LaTeX is a whole document."""
     from verify.checking.loading import load_theorem
+    from verify.reports.formats.latex import derivation_latex
     from verify.reports.text import derivation_json, derivation_lines
 
     if form not in ("text", "latex"):
@@ -125,11 +156,11 @@ def derive_theorem(
     if as_json:
         print_json(derivation_json(loaded, form))
         return
-    for line in derivation_lines(loaded, form):
+    for line in derivation_latex(loaded) if form == "latex" else derivation_lines(loaded):
         say(line)
 
 
-@verb("explore")
+@verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
 def explore_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -155,7 +186,7 @@ def explore_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
-@verb("necessity")
+@verb("necessity", "wang2024.theorem1 T=9 q=2 d=1 eta=1 eps=1/200")
 def map_necessity(
     theorem: TheoremArgument,
     given: Assignments = None,
