@@ -7,7 +7,16 @@ import sympy as sp
 
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
-from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, number_text
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Enclosure,
+    Evidence,
+    HypothesisResult,
+    Quantity,
+    number_text,
+    short_text,
+)
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
@@ -30,7 +39,8 @@ _ONE = "the one instance of a statement without parameters"
 
 
 def _hypothesis(result: HypothesisResult) -> str:
-    slack = "" if result.slack is None else f"   slack {number_text(result.slack, _SHORT)}"
+    slack = "" if result.slack is None else f"   slack {short_text(result.slack, _SHORT)}"
+    slack += f"   {result.past}" if result.past else ""
     needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
     detail = f"   {result.detail}" if result.detail else ""
     return f"  {result.status:7}  {result.label}: {result.statement}{slack}{needs}{detail}"
@@ -107,7 +117,7 @@ def check_text(result: CheckResult) -> str:
 
 def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     evidence = f" ({clause.evidence})" if clause.evidence else ""
-    margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
+    margin = "" if clause.margin is None else f"   margin {_margin(clause.margin)}"
     yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
@@ -115,6 +125,12 @@ def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
+
+
+def _margin(margin: Quantity) -> str:
+    """Return a margin, and what it means that an end of it is infinite."""
+    unknown = isinstance(margin, Enclosure) and None in (margin.lower, margin.upper)
+    return short_text(margin, _SHORT) + (" (∞: not bounded on that side)" if unknown else "")
 
 
 def prove_text(result: "ProveResult") -> str:
@@ -145,7 +161,7 @@ def prove_text(result: "ProveResult") -> str:
 
 def _value(result: CheckResult, name: str) -> str:
     why = f": {result.without[name]}" if name in result.without else ""
-    return f"{number_text(result.values[name], result.digits)}{why}"
+    return f"{short_text(result.values[name], result.digits)}{why}"
 
 
 def explore_text(result: "ExploreResult") -> str:

@@ -24,7 +24,7 @@ from verify.evaluation.instances import check_domain, completed, evaluate_hypoth
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Instance, Parameter, Value, parse_instance, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Carried, Evidence, ForAll, Outcome, json_numbers, short_text
+from verify.outcomes import Carried, Evidence, ForAll, Outcome, json_numbers, short_text, times_text
 from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
@@ -155,13 +155,6 @@ class Reach:
             return ""
         ratio = Fraction(value) / self.end if upward else Fraction(self.end) / value
         return f"{times_text(ratio)} times" + ("" if upward else " below")
-
-
-def times_text(ratio: Fraction) -> str:
-    """Return a ratio to three significant digits, whole from 100 on, thousands apart."""
-    if ratio >= 100:
-        return f"{round(ratio):,}".replace(",", " ")
-    return f"{float(ratio):.3g}"
 
 
 @dataclass(frozen=True, kw_only=True)

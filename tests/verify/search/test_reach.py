@@ -13,7 +13,7 @@ from verify import Hypothesis, Inequality, Inference, InputError, Parameter, Sou
 from verify.outcomes import Carried, ForAll
 from verify.rechecker import recheck_text
 from verify.search import reach as module
-from verify.search.reach import Reach, reach, reaches, times_text
+from verify.search.reach import Reach, reach, reaches
 
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
@@ -169,13 +169,6 @@ def test_an_interrupt_keeps_what_was_found():
 
     found = reach(theorem(SMALL), {"y": 1}, progress=interrupt)
     assert found.interrupted and found.reaches[0].end == Fraction(1, 100)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "text"), [(Fraction(80, 3), "26.7"), (Fraction(24_000), "24 000"), (Fraction(21, 20), "1.05")]
-)
-def test_a_ratio_in_three_digits(ratio, text):
-    assert times_text(ratio) == text
 
 
 def test_a_line_without_a_ratio():

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from verify.errors import InputError
+from verify.reports.commands.terminal import for_stream
 
 INPUT_ERROR = 2
 INCONCLUSIVE = 3
@@ -100,7 +101,13 @@ def assigned(words: list[str] | None) -> dict[str, str]:
 
 
 def say(text: str) -> None:
-    """Print to standard output."""
+    """Print to standard output, wrapped and coloured where that is a terminal."""
+    stream = _OUTPUT.get()
+    typer.echo(for_stream(text, stream), file=stream)
+
+
+def say_whole(text: str) -> None:
+    """Print to standard output what is to be read by a program, or compiled: as it is, on a terminal too."""
     typer.echo(text, file=_OUTPUT.get())
 
 
@@ -114,7 +121,7 @@ def print_json(body: dict[str, Any]) -> None:
     from verify.outcomes import SCHEMA
     from verify.version import version
 
-    say(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
+    say_whole(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
 
 
 def fail(message: str, code: int) -> int:

@@ -17,6 +17,7 @@ from verify.reports.commands.frame import (
     print_json,
     progress_shown,
     say,
+    say_whole,
     verb,
 )
 
@@ -54,11 +55,11 @@ def show_conditions(
     elif form == "latex":
         from verify.reports.formats.latex import conditions_latex
 
-        say(conditions_latex(loaded, result))
+        say_whole(conditions_latex(loaded, result))
     elif form == "markdown":
         from verify.reports.formats.markdown import conditions_markdown
 
-        say(conditions_markdown(result))
+        say_whole(conditions_markdown(result))
     else:
         from verify.reports.text import conditions_text
 
@@ -93,11 +94,11 @@ def check_theorem(
     elif form == "latex":
         from verify.reports.formats.latex import check_latex
 
-        say(check_latex(loaded, result))
+        say_whole(check_latex(loaded, result))
     elif form == "markdown":
         from verify.reports.formats.markdown import check_markdown
 
-        say(check_markdown(result))
+        say_whole(check_markdown(result))
     else:
         from verify.reports.text import check_text
 
@@ -156,8 +157,9 @@ def derive_theorem(
     if as_json:
         print_json(derivation_json(loaded, form))
         return
-    for line in derivation_latex(loaded) if form == "latex" else derivation_lines(loaded):
-        say(line)
+    tell, lines = (say_whole, derivation_latex(loaded)) if form == "latex" else (say, derivation_lines(loaded))
+    for line in lines:
+        tell(line)
 
 
 @verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
