@@ -145,11 +145,12 @@ def prove_text(result: "ProveResult") -> str:
             lines.append(f"  {result.carried[clause.label].text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
-    lines += ["argument"] if result.argument else []
-    for number, inference in enumerate(result.argument, 1):
-        rule = inference.named_rule
-        lines.append(f"  {number}. {inference.label}: {inference.says}")
-        lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
+    for title, inferences in (("argument", result.argument), ("beyond the hypotheses", result.beyond)):
+        lines += [title] if inferences else []
+        for number, inference in enumerate(inferences, 1):
+            rule = inference.named_rule
+            lines.append(f"  {number}. {inference.label}: {inference.says}")
+            lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
     if result.counterexample is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         if result.refuted is not None:

@@ -35,8 +35,8 @@ class ProveResult:
         Each clause as it is at the theorem's example.
     carried, for_all
         What carries each clause, by label, and what the claims.
-    argument
-        The theorem's inferences.
+    argument, beyond
+        The theorem's inferences, and those by which claims hold without some of its hypotheses.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
     checked
@@ -51,6 +51,7 @@ class ProveResult:
     carried: Mapping[str, Carried]
     for_all: Carried
     argument: tuple[Inference, ...]
+    beyond: tuple[Inference, ...]
     counterexample: Instance | None
     refuted: ClauseResult | None
     checked: CheckResult
@@ -90,11 +91,8 @@ class ProveResult:
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
                 for clause in self.clauses
             ],
-            "argument": [
-                {"label": inference.label, "says": inference.says, "from": list(inference.uses)}
-                | {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
-                for inference in self.argument
-            ],
+            "argument": [_json(inference) for inference in self.argument],
+            "beyond": [_json(inference) for inference in self.beyond],
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
             "detail": self.for_all.why,
@@ -103,6 +101,11 @@ class ProveResult:
             "certified": self.refuted is not None and self.refuted.rechecked,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _json(inference: Inference) -> dict[str, Any]:
+    rule = {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
+    return {"label": inference.label, "says": inference.says, "from": list(inference.uses)} | rule
 
 
 def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
@@ -146,6 +149,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         carried=by_clause,
         for_all=for_all,
         argument=theorem.argument,
+        beyond=theorem.beyond,
         counterexample=counterexample,
         refuted=refuted if counterexample is not None else None,
         shipped=shipped_proofs(theorem),

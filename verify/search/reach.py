@@ -117,7 +117,7 @@ class Reach:
 
     def _parts(self) -> Iterator[str]:
         if self.carried is not None:
-            by = f" by {', '.join(self.by)}" if self.by else ""
+            by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
             how = f"{self.carried.standing}{by}{self.carried.text().removeprefix(self.carried.standing)}"
             how += (
                 f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
@@ -375,17 +375,19 @@ def _supposed(theorem: Theorem, extension: Inference, parameter: Parameter, othe
     """Return where all holds that an inference beyond a theorem's hypotheses supposes, and why it is nowhere."""
     own = {h.label: h for h in theorem.statement.hypotheses if h.label in extension.uses}
     supposed: list[tuple[Statement, Hypothesis]] = [(theorem.statement, h) for h in own.values()]
+    region: Ranges = (domain_of(parameter),)
     for name in dict.fromkeys(filter(None, map(theorem_of, extension.uses))):
         other = load_theorem(name).statement
-        if why := _does_not_fit(other, theorem.statement):
+        if why := _does_not_fit(other, theorem.statement, parameter, others):
             return (), f"{name}: {why}"
+        for each in other.parameters:
+            region = meet(region, (domain_of(each),)) if each.name == parameter.name else region
         for h in other.hypotheses:
             if h.relation is not None:
                 supposed.append((other, h))
             elif h.label not in own or own[h.label].to_data() != h.to_data():
                 return (), f"{name} supposes {h.label}, which is not supposed here"
         supposed += [(other, Hypothesis("domain", relation)) for relation in other.domain]
-    region: Ranges = (domain_of(parameter),)
     for statement, each in supposed:
         kept = statement.specialise(each, others) if each.relation is not None else each
         if kept.relation is None or parameter.name not in _names(kept.relation):
@@ -404,12 +406,19 @@ def _supposed(theorem: Theorem, extension: Inference, parameter: Parameter, othe
     return tuple(part.integers() for part in region) if parameter.kind == "integer" else region, ""
 
 
-def _does_not_fit(other: Statement, statement: Statement) -> str:
-    """Return why another statement's parameters are not those of a statement, nothing where they are."""
-    kinds = {parameter.name: parameter.kind for parameter in statement.parameters}
-    for parameter in other.parameters:
-        if kinds.get(parameter.name) != parameter.kind:
-            return f"its parameter {parameter.name} is none here"
+def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, others: Instance) -> str:
+    """Return why another statement is not about an instance, with the parameter whatever it is; nothing where it is."""
+    own = {each.name: each for each in statement.parameters}
+    for each in other.parameters:
+        same = own.get(each.name)
+        if same is None or (same.kind, same.words) != (each.kind, each.words):
+            return f"its parameter {each.name} is none here"
+        if each.name == parameter.name or (same.minimum, same.above) == (each.minimum, each.above):
+            continue
+        if each.name not in others:
+            return f"needs {each.name}"
+        if others[each.name] not in each:
+            return f"{each.name} is outside its domain"
     return ""
 
 

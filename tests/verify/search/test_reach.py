@@ -9,6 +9,7 @@ import sympy as sp
 
 import verify
 from tests.verify.command_line import assert_one_line, body_of
+from tests.verify.examples import example_of
 from verify import Hypothesis, Inequality, Inference, InputError, Parameter, Source, Statement, Theorem, TheoremError
 from verify.outcomes import Carried, ForAll
 from verify.rechecker import recheck_text
@@ -18,6 +19,7 @@ from verify.search.reach import Reach, reach, reaches
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
 X, Y = (Parameter(name, "rational", "a size", above=0) for name in "xy")
+TALL = Parameter("y", "rational", "a size", minimum=5)
 N = Parameter("n", "integer", "a number", minimum=1)
 SQUARE = Inequality("square", sp.Le(x**2, 9 * y, evaluate=False))
 TIDY = Hypothesis("tidy", text="all is tidy")
@@ -25,7 +27,7 @@ SOURCE = Source("1", "derived here")
 
 
 def theorem(*hypotheses, clause=SQUARE, parameters=(X, Y), id_="user.small", **more):
-    example = {p.name: 1 for p in parameters}
+    example = example_of(parameters)
     return Theorem(id_, "t", SOURCE, Statement(parameters, (clause,), hypotheses), example, **more)
 
 
@@ -83,6 +85,7 @@ def test_the_given_value_is_told_and_tried():
         ({"y": 1}, ("tidy", "small"), LARGE, ""),
         ({"y": 1}, ("tidy", "far"), LARGE, "far of what would show more does not hold here"),
         ({"y": 1}, ("tidy",), theorem(TIDY, parameters=(X, Y, N)), "user.large: its parameter n is none here"),
+        ({"y": 3}, ("tidy",), theorem(TIDY, parameters=(X, TALL)), "user.large: y is outside its domain"),
         ({"y": 1}, ("tidy",), theorem(replace(TIDY, text="other")), "user.large supposes tidy, which is not"),
     ],
 )
@@ -92,6 +95,17 @@ def test_what_the_other_supposes_has_to_hold(given, uses, other, why, monkeypatc
     made = theorem(SMALL, TIDY, far, beyond=(extension(*uses),))
     found = reaches(made, given)[0]
     assert (found.carried, found.shown_to) == (None, None) and why in found.why
+
+
+def test_the_others_domain_ends_it_too(monkeypatch):
+    large = Parameter("x", "rational", "a size", minimum=Fraction(1, 200))
+    monkeypatch.setattr(
+        module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("low", sp.Le(x, 2)), parameters=(large, Y))
+    )
+    made = theorem(Hypothesis("small", sp.Le(x, y / 100)), TIDY, beyond=(extension("tidy"),))
+    assert reaches(made, {"y": 1})[0].shown_to == 2
+    # From 1/200 on it says something, which is past 1/1000.
+    assert reaches(made, {"y": Fraction(1, 10)})[0].carried is None
 
 
 def test_an_open_one_shows_nothing(monkeypatch):
