@@ -92,7 +92,8 @@ PARAMETERS = (Parameter("x", "rational", "a number", above=0),)
 
 def theorem_of(*clauses, **more):
     source = Source("1", "derived here")
-    return Theorem("user.mine", "a title", source, Statement(PARAMETERS, clauses), {"x": 1}, **more)
+    example = dict.fromkeys((p.name for p in PARAMETERS), 1)
+    return Theorem("user.mine", "a title", source, Statement(PARAMETERS, clauses), example, **more)
 
 
 """

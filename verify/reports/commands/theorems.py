@@ -157,9 +157,12 @@ def derive_theorem(
     if as_json:
         print_json(derivation_json(loaded, form))
         return
-    tell, lines = (say_whole, derivation_latex(loaded)) if form == "latex" else (say, derivation_lines(loaded))
-    for line in lines:
-        tell(line)
+    if form == "latex":
+        # Half a document does not compile: none is printed where a step fails.
+        say_whole("\n".join(derivation_latex(loaded)))
+        return
+    for line in derivation_lines(loaded):
+        say(line)
 
 
 @verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
