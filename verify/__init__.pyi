@@ -7,6 +7,7 @@ from verify.reports.verbs import derive as derive
 from verify.reports.verbs import explore as explore
 from verify.reports.verbs import list_theorems as list_theorems
 from verify.reports.verbs import necessity as necessity
+from verify.reports.verbs import new as new
 from verify.reports.verbs import observe as observe
 from verify.reports.verbs import pin as pin
 from verify.reports.verbs import prove as prove

@@ -1,5 +1,28 @@
 """Errors: what a user did (InputError), what a theorem's author did (TheoremError), and what arithmetic cannot do."""
 
+from collections.abc import Iterable
+
+_MOST_NAMES = 8
+"""Names that a message lists; of more it shows the first, and how many there are."""
+
+
+def meant(name: str, known: Iterable[str], what: str = "known are") -> str:
+    """Return which of the known names one is near to, as a question, and what is known, where that is short.
+
+    `what` begins the list, as in `its parameters are`; of many names without a near one the first few are listed.
+    Upper and lower case are alike.
+    """
+    # It takes 10 ms to import, and is needed for an error alone.
+    from difflib import get_close_matches
+
+    names = list(known)
+    folded = {each.casefold(): each for each in reversed(names)}
+    near = [folded[each] for each in get_close_matches(name.casefold(), folded, n=2)]
+    question = f"did you mean {' or '.join(near)}?" if near else ""
+    if len(names) > _MOST_NAMES:
+        return question or f"{what} {', '.join(names[:_MOST_NAMES])}, … ({len(names)} in all)"
+    return f"{question} {what} {', '.join(names) or 'none'}".strip()
+
 
 class InputError(ValueError):
     """An input that was not understood: one line with the name, the value and the requirement."""

@@ -31,6 +31,10 @@ DIGITS = 17
 """Significant digits of enclosures in JSON and text, unless the user asks for others."""
 _LONG_BITS = 8192
 """Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
+_WHOLE_RATIO = 100
+"""Ratios from here on are shown whole."""
+_LONG_TEXT = 20
+"""Characters beyond which an exact number is shortened in text."""
 
 
 class Outcome(StrEnum):
@@ -137,6 +141,8 @@ Quantity = int | Fraction | Enclosure
 class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
+    `past` says of one that fails how far its parameter is past the limit, such as `20 times above the limit`.
+
     `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
     """
 
@@ -148,6 +154,7 @@ class HypothesisResult(Shown):
     needs: tuple[str, ...] = ()
     detail: str = ""
     assumed: bool = False
+    past: str = ""
 
     @property
     def status(self) -> str:
@@ -413,6 +420,19 @@ def as_float(value: Quantity) -> float | None:
         return None if exact is None else float(exact)
     except OverflowError:
         return None
+
+
+def short_text(value: Any, digits: int = 10) -> str:
+    """Return a number for people, shortened: a fraction of more than 20 characters to some digits, after `about`."""
+    exact = number_text(value, digits)
+    if len(exact) <= _LONG_TEXT or not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return exact
+    return f"about {decimal_text(Fraction(value), digits, up=False)}"
+
+
+def times_text(ratio: Fraction) -> str:
+    """Return a ratio to three significant digits, whole from 100 on, with a space between thousands."""
+    return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
 
 
 def number_text(value: Any, digits: int = DIGITS) -> str:

@@ -10,8 +10,11 @@ import theorems
 import verify
 from tests.theorems.evaluated import all_hold, evaluated
 from verify import Derivation, Evidence, Outcome, Step, TheoremError, load_theorem, theorem_ids
+from verify.checking.argument import theorem_of
 from verify.checking.check import check
+from verify.outcomes import ForAll
 from verify.reports.necessity_map import refusal, shipped
+from verify.search.reach import reaches
 
 PINNED = json.loads((Path(theorems.__file__).parent / "statement_digests.json").read_text())
 
@@ -134,3 +137,14 @@ def test_a_statement_without_one_hypothesis_has_another_digest():
         for left_out in statement.hypotheses
     }
     assert len(digests - {statement.digest}) == len(statement.hypotheses) > 3
+
+
+def test_what_is_known_beyond_hypotheses_applies():
+    known = [theorem for theorem in map(load_theorem, theorem_ids()) if theorem.beyond]
+    assert "wang2024.theorem1" in {theorem.id for theorem in known}
+    for theorem in known:
+        found = [line for line in reaches(theorem, theorem.example) if line.carried is not None]
+        # Each inference beyond them takes some hypothesis further, by the theorems that it uses.
+        used = {name for each in theorem.beyond for name in map(theorem_of, each.uses) if name is not None}
+        assert {name for line in found for name in line.by} == used, theorem.id
+        assert all(line.carried.standing is not ForAll.OPEN for line in found)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.verify.examples import example_of
 from verify import Parameter, Source, Statement, Theorem
 from verify.language.expressions import PRIMITIVES
 from verify.reports.command_line import run
@@ -48,7 +49,7 @@ def make_theorem():
             "a title",
             Source("Lemma 7", "derived here"),
             Statement(tuple(parameters), clauses, **statement),
-            {},
+            example_of(parameters),
             values or {},
             derivation,
             proofs or {},
@@ -99,7 +100,8 @@ PARAMETERS = (Parameter("x", "rational", "a number", above=0),)
 
 def theorem_of(*clauses, **more):
     source = Source("1", "derived here")
-    return Theorem("user.mine", "a title", source, Statement(PARAMETERS, clauses), {"x": 1}, **more)
+    example = dict.fromkeys((p.name for p in PARAMETERS), 1)
+    return Theorem("user.mine", "a title", source, Statement(PARAMETERS, clauses), example, **more)
 
 
 """

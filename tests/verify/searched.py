@@ -2,6 +2,7 @@
 
 import sympy as sp
 
+from tests.verify.examples import example_of
 from verify import Hypothesis, Inequality, Parameter, Source, Statement, Theorem
 
 n, m = sp.symbols("n m", integer=True, positive=True)
@@ -19,7 +20,7 @@ NOISE = Parameter("noise", "word", "the noise", words=("gaussian", "uniform"))
 def theorem(parameters, relation, *hypotheses, **more):
     clause = relation if not isinstance(relation, sp.core.relational.Relational) else Inequality("claim", relation)
     statement = Statement(parameters, (clause,), hypotheses, **more)
-    return Theorem("user.t", "t", Source("t", "derived here"), statement, example={})
+    return Theorem("user.t", "t", Source("t", "derived here"), statement, example=example_of(parameters))
 
 
 STRUCTURAL = Hypothesis("gaussian_noise", text="the noise is Gaussian", varies=NOISE)

@@ -2,7 +2,10 @@
 
 import pickle
 
+import pytest
+
 from verify import InputError
+from verify.errors import meant
 
 
 def test_an_input_error_survives_pickling():
@@ -10,3 +13,18 @@ def test_an_input_error_survives_pickling():
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is InputError and str(again) == str(error) == "eta = 3: must be an integer"
     assert (again.name, again.requirement) == ("eta", "must be an integer")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "said"),
+    [
+        ("Eta", ["T", "eta", "eps"], "did you mean eta? known are T, eta, eps"),
+        ("depth", ["T", "q"], "known are T, q"),
+        ("x", [], "known are none"),
+        ("theorem9", [f"theorem{i}" for i in range(9)], "did you mean theorem"),
+        ("x", [f"theorem{i}" for i in range(9)], "known are theorem0, "),
+    ],
+)
+def test_a_near_name_is_offered(name, known, said):
+    assert meant(name, known).startswith(said)
+    assert meant(name, known).endswith(", … (9 in all)") == (said == "known are theorem0, ")

@@ -23,6 +23,8 @@ from verify.outcomes import (
     json_number,
     json_numbers,
     number_text,
+    short_text,
+    times_text,
 )
 
 FRACTIONS = st.fractions() | st.builds(
@@ -297,3 +299,27 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     } <= set(clause)
     assert (body["outcome"], body["evidence"], body["bits"], body["seed"]) == ("verified", "certified", 128, 5)
     json.dumps(body, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(1, 3), "1/3"),
+        (Fraction(10**9 - 1, 10**9), "999999999/1000000000"),
+        (Fraction(10**12 - 1, 10**12), "about 9.999999999e-1"),
+        (-(10**30), "about -1e30"),
+        (Enclosure(0, None), "between 0 and ∞"),
+        (True, "True"),
+        (None, "none"),
+        ("word", "word"),
+    ],
+)
+def test_an_exact_number_is_short_in_text(value, text):
+    assert short_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(Fraction(80, 3), "26.7"), (Fraction(24_000), "24 000"), (Fraction(21, 20), "1.05")]
+)
+def test_a_ratio_in_three_digits(ratio, text):
+    assert times_text(ratio) == text

@@ -91,6 +91,8 @@ _SCOPE = (
     *("subset_of_two", "subset_below_quarter", "step_size", "gaussian_tokens", "one_hot", "zero_query"),
     *("zero_initialisation", "population_gradient"),
 )
+_NEEDLESS = ("subset_of_two", "subset_below_quarter", "step_size")
+"""What `one_hot_descent` supposes otherwise, or says by hypotheses of its own."""
 ARGUMENT = (
     Inference(
         "reached",
@@ -104,6 +106,19 @@ ARGUMENT = (
         ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", *_SCOPE),
         "substitution",
     ),
+)
+
+BEYOND = tuple(
+    Inference(
+        label,
+        says,
+        (f"wang2024.one_hot_descent:{label}", *(name for name in _SCOPE if name not in _NEEDLESS)),
+        "substitution",
+    )
+    for label, says in (
+        ("reached", "the run reaches ε within a number of steps, and so at some step"),
+        ("stays", "the claim there is the same"),
+    )
 )
 
 largest_alpha = sp.sqrt(T / q)
@@ -198,6 +213,7 @@ theorem1 = Theorem(
     statement_uses=("wang2024.lemma1",),
     proof_uses=("wang2024.one_hot_descent",),
     argument=ARGUMENT,
+    beyond=BEYOND,
     # Beyond it the end of the run, α = 1 as C → ∞, repels along α: the clause `lag` there.
     boundaries={"wang2024.inverse_loss_rate": LAG_ATTRACTS},
 )

@@ -8,7 +8,8 @@ inference that concludes a claim has the claim's label.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from verify.errors import TheoremError
+from verify.errors import TheoremError, meant
+from verify.language.labels import refuse_bad_label
 from verify.language.statement import Statement
 
 
@@ -239,8 +240,11 @@ class Inference:
         for part, name in ((self.label, "label"), (self.says, "sentence")):
             if not part.strip():
                 raise TheoremError(f"inference {self.label or self.says}: has no {name}")
+        refuse_bad_label("inference", self.label)
         if isinstance(self.rule, str) and self.rule not in RULES:
-            raise TheoremError(f"inference {self.label}: {self.rule!r} is no rule known here: {', '.join(RULES)}")
+            raise TheoremError(
+                f"inference {self.label}: {self.rule!r} is no rule known here; {meant(self.rule, RULES)}"
+            )
         if len(set(self.uses)) != len(self.uses):
             raise TheoremError(f"inference {self.label}: uses the same twice")
 
@@ -254,6 +258,23 @@ def theorem_of(used: str) -> str | None:
     """Return the id of the theorem that what is used belongs to, None for a label of the same theorem."""
     name = used.partition(":")[0]
     return name if "." in name else None
+
+
+def refuse_bad_extension(extension: Inference, statement: Statement) -> None:
+    """Raise TheoremError for an inference beyond a theorem's hypotheses that uses its own clauses, or no other theorem.
+
+    A clause of its own may rest on the hypotheses that the inference does without.
+    """
+    where = f"beyond {extension.label}"
+    claims = [claim.label for claim in statement.claims]
+    if extension.label not in claims:
+        raise TheoremError(f"{where}: concludes no claim; {meant(extension.label, claims)}")
+    hypotheses = [hypothesis.label for hypothesis in statement.hypotheses]
+    for used in extension.uses:
+        if theorem_of(used) is None and used not in hypotheses:
+            raise TheoremError(f"{where}: uses {used}, which is no hypothesis; {meant(used, hypotheses)}")
+    if not any(map(theorem_of, extension.uses)):
+        raise TheoremError(f"{where}: uses no other theorem, which is to show it")
 
 
 def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, proof_uses: Collection[str]) -> None:
@@ -274,7 +295,8 @@ def refuse_bad_argument(argument: tuple[Inference, ...], statement: Statement, p
             if name is not None and name not in proof_uses:
                 raise TheoremError(f"{where}: uses {used}, and proof_uses does not have {name}")
             if name is None and used not in known | before:
-                raise TheoremError(f"{where}: uses {used}, which is no step, hypothesis, claim or earlier inference")
+                why = "which is no step, hypothesis, claim or earlier inference"
+                raise TheoremError(f"{where}: uses {used}, {why}; {meant(used, sorted(known | before))}")
             if used in concluded - before:
                 raise TheoremError(f"{where}: uses the claim {used} before it is concluded")
         before.add(inference.label)

@@ -19,7 +19,7 @@ from verify.checking.theorem import Theorem
 from verify.claims.context import MOST_WORK, Context
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, OutOfTimeError, UndecidedError, UndefinedError
-from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse
+from verify.evaluation.instances import evaluate_hypothesis, hypothesis_result, parse, with_past
 from verify.evaluation.iteration import Progress
 from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
@@ -231,6 +231,7 @@ def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
 
 def _held(hypothesis: Hypothesis, instance: Mapping[str, Any], late: float) -> HypothesisResult:
     try:
-        return ended(late, evaluate_hypothesis, hypothesis, instance)
+        result = ended(late, evaluate_hypothesis, hypothesis, instance)
+        return ended(late, with_past, hypothesis, result, instance)
     except OutOfTimeError as error:
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")

@@ -41,10 +41,6 @@ class CheckedStep(Formula):
         """Return the step as text."""
         return f"{self.number}. {self.why}\n   {sp.sstr(self.left)}\n     = {sp.sstr(self.right)}"
 
-    def latex(self) -> str:
-        """Return the step as a LaTeX item."""
-        return f"\\item {self.why}\n  \\[ {sp.latex(self.left)} = {sp.latex(self.right)} \\]"
-
 
 @dataclass(frozen=True, repr=False)
 class Derivation(Formula):

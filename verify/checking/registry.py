@@ -1,18 +1,22 @@
-"""What is installed, by id.
+"""What is installed, by id, and what a file holds, as `file.py:name`.
 
 A package has an entry point in the group `lemmascope.catalogue`: a module in which THEOREMS, EXPERIMENTS, COMPARISONS,
 PREDICTIONS and FINDINGS map ids to `module:object`. An object is imported when it is asked for, by what loads its kind,
 from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read beside them.
 """
 
+import importlib.util
 import re
+import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
-from verify.errors import InputError
+from verify.errors import InputError, meant
 from verify.files import NAME
 
 Kind = TypeVar("Kind")
@@ -128,7 +132,7 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
     entries = {entry.value: entry for _, entry in _entries(kind) if entry.name == reference}
     if not entries:
         # Where a catalogue cannot be read, it may be there.
-        known = f"known are {', '.join(ids(kind))}{besides and ','}" if ids(kind) else "none is installed"
+        known = meant(reference, ids(kind)) if ids(kind) else "none is installed"
         raise InputError(kind, reference, f"unknown id; {known}{besides}")
     if len(entries) > 1:
         raise InputError(kind, reference, f"several packages have this id: {', '.join(sorted(entries))}")
@@ -142,3 +146,52 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
     if getattr(loaded, "id", reference) != reference:
         raise InputError(kind, reference, f"{value} has another id: {getattr(loaded, 'id', '')}")
     return loaded
+
+
+def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
+    """Return the object of an id, or of `file.py:name`, of a kind such as `theorem` and of a class.
+
+    Of a file that holds one of them alone the name may be left out. Raises InputError where there is none.
+    """
+    path, colon, name = reference.rpartition(":")
+    if reference.endswith(".py") or (colon and path.endswith(".py")):
+        found = (path, name) if path.endswith(".py") and colon else (reference, "")
+        return _from_file(kind, kind_class, *found)
+    return load(kind, kind_class, reference, "; or file.py:name")
+
+
+def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:
+    module = _import_file(kind, Path(path))
+    known = {key: value for key, value in vars(module).items() if isinstance(value, kind_class)}
+    if not known:
+        raise InputError(kind, path, f"the file holds no {kind}")
+    if not name and len(known) == 1:
+        return next(iter(known.values()))
+    if name not in known:
+        raise InputError(kind, f"{path}:{name}", meant(name, known, f"the file has the {kind}s"))
+    return known[name]
+
+
+def _import_file(kind: str, path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(kind, path, "no such file")
+    spec = importlib.util.spec_from_file_location(f"lemmascope_user_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise InputError(kind, path, f"{_line_of(error, path)}{type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.resolve().parent))
+    return module
+
+
+def _line_of(error: BaseException, path: Path) -> str:
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: " if error.lineno else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+    return f"line {lines[-1]}: " if lines else ""

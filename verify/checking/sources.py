@@ -1,7 +1,9 @@
 """Where statements come from: papers, and what of theirs is printed, recalled or derived here."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from verify.errors import TheoremError, meant
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,12 @@ class Source:
     provenance: Literal["printed", "recalled", "derived here"]
     paper: Paper | None = None
     note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.provenance not in (known := get_args(Source.__annotations__["provenance"])):
+            raise TheoremError(f"source: {self.provenance!r} is no provenance; {meant(str(self.provenance), known)}")
+        if self.paper is not None and not isinstance(self.paper, Paper):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TheoremError(f"source: paper is a {type(self.paper).__name__}, where a Paper is needed")
 
     def __str__(self) -> str:
         reference = f"{self.paper.citation}, arXiv {self.paper.arxiv}, " if self.paper else ""

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from verify.checking.argument import Inference, theorem_of
 from verify.checking.certificates import accepted_file
 from verify.checking.loading import load_theorem
 from verify.checking.registry import package_folder, package_of, packages
@@ -138,6 +139,15 @@ def carried(theorem: Theorem, proved: Collection[str]) -> tuple[Mapping[str, Car
     return standings.carried(theorem, proved)
 
 
+def carried_beyond(theorem: Theorem, extension: Inference) -> Carried:
+    """Return what carries what an inference of `Theorem.beyond` concludes, where all that it supposes holds."""
+    standings = _Standings(rechecked, load_theorem)
+    used = Carried.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
+    if used.standing is ForAll.OPEN:
+        return used
+    return Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:beyond:{extension.label}"})
+
+
 def argued_without(theorem: Theorem, label: str, proved: Collection[str]) -> Carried | None:
     """Return what carries every claim where one hypothesis is not used, and some clauses are proved without it.
 
@@ -205,7 +215,7 @@ class _Standings:
             open_ = Carried(ForAll.OPEN, why=f"{clause.label} is open")
             known[clause.label] = _PROVED if clause.label in proved else open_
         for inference in theorem.argument:
-            used = Carried.by_all(known.get(label) or self._elsewhere(label) for label in inference.uses)
+            used = Carried.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
             if used.standing is not ForAll.OPEN:
                 used = Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:{inference.label}"})
             # A claim that is proved by itself needs no argument.
@@ -215,7 +225,7 @@ class _Standings:
         below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
         return clauses, Carried.by_all([*(clauses[claim.label] for claim in theorem.statement.claims), *below])
 
-    def _elsewhere(self, used: str) -> Carried:
+    def elsewhere(self, used: str) -> Carried:
         """Return what carries another theorem's claims, or one of them."""
         name, _, label = used.partition(":")
         theorem = self.load(name)

@@ -6,13 +6,14 @@ from typing import Any
 
 import sympy as sp
 
-from verify.checking.argument import Inference, refuse_bad_argument
+from verify.checking.argument import Inference, refuse_bad_argument, refuse_bad_extension
 from verify.checking.derivation import Derivation
-from verify.checking.reported_values import Value, ValueLeast, ValueOver, expressions_of
+from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
-from verify.errors import TheoremError
+from verify.errors import InputError, TheoremError, meant
 from verify.language.expressions import to_data
-from verify.language.statement import Hypothesis, Statement
+from verify.language.parameters import parse_instance
+from verify.language.statement import Hypothesis, Statement, unused_hypotheses
 from verify.shown import Formula
 
 
@@ -71,6 +72,13 @@ class Theorem(Formula):
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
+    beyond
+        Inferences that conclude claims from other theorems' claims and from those hypotheses that they name, and from
+        no others: where these hold, and the other theorems' hypotheses do, the claim does, in scope here or not.
+        Parameters of the same name mean the same.
+    is_variant
+        Whether the statement is another than the one that the rest was written for, as in a search: labels may be left
+        over then. `variant` sets it.
     boundaries
         By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
         line beside those of this theorem's own hypotheses. No part of what is claimed.
@@ -90,9 +98,13 @@ class Theorem(Formula):
     proof_uses: tuple[str, ...] = ()
     boundaries: Mapping[str, Hypothesis] = field(default_factory=dict)
     argument: tuple[Inference, ...] = ()
+    beyond: tuple[Inference, ...] = ()
+    is_variant: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._refuse_ill_typed()
         object.__setattr__(self, "argument", tuple(self.argument))
+        object.__setattr__(self, "beyond", tuple(self.beyond))
         for value in self.values.values():
             for expression in expressions_of(value):
                 self.statement.refuse_bound(expression)
@@ -100,12 +112,49 @@ class Theorem(Formula):
         # A variant has lost parts that its argument would use: see `variant`.
         if self.argument:
             refuse_bad_argument(self.argument, self.statement, self.proof_uses)
+        for extension in self.beyond:
+            refuse_bad_extension(extension, self.statement)
+        if not self.is_variant:
+            self._refuse_incomplete_example()
+            self._refuse_unused()
+
+    def _refuse_ill_typed(self) -> None:
+        for name, value, right in (
+            ("source", self.source, Source),
+            ("statement", self.statement, Statement),
+            ("example", self.example, Mapping),
+        ):
+            if not isinstance(value, right):
+                how = ', such as Source("Lemma 4", "printed", paper)' if right is Source else ""
+                raise TheoremError(f"{name}: is a {type(value).__name__}, where a {right.__name__} is needed{how}")
+
+    def _refuse_incomplete_example(self) -> None:
+        parameters = self.statement.parameters
+        needed = [p.name for p in parameters if p.default is None and not p.words and p.name not in self.example]
+        if needed:
+            raise TheoremError(f"example: {', '.join(needed)} missing; it must give a value for each parameter")
+        try:
+            parse_instance(parameters, self.example, partial=True)
+        except InputError as error:
+            raise TheoremError(f"example: {error}") from None
+
+    def _refuse_unused(self) -> None:
+        """Refuse proof data, values and hypotheses that nothing here is about, such as one of a label mistyped."""
+        labels = [clause.label for clause in self.statement.clauses]
+        asked = [("proofs", label) for label in self.proofs]
+        asked += [(f"value {name}", v.clause) for name, v in self.values.items() if isinstance(v, ClauseValue)]
+        for where, label in asked:
+            if label not in labels:
+                raise TheoremError(f"{where}: there is no clause {label}; {meant(label, labels)}")
+        for hypothesis in unused_hypotheses(self.statement):
+            raise TheoremError(f"hypothesis {hypothesis.label}: nothing else of the statement depends on what it is of")
 
     def _names_agree(self) -> None:
         clauses = {clause.label: clause for clause in self.statement.clauses}
         names = {parameter.name for parameter in self.statement.parameters}
         if unknown := sorted(set(self.example) - names):
-            raise TheoremError(f"example: {unknown[0]} is no parameter")
+            nearest = meant(unknown[0], [p.name for p in self.statement.parameters])
+            raise TheoremError(f"example: {unknown[0]} is no parameter; {nearest}")
         lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
         for name, value in self.values.items():
             if isinstance(value, ValueOver) and value.parameter not in lists:
@@ -114,7 +163,8 @@ class Theorem(Formula):
                 self._least_agrees(name, value)
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
-                raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}")
+                nearest = meant(canary.clause, [clause.label for clause in canary.statement.clauses])
+                raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}; {nearest}")
         for label, bound in self.bounds.items():
             relation = getattr(clauses.get(label), "relation", None)
             if relation is None or isinstance(relation, sp.Eq):
@@ -158,4 +208,4 @@ class Theorem(Formula):
 
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
-        return replace(self, statement=statement, bounds={}, argument=())
+        return replace(self, statement=statement, bounds={}, argument=(), beyond=(), is_variant=True)

@@ -11,9 +11,9 @@ from typing import ClassVar
 import sympy as sp
 
 from verify.claims.context import Context, Proof
-from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import evaluate_rising, holds, scan_values, sign_of, symbols_by_name
-from verify.language.expressions import RELATIONS, difference, to_data
+from verify.language.expressions import difference, refuse_no_relation, to_data
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.language.symbolic_zeros import spread_points
@@ -36,8 +36,7 @@ class Inequality:
     says: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.relation, tuple(RELATIONS.values())):
-            raise TheoremError(f"clause {self.label}: {self.relation} is not a relation between expressions")
+        refuse_no_relation(f"clause {self.label}", self.relation)
 
     @property
     def text(self) -> str:

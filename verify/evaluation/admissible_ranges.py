@@ -116,8 +116,16 @@ class Solvable:
 
     def ranges(self, values: Values, within: Range) -> Ranges:
         """Return where in `within` the relation holds, at values of all other parameters."""
+        solved = self._by_roots(values, within)
+        return self._bisected(values, within) if solved is None else solved
+
+    def certified_ranges(self, values: Values, within: Range) -> Ranges | None:
+        """Return a part of `within` in which the relation is sure to hold, all but irrational ends; None for no way."""
+        return None if self.scanned else self._by_roots(values, within)
+
+    def _by_roots(self, values: Values, within: Range) -> Ranges | None:
         if self.coefficients is None:
-            return self._bisected(values, within)
+            return None
         exact = Exact()
         try:
             values = _with_scans(self.scanned, values)
@@ -127,7 +135,7 @@ class Solvable:
             return ()
         except NotExactError:
             # A coefficient such as log(T) is not rational here.
-            return self._bisected(values, within)
+            return None
         numerator, denominator = numbers[: self.degree + 1], numbers[self.degree + 1 :]
         return meet(_where(numerator, denominator, self.relation), (within,))
 

@@ -1,31 +1,50 @@
 """Instances: parsed and completed; which hypotheses hold there, and which values of others are admissible."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 import sympy as sp
 from sympy.core.relational import Relational
 
-from verify.errors import InputError, UndecidedError, UndefinedError
+from verify.errors import InputError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.values import Values, evaluate_rising, holds, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope
+from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope, times_text
 from verify.shown import Result
+
+_DIGITS = 6
+"""Of the sides of a hypothesis that fails, to say how far past the limit it is."""
+
+
+class Line(Protocol):
+    """What is said in one line beside the conditions."""
+
+    def text(self) -> str:
+        """Return the line."""
+        ...
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as an object."""
+        ...
 
 
 @dataclass(frozen=True, repr=False)
 class ConditionsResult(Result):
-    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given."""
+    """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
+
+    `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`).
+    """
 
     theorem: str
     given: Instance
     hypotheses: tuple[HypothesisResult, ...]
     ranges: Mapping[str, str]
+    reaches: tuple[Line, ...] = ()
 
     @property
     def in_scope(self) -> bool | None:
@@ -49,6 +68,7 @@ class ConditionsResult(Result):
                 for h in self.hypotheses
             ],
             "ranges": dict(self.ranges),
+            "reaches": [line.to_json() for line in self.reaches],
             "in_scope": self.in_scope,
         }
 
@@ -129,7 +149,7 @@ def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult
         known = words | instance
     check_domain(statement, known)
     statement = statement.specialised(known)
-    results = tuple(evaluate_hypothesis(hypothesis, known) for hypothesis in statement.hypotheses)
+    results = tuple(with_past(h, evaluate_hypothesis(h, known), known) for h in statement.hypotheses)
     asked = [p for p in statement.parameters if p.name not in instance]
     ranges = {p.name: _range(statement, p, {n: x for n, x in known.items() if n != p.name}) for p in asked}
     return ConditionsResult(theorem.id, instance, results, ranges)
@@ -179,6 +199,24 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")
     kept = holds(hypothesis.relation, slack)
     return hypothesis_result(hypothesis, holds=kept, slack=slack, detail="undecided" if kept is None else "")
+
+
+def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values) -> HypothesisResult:
+    """Return the result of a hypothesis that fails with how far past the limit it is, where both sides are positive."""
+    relation = hypothesis.relation
+    if result.holds is not False or relation is None or isinstance(relation, sp.Eq):
+        return result
+    sides: tuple[sp.Expr, sp.Expr] = relation.lts, relation.gts  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        small, large = (evaluate_rising(side, instance, digits=_DIGITS)[0] for side in sides)
+    except (UndefinedError, UndecidedError, TheoremError):
+        return result
+    small, large = (side.midpoint if isinstance(side, Enclosure) else side for side in (small, large))
+    if small is None or large is None or large <= 0 or small <= large:
+        return result
+    # That of a number that stands alone on the larger side, such as d_e >= 150, is below its limit.
+    below = isinstance(sides[1], sp.Symbol) and not isinstance(sides[0], sp.Symbol)
+    return replace(result, past=f"{times_text(small / large)} times {'below' if below else 'above'} the limit")
 
 
 def _rational(value: Value) -> sp.Expr:

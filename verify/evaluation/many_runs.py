@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 from verify.cores import on_all_cores
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, TheoremError, meant
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.vector_exponential import compiled_exponential
 from verify.language.recursion import Dynamics
@@ -64,7 +64,8 @@ def observe(
     if missing := [name for name in names if name not in points]:
         raise InputError(", ".join(missing), "", "missing: the recursion needs a value")
     if unknown := [name for name in points if name not in names]:
-        raise InputError(unknown[0], "", f"unknown; the recursion's parameters are {', '.join(names)}")
+        what = "the recursion's parameters are"
+        raise InputError(unknown[0], "", f"unknown; {meant(unknown[0], names, what)}")
     columns = {name: _column(name, points[name]) for name in names}
     count = max((column.size for column in columns.values()), default=1)
     for name, column in columns.items():

@@ -68,6 +68,18 @@ class Magnitude(sp.Function):
     """The absolute value, as it is: SymPy's own looks for its argument's sign, which may take for ever."""
 
 
+def refuse_no_relation(where: str, given: object) -> None:
+    """Raise TheoremError for what is no relation, and say how to write one; `where` begins the message."""
+    if isinstance(given, tuple(RELATIONS.values())):
+        return
+    way = "write one, such as sp.Le(left, right)"
+    if given in (True, False):
+        way = "SymPy decided it as it was typed: leave it out, or write sp.Le(left, right, evaluate=False)"
+    if given is False:
+        way = "== asks whether two expressions are written alike: write sp.Eq(left, right, evaluate=False)"
+    raise TheoremError(f"{where}: {given} is not a relation between expressions; {way}")
+
+
 def difference(relation: sp.core.relational.Relational) -> sp.Expr:
     """Return larger minus smaller side of a relation (of an equation right minus left), where both have values."""
     left, right = relation.args

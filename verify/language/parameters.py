@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, cast
 
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, TheoremError, meant
 
 LARGEST_INTEGER = 10**18
 """Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
@@ -54,7 +54,9 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
-            raise TheoremError(f"parameter {self.name}: {self.kind!r} is no kind; it is one of {', '.join(kinds)}")
+            raise TheoremError(
+                f"parameter {self.name}: {self.kind!r} is no kind; {meant(str(self.kind), kinds, 'it is one of')}"
+            )
         if (self.kind == "word") != bool(self.words):
             raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
         if self.default is not None and self.kind in ("word", "rationals"):
@@ -160,13 +162,14 @@ def read_assignments(words: Iterable[str]) -> dict[str, str]:
 def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object], *, partial: bool) -> dict[str, Value]:
     """Return the instance in the order of the parameters; `partial` lets parameters be absent."""
     known = {parameter.name: parameter for parameter in parameters}
-    names = ", ".join(known)
     for name, value in given.items():
         if name not in known:
-            raise InputError(name, value, f"is no parameter of this theorem; its parameters are {names}")
+            raise InputError(
+                name, value, f"is no parameter of this theorem; {meant(name, known, 'its parameters are')}"
+            )
     missing = [name for name in known if name not in given]
     if missing and not partial:
-        raise InputError(", ".join(missing), "", f"missing; the parameters are {names}")
+        raise InputError(", ".join(missing), "", f"missing; the parameters are {', '.join(known)}")
     return {name: known[name].parse(given[name]) for name in known if name in given}
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 import sympy as sp
 
-from verify.errors import TheoremError
+from verify.errors import TheoremError, meant
 from verify.frozen import Frozen, frozen
 from verify.language.definedness import substituted
 from verify.language.expressions import (
@@ -26,8 +26,10 @@ from verify.language.expressions import (
     digest_of,
     from_data,
     has_matrices,
+    refuse_no_relation,
     to_data,
 )
+from verify.language.labels import refuse_bad_label
 from verify.language.parameters import Instance, Parameter
 from verify.shown import Formula
 
@@ -88,8 +90,8 @@ class Hypothesis:
     def __post_init__(self) -> None:
         if self.relation is None and not self.text:
             raise TheoremError(f"hypothesis {self.label}: needs a relation or a text")
-        if self.relation is not None and not isinstance(self.relation, tuple(RELATIONS.values())):
-            raise TheoremError(f"hypothesis {self.label}: {self.relation} is not a relation between expressions")
+        if self.relation is not None:
+            refuse_no_relation(f"hypothesis {self.label}", self.relation)
         if self.relation is not None and self.varies:
             wrong = f"a relation is varied by dropping it, not by {self.varies.name}"
             raise TheoremError(f"hypothesis {self.label}: {wrong}")
@@ -144,6 +146,7 @@ class Statement(Formula):
         object.__setattr__(self, "definitions", Frozen(self.definitions))
         for part in ("parameters", "claims", "steps", "hypotheses"):
             object.__setattr__(self, part, frozen(getattr(self, part)))
+        _refuse_misnamed(self)
         _refuse_named_twice(self)
         _refuse_unknown_names(self)
         _refuse_misused_symbols(self)
@@ -175,7 +178,8 @@ class Statement(Formula):
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
         """Raise TheoremError for a symbol that is not among the known names."""
         if unknown := sorted(_free_names(sp.sympify(expression)) - known):
-            raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce")
+            nearest = meant(unknown[0], sorted(known), "it introduces")
+            raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce; {nearest}")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
         """Raise TheoremError for what is outside the language, or a derivative or limit in a definition's symbol."""
@@ -258,6 +262,28 @@ class Statement(Formula):
         return _expanded(expression, tuple(self.definitions.items()))
 
 
+def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
+    """Return the hypotheses on parameters that no clause, definition, domain or default has to do with.
+
+    One that shares a parameter with a used one is used. Where a clause is in words, which may be about anything, none.
+    """
+    expressions = [list(clause.expressions()) for clause in statement.clauses]
+    if not all(expressions):
+        return []
+    parts = [*(e for some in expressions for e in some), *statement.definitions.values(), *statement.domain]
+    parts += [parameter.default for parameter in statement.parameters if parameter.default is not None]
+    used = {symbol.name for part in parts for symbol in _symbols_in(sp.sympify(part))}
+    names = {
+        h.label: {h.varies.name} if h.varies else {s.name for s in _symbols_in(h.relation)}
+        for h in statement.hypotheses
+        if h.relation is not None or h.varies
+    }
+    while shared := [label for label, some in names.items() if some & used]:
+        for label in shared:
+            used |= names.pop(label)
+    return [hypothesis for hypothesis in statement.hypotheses if hypothesis.label in names]
+
+
 _FLAGS = ("quantifies", "uses_matrices", "rests_on_hypotheses")
 _CLAUSE = ("label", "text", "relation", *_FLAGS, "expressions", "bound_names", "to_data", "evaluate", "prove", "scan")
 """What a clause has: its data, and what the engine asks of it (`verify.claims.context.Clause`)."""
@@ -283,6 +309,9 @@ def _refuse_ill_typed(statement: Statement) -> None:
     ):
         if not isinstance(items, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place")
+        if what == "a relation of the domain":
+            for item in items:
+                refuse_no_relation("domain", item)
         wrong = next((item for item in items if not right(item)), None)
         if wrong is not None:
             needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
@@ -290,6 +319,12 @@ def _refuse_ill_typed(statement: Statement) -> None:
             raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
     if not isinstance(statement.definitions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TheoremError(f"definitions: is a {type(statement.definitions).__name__}, where a mapping is needed")
+
+
+def _refuse_misnamed(statement: Statement) -> None:
+    for what, labelled in (("hypothesis", statement.hypotheses), ("clause", statement.clauses)):
+        for each in labelled:
+            refuse_bad_label(what, each.label)
 
 
 def _refuse_named_twice(statement: Statement) -> None:

@@ -13,7 +13,7 @@ from verify.errors import InputError, TheoremError
 
 # Importing them registers the commands, in the order of the help.
 # isort: off
-from verify.reports.commands import theorems, runs, files  # noqa: F401
+from verify.reports.commands import theorems, runs, files, completion  # noqa: F401
 
 # isort: on
 from verify.reports.commands.frame import INPUT_ERROR, INTERNAL_ERROR, INTERRUPTED, app, fail
@@ -53,4 +53,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # Where the encoding lacks a letter such as η, show its code rather than fail.
             stream.reconfigure(errors="backslashreplace")
+    if sys.argv[1:2] == [completion.CALL]:
+        # Asked by a shell while a line is typed: nothing is an error.
+        print("\n".join(completion.complete(" ".join(sys.argv[2:]))))  # noqa: T201
+        sys.exit(0)
     sys.exit(run(sys.argv[1:]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify import remembered
 from verify.checking.registry import listed, package_folder, packages, theorem_ids
-from verify.errors import InputError
+from verify.errors import InputError, meant
 from verify.files import sources
 from verify.outcomes import ForAll
 
@@ -46,7 +46,7 @@ def list_rows(
     if paper is not None:
         known = sorted({name.split(".")[0] for name in ids})
         if paper not in known:
-            raise InputError("--paper", paper, f"has no theorems here; known are {', '.join(known)}")
+            raise InputError("--paper", paper, f"has no theorems here; {meant(paper, known)}")
     asked = [name for name in ids if paper in (None, name.split(".")[0])]
     digest = _digest() if keep or remembered.knows(_NAME) else ""
     kept = remembered.recall(_NAME, digest)

@@ -16,7 +16,7 @@ from verify.checking.loading import load_theorem
 from verify.checking.registry import finding_ids, package_folder, packages, theorem_ids
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
 from verify.claims.in_words import in_words
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, TheoremError, meant
 from verify.evaluation.instances import parse
 from verify.files import write_whole
 from verify.outcomes import Evidence, Outcome
@@ -99,7 +99,7 @@ def _project(package: str | None) -> tuple[str, Path]:
         (package,) = near
     # A catalogue that cannot be read is told as such.
     if package not in roots and not theorem_ids(package):
-        raise InputError("package", package, f"has no theorems; known are {', '.join(roots)}")
+        raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
     if root is None:
         raise InputError("package", package, f"is no project of yours: there is no pyproject.toml above {folder}")

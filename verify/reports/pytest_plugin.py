@@ -114,6 +114,7 @@ class Ledger:
         inconclusive, all others have to be verified. What is proved or certified is written down as a certificate, and
         the test fails where the re-checker does not accept it.
         """
+        __tracebackhide__ = True
         from verify.claims.in_words import in_words
         from verify.reports.necessity_map import shipped
 
@@ -140,7 +141,11 @@ class Ledger:
         )
         in_scope = result.in_scope and result.scope_confirmed is not False
         if result.outcome is not wanted or (expect is None and (open_ or not in_scope)):
-            pytest.fail(f"{theorem.id} at {dict(instance)}: {result.outcome}, expected {wanted}: {result.detail}")
+            from verify.reports.formats.failures import failure_text
+
+            whole = open_ and result.outcome is wanted
+            expected = f"{wanted}, and each claim that is not in words verified" if whole else f"{wanted}"
+            pytest.fail(failure_text(theorem, result, expected, seconds))
         if rejected and any(clause.evidence for clause in result.clauses):
             pytest.fail(f"{theorem.id} at {dict(instance)}: the certificate is not accepted: {rejected}")
         return result
@@ -170,6 +175,7 @@ class Ledger:
 
         `effort` is that of `verify.search.explore.explore`: `max_examples`, `seconds`, `seed`.
         """
+        __tracebackhide__ = True
         results, survived = [], []
         for canary in theorem.canaries:
             result = verbs.explore(theorem.variant(canary.statement), **effort)
@@ -200,6 +206,7 @@ class Ledger:
         The test fails unless the outcome is `expect` (verified), or one of several: what a paper says and a check does
         not confirm is expected otherwise, and what nobody has run yet may end either way.
         """
+        __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
         seed = seed if seed is not None else self._request.config.getoption("--seed") or 0
         result = comparison.run(device=device, full=full, seed=seed)
@@ -222,6 +229,7 @@ class Ledger:
 
     def reproduce(self, finding: "Finding") -> "Reproduction":
         """Run a finding's command and enter whether it is reproduced; the test fails where it is not."""
+        __tracebackhide__ = True
         from verify.reports.reproduction import reproduce
 
         reproduction = reproduce(finding)
@@ -250,13 +258,16 @@ class Crossed:
 
     def holds(self, crossing: Crossing, instance: object) -> None:
         """Simulate at a drawn instance; the test fails unless theory is verified there."""
+        __tracebackhide__ = True
         self._held(crossing, instance, "holds", Outcome.VERIFIED)
 
     def fails(self, crossing: Crossing, instance: object) -> None:
         """Simulate at an instance out of scope, where theory says that it does not hold: it has to be refuted."""
+        __tracebackhide__ = True
         self._held(crossing, instance, "fails", Outcome.REFUTED)
 
     def _held(self, crossing: Crossing, instance: object, what: str, wanted: Outcome) -> None:
+        __tracebackhide__ = True
         entry = self._entry(crossing, what)
         failed, entry["outcome"] = entry["outcome"] == "failed", "failed"
         verdict = crossing.held(crossing.theory, instance, self._device)
@@ -286,6 +297,7 @@ class Crossed:
 
     def catches(self, crossing: Crossing, label: str) -> None:
         """Hold a planted error against drawn instances; the test fails unless one of them refutes it."""
+        __tracebackhide__ = True
         options = self._request.config.getoption
         # Fewer draws of a run are no fewer here: an instance that shows the error has to be met.
         examples = max(LOOKED_THROUGH, options("--draws") or 0)

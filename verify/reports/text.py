@@ -8,7 +8,16 @@ import sympy as sp
 from verify.checking.derivation import Derivation
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
-from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, number_text
+from verify.outcomes import (
+    CheckResult,
+    ClauseResult,
+    Enclosure,
+    Evidence,
+    HypothesisResult,
+    Quantity,
+    number_text,
+    short_text,
+)
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
+    from verify.search.reach import ReachResult
     from verify.search.results import ExploreResult
     from verify.search.sharpness import Sharpness
 
@@ -30,7 +40,8 @@ _ONE = "the one instance of a statement without parameters"
 
 
 def _hypothesis(result: HypothesisResult) -> str:
-    slack = "" if result.slack is None else f"   slack {number_text(result.slack, _SHORT)}"
+    slack = "" if result.slack is None else f"   slack {short_text(result.slack, _SHORT)}"
+    slack += f"   {result.past}" if result.past else ""
     needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
     detail = f"   {result.detail}" if result.detail else ""
     return f"  {result.status:7}  {result.label}: {result.statement}{slack}{needs}{detail}"
@@ -47,6 +58,8 @@ def conditions_text(result: ConditionsResult) -> str:
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
     if result.ranges:
         lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
+    if result.reaches:
+        lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
     return "\n".join([*lines, scope])
 
 
@@ -105,7 +118,7 @@ def check_text(result: CheckResult) -> str:
 
 def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     evidence = f" ({clause.evidence})" if clause.evidence else ""
-    margin = "" if clause.margin is None else f"   margin {number_text(clause.margin, _SHORT)}"
+    margin = "" if clause.margin is None else f"   margin {_margin(clause.margin)}"
     yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
@@ -113,6 +126,12 @@ def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
+
+
+def _margin(margin: Quantity) -> str:
+    """Return a margin, and what it means that an end of it is infinite."""
+    unknown = isinstance(margin, Enclosure) and None in (margin.lower, margin.upper)
+    return short_text(margin, _SHORT) + (" (∞: not bounded on that side)" if unknown else "")
 
 
 def prove_text(result: "ProveResult") -> str:
@@ -127,11 +146,12 @@ def prove_text(result: "ProveResult") -> str:
             lines.append(f"  {result.carried[clause.label].text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
-    lines += ["argument"] if result.argument else []
-    for number, inference in enumerate(result.argument, 1):
-        rule = inference.named_rule
-        lines.append(f"  {number}. {inference.label}: {inference.says}")
-        lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
+    for title, inferences in (("argument", result.argument), ("beyond the hypotheses", result.beyond)):
+        lines += [title] if inferences else []
+        for number, inference in enumerate(inferences, 1):
+            rule = inference.named_rule
+            lines.append(f"  {number}. {inference.label}: {inference.says}")
+            lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
     if result.counterexample is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")
         if result.refuted is not None:
@@ -143,7 +163,7 @@ def prove_text(result: "ProveResult") -> str:
 
 def _value(result: CheckResult, name: str) -> str:
     why = f": {result.without[name]}" if name in result.without else ""
-    return f"{number_text(result.values[name], result.digits)}{why}"
+    return f"{short_text(result.values[name], result.digits)}{why}"
 
 
 def explore_text(result: "ExploreResult") -> str:
@@ -167,7 +187,9 @@ def explore_text(result: "ExploreResult") -> str:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
-    return "\n".join([*lines, f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}{stopped}"])
+    beside = f" and {result.polished} instances beside what came nearest" if result.polished else ""
+    effort = f"{result.examples} instances{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
+    return "\n".join([*lines, effort])
 
 
 def sweep_text(result: "SweepResult") -> str:
@@ -235,25 +257,22 @@ def necessity_text(result: "NecessityResult") -> str:
     return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
 
 
-def derivation_lines(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
+def reach_text(result: "ReachResult") -> str:
+    """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
+    lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
+    lines += [f"  {reach.text()}" for reach in result.reaches] or ["  no hypothesis is a relation"]
+    interrupted = ", interrupted" if result.interrupted else ""
+    return "\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"])
+
+
+def derivation_lines(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
     """Yield the derivation line by line, each step after its check."""
     derivation = theorem.made_derivation()
-    if form == "text":
-        yield f"{theorem.id}: {theorem.title}"
-        yield f"{theorem.source}"
-        yield from notation_lines(derivation)
-        for step in derivation.checked_steps(tell):
-            yield step.text()
-        return
-    notation = derivation.notation()
-    yield f"% {theorem.id}: {theorem.title}"
-    yield "\\begin{align*}"
-    yield " \\\\\n".join(f"  {sp.latex(name)} &= {sp.latex(value)}" for name, value in notation)
-    yield "\\end{align*}"
-    yield "\\begin{enumerate}"
+    yield f"{theorem.id}: {theorem.title}"
+    yield f"{theorem.source}"
+    yield from notation_lines(derivation)
     for step in derivation.checked_steps(tell):
-        yield step.latex()
-    yield "\\end{enumerate}"
+        yield step.text()
 
 
 def notation_lines(derivation: Derivation) -> Iterator[str]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
+    from verify.search.reach import ReachResult
     from verify.search.results import ExploreResult
 
     Progress = Callable[[int], None]
@@ -63,10 +64,21 @@ def list_theorems(
 def conditions(
     theorem: "Theorem | str", given: Mapping[str, Any] | None = None, /, **values: Any
 ) -> "ConditionsResult":
-    """Say which hypotheses hold, fail or need a parameter; a partial instance will do. Raises InputError."""
+    """Say which hypotheses hold, fail or need a parameter, and beyond which the claims are known to hold all the same.
+
+    A partial instance will do. Raises InputError.
+    """
+    from dataclasses import replace
+
     from verify.evaluation import instances
 
-    return instances.conditions(_loaded(theorem), _values(given, values))
+    loaded, chosen = _loaded(theorem), _values(given, values)
+    result = instances.conditions(loaded, chosen)
+    if not (loaded.argument or loaded.beyond):
+        return result
+    from verify.search.reach import reaches
+
+    return replace(result, reaches=tuple(line for line in reaches(loaded, chosen) if line.carried is not None))
 
 
 def check(
@@ -137,12 +149,27 @@ def explore(
 
 
 def necessity(
-    theorem: "Theorem | str", *, seconds: float = 60, seed: int = 0, progress: "Progress | None" = None
-) -> "NecessityResult":
-    """Decide which hypotheses are needed, with `seconds` for each. Raises InputError."""
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seconds: float = 60,
+    seed: int = 0,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "NecessityResult | ReachResult":
+    """Decide which hypotheses are needed, with `seconds` for each; at values, how far the claims hold beyond each.
+
+    Without values each hypothesis is left out in turn, and a violation is looked for everywhere. Raises InputError.
+    """
+    loaded, chosen = _loaded(theorem), _values(given, values)
+    if chosen:
+        from verify.search.reach import reach
+
+        return reach(loaded, chosen, seconds=seconds, progress=progress)
     from verify.search import necessity as search
 
-    return search.necessity(_loaded(theorem), seconds=seconds, seed=seed, progress=progress)
+    return search.necessity(loaded, seconds=seconds, seed=seed, progress=progress)
 
 
 def sweep(
@@ -247,3 +274,27 @@ def recheck(path: Path | str) -> "Accepted":
     from verify.rechecker import recheck_file
 
     return recheck_file(path, pins())
+
+
+def new(path: Path | str, kind: str = "inequality") -> Path:
+    """Write a commented theorem file of a kind, inequality, identity, recursion or argument, and return its path.
+
+    The theorem in it has the file's name. Raises InputError for a kind that is not known, a name that Python could not
+    import, a file that is there, and where it cannot be written.
+    """
+    from verify.errors import meant
+    from verify.reports.formats.templates import KINDS, template
+
+    target = Path(path)
+    if kind not in KINDS:
+        raise InputError("--kind", kind, f"is no kind of file; {meant(kind, KINDS)}")
+    if target.suffix != ".py" or not target.stem.isidentifier():
+        raise InputError("file", path, "must be NAME.py, NAME of letters, digits and _, and no digit first")
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(template(kind, target.name, target.stem))
+    except FileExistsError:
+        raise InputError("file", path, "is there already, and is left as it is") from None
+    except OSError as error:
+        raise InputError("file", path, f"cannot be written: {error.strerror}") from error
+    return target

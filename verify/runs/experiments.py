@@ -10,9 +10,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from verify.checking.registry import load
+from verify.checking.registry import load_named
 from verify.checking.sources import Source
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, TheoremError, meant
 from verify.language.parameters import Instance, Parameter, Value
 from verify.outcomes import json_numbers
 from verify.runs.checkpoints import Running, alone
@@ -276,7 +276,7 @@ class Experiment:
         known = [setting.parameter.name for setting in self.settings]
         for name, value in given.items():
             if name not in known:
-                raise InputError(name, value, f"is no setting of {self.id}; its settings are {', '.join(known)}")
+                raise InputError(name, value, f"is no setting of {self.id}; {meant(name, known, 'its settings are')}")
         chosen = {
             s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
             for s in self.settings
@@ -305,5 +305,5 @@ def _module_of(measure: Callable[..., object]) -> str:
 
 
 def load_experiment(reference: str) -> Experiment:
-    """Return the experiment of an id. Raises InputError where there is none."""
-    return load("experiment", Experiment, reference)
+    """Return the experiment of an id or of `file.py:name`. Raises InputError where there is none."""
+    return load_named("experiment", Experiment, reference)

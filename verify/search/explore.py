@@ -87,6 +87,8 @@ class _Search:
     needed: int | None = None
     undecided: int = 0
     tried: dict[tuple[Value, ...], dict[str, float]] = field(default_factory=dict)
+    limited: int | None = None
+    """How many were tried where the number of instances was the limit; None while that goes on."""
     degenerate: int = 0
     replaying: bool = False
     bounds: tuple[Sharpness, ...] = ()
@@ -248,8 +250,8 @@ def explore(
     max_examples, seconds
         The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
         up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50
-        and no more than half, and what is drawn. As many again at most, and no more than 300, polish the
-        nearest miss of each clause, and as many make that one simple. A search repeats itself, unless the time
+        and no more than half, and what is drawn. Beside these as many again at most, and no more than 300, polish
+        the nearest miss of each clause, and as many make that one simple. A search repeats itself, unless the time
         ended it or left something undecided.
     seed
         Seed of the draws.
@@ -303,6 +305,7 @@ def _run(state: _Search, search: Callable[[], None]) -> str:
 
 def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, seconds: float) -> ExploreResult:
     names = [parameter.name for parameter in state.statement.parameters]
+    examples = len(state.tried) if state.limited is None else state.limited
     margin, nearest = min(state.nearest.values(), key=lambda pair: pair[0], default=(math.inf, None))
     return ExploreResult(
         theorem=state.theorem.id,
@@ -312,7 +315,8 @@ def _result(state: _Search, dropped: tuple[str, ...], stopped: str, seed: int, s
         clause=state.counterexample[1] if state.counterexample else None,
         smallest_margin=margin if math.isfinite(margin) else None,
         nearest=None if nearest is None else {name: nearest[name] for name in names},
-        examples=len(state.tried),
+        examples=examples,
+        polished=len(state.tried) - examples,
         needed=state.needed,
         undecided=state.undecided,
         sharpness=state.bounds,
@@ -344,12 +348,14 @@ def _search(state: _Search, database: ExampleDatabase | None, key: bytes, *, mos
             _begin(state, max(most // 4, min(_FIRST, (most + 1) // 2)), seed)
         if (left := most - len(state.tried)) > 0:
             _draw(state, left, seed)
+        state.limited = len(state.tried)
         if guided:
             _polish(state, min(most, _POLISHED))
         if sharp:
             nearest = {label: instance for label, (_, instance) in state.nearest.items()}
             state.bounds = sharpness(state.theorem, state.plan, nearest)
     except _FoundError:
+        state.limited = len(state.tried) if state.limited is None else state.limited
         _simplify(state)
 
 

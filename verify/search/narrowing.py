@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from verify.errors import InputError
+from verify.errors import InputError, meant
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.language.parameters import Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
@@ -15,7 +15,7 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
     droppable = ", ".join(label for label, hypothesis in known.items() if _droppable(hypothesis)) or "none"
     for label in labels:
         if label not in known:
-            raise InputError("--drop", label, f"is no hypothesis of this theorem; it has {', '.join(known) or 'none'}")
+            raise InputError("--drop", label, f"is no hypothesis of this theorem; {meant(label, known, 'it has')}")
         if not _droppable(known[label]):
             raise InputError("--drop", label, f"is structural and no variation is coded; can be dropped: {droppable}")
     kept = tuple(hypothesis for hypothesis in statement.hypotheses if hypothesis.label not in labels)

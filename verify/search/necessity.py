@@ -160,7 +160,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     weaker = without(theorem.statement, [hypothesis.label])
     # A step may need what the claims do not, and be shown without what they need.
     statement = weaker.alone(*weaker.claims)
-    if proof := _redundant(theorem, statement, hypothesis, deadline):
+    if proof := shown_without(theorem, statement, hypothesis, deadline):
         why, proved = proof
         return Need(*shown, "redundant", why, certificate=proved)
     try:
@@ -175,7 +175,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
         effort = ", ".join(filter(None, (effort, searched)))
     if violation is None:
         # After the search: prose is weaker than a violation that is certified.
-        if proof := _argued(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
+        if proof := argued_anyway(theorem, weaker, hypothesis, max(deadline, time.monotonic() + 1)):
             why, proved = proof
             return Need(*shown, "redundant", why, certificate=proved)
         return Need(*shown, "undecided", f"no violation found: {effort}")
@@ -226,7 +226,7 @@ def _assignments(instance: Instance) -> str:
     return " ".join(f"{name}={value}" for name, value in instance.items())
 
 
-def _redundant(
+def shown_without(
     theorem: Theorem, statement: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object]] | None:
     """Return why a hypothesis is not needed, and the proof; None where there is none."""
@@ -248,7 +248,7 @@ def _redundant(
     return None
 
 
-def _argued(
+def argued_anyway(
     theorem: Theorem, weaker: Statement, hypothesis: Hypothesis, deadline: float
 ) -> tuple[str, Mapping[str, object] | None] | None:
     """Return why the claims are argued without a hypothesis, and the proof of what is proved of it; None where not.

@@ -36,8 +36,8 @@ class ProveResult(Result):
         Each clause as it is at the theorem's example.
     carried, for_all
         What carries each clause, by label, and what the claims.
-    argument
-        The theorem's inferences.
+    argument, beyond
+        The theorem's inferences, and those by which claims hold without some of its hypotheses.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
     checked
@@ -52,6 +52,7 @@ class ProveResult(Result):
     carried: Mapping[str, Carried]
     for_all: Carried
     argument: tuple[Inference, ...]
+    beyond: tuple[Inference, ...]
     counterexample: Instance | None
     refuted: ClauseResult | None
     checked: CheckResult
@@ -96,11 +97,8 @@ class ProveResult(Result):
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
                 for clause in self.clauses
             ],
-            "argument": [
-                {"label": inference.label, "says": inference.says, "from": list(inference.uses)}
-                | {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
-                for inference in self.argument
-            ],
+            "argument": [_json(inference) for inference in self.argument],
+            "beyond": [_json(inference) for inference in self.beyond],
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
             "detail": self.for_all.why,
@@ -109,6 +107,11 @@ class ProveResult(Result):
             "certified": self.refuted is not None and self.refuted.rechecked,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _json(inference: Inference) -> dict[str, Any]:
+    rule = {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
+    return {"label": inference.label, "says": inference.says, "from": list(inference.uses)} | rule
 
 
 def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
@@ -152,6 +155,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         carried=by_clause,
         for_all=for_all,
         argument=theorem.argument,
+        beyond=theorem.beyond,
         counterexample=counterexample,
         refuted=refuted if counterexample is not None else None,
         shipped=shipped_proofs(theorem),

@@ -12,8 +12,10 @@ from verify.shown import Result
 class ExploreResult(Result):
     """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
-    A counterexample is always confirmed in exact or ball arithmetic; it is certified where the re-checker accepts that
-    it refutes the clause and keeps the hypotheses. `smallest_margin` is the
+    `examples` are the instances that `max_examples` limits, `polished` those tried after them, beside the nearest miss
+    of each clause and to make what was found simple. A counterexample is always confirmed in exact or ball arithmetic;
+    it is certified where the re-checker accepts that it refutes the clause and keeps the hypotheses.
+    `smallest_margin` is the
     smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
     met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
     clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
@@ -29,6 +31,7 @@ class ExploreResult(Result):
     smallest_margin: float | None
     nearest: Instance | None
     examples: int
+    polished: int
     needed: int | None
     undecided: int
     sharpness: tuple[Sharpness, ...]
@@ -72,7 +75,10 @@ class ExploreResult(Result):
             "smallest_margin": self.smallest_margin,
             "nearest": None if self.nearest is None else json_numbers(self.nearest),
             "sharpness": [bound.to_json() for bound in self.sharpness],
-            **{name: getattr(self, name) for name in ("examples", "needed", "undecided", "stopped", "replayed")},
+            **{
+                name: getattr(self, name)
+                for name in ("examples", "polished", "needed", "undecided", "stopped", "replayed")
+            },
             "in_words": list(self.in_words),
             "seconds": round(self.seconds, 3),
             "seed": self.seed,

@@ -201,13 +201,14 @@ class Approach:
         for name, end in ends(self.statement, self.hypothesis, witness):
             # At the witness as it now is: what was found along another parameter moved it.
             nearest = _end(self.statement, self.hypothesis, name, self.witness) or end
-            threshold = self._along(name, nearest, self.witness)
+            threshold = self.along(name, nearest, self.witness)
             if threshold.violated != self.witness[name]:
                 self.thresholds = {}
             self.thresholds[name] = threshold
             self.witness = {**self.witness, name: threshold.violated}
 
-    def _along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
+    def along(self, name: str, end: Fraction, witness: Instance) -> Threshold:
+        """Return where violations begin along a parameter, between a value without one and the witness."""
         parameter = next(p for p in self.statement.parameters if p.name == name)
         whole = parameter.kind == "integer"
         violated, clear, said, low = Fraction(witness[name]), None, None, end  # type: ignore[arg-type]

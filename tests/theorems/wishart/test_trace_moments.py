@@ -343,7 +343,9 @@ def test_the_primitive_in_a_statement():
         Inequality("jensen", sp.Gt(moment, B * sp.exp(-1 / A))),
         Inequality("too_small", sp.Le(moment, B)),
     )
-    theorem = Theorem("user.moments", "a title", Source("1", "derived here"), Statement(names, clauses), {})
+    theorem = Theorem(
+        "user.moments", "a title", Source("1", "derived here"), Statement(names, clauses), {"k": 4, "a": 3, "b": 5}
+    )
     result = verify.check(theorem, k=4, a=3, b=5)
     assert [clause.outcome for clause in result.clauses] == [Outcome.VERIFIED, Outcome.VERIFIED, Outcome.REFUTED]
     assert all(clause.evidence is Evidence.CERTIFIED for clause in result.clauses)

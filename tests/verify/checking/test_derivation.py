@@ -6,6 +6,7 @@ import sympy as sp
 import verify
 from verify import Derivation, Inequality, Step, TheoremError
 from verify.checking.derivation import check_step
+from verify.reports.formats.latex import derivation_latex
 from verify.reports.text import derivation_json, derivation_lines
 
 x, y, C = sp.symbols("x y C", real=True)
@@ -112,7 +113,7 @@ def theorem(make_theorem):
 
 
 def test_a_derivation_as_text(theorem):
-    lines = list(derivation_lines(theorem(RIGHT[0], RIGHT[2]), "text"))
+    lines = list(derivation_lines(theorem(RIGHT[0], RIGHT[2])))
     assert lines == [
         "user.theorem: a title",
         "Lemma 7 (derived here)",
@@ -124,10 +125,11 @@ def test_a_derivation_as_text(theorem):
 
 
 def test_a_derivation_as_latex(theorem):
-    lines = list(derivation_lines(theorem(RIGHT[0]), "latex"))
-    assert lines[0] == "% user.theorem: a title"
-    assert lines[1:4] == ["\\begin{align*}", "  w &= e^{- x} \\\\\n  C &= x + 1", "\\end{align*}"]
-    assert lines[4:] == [
+    lines = list(derivation_latex(theorem(RIGHT[0])))
+    assert lines[0] == "\\documentclass{article}" and lines[-1] == "\\end{document}"
+    at = lines.index("\\begin{align*}")
+    assert lines[at : at + 3] == ["\\begin{align*}", "  w &= e^{- x} \\\\\n  C &= x + 1", "\\end{align*}"]
+    assert lines[-4:-1] == [
         "\\begin{enumerate}",
         "\\item expand\n  \\[ \\left(x + y\\right)^{2} = x^{2} + 2 x y + y^{2} \\]",
         "\\end{enumerate}",
@@ -147,7 +149,7 @@ def test_a_derivation_as_json(theorem):
 @pytest.mark.parametrize("form", ["text", "latex"])
 def test_a_wrong_step_stops_every_form(theorem, form):
     wrong = theorem(RIGHT[0], Step("planted", x + y, x - y))
-    shown = derivation_lines(wrong, form)
+    shown = derivation_latex(wrong) if form == "latex" else derivation_lines(wrong)
     with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
         list(shown)
     with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):

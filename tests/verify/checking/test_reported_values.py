@@ -82,7 +82,7 @@ def test_the_least_value_is_that_of_a_plain_search(lines, level, lowest):
     value = ValueLeast(falling, "n", sp.Integer(level), sp.Integer(lowest), sp.Integer(40))
     source, statement = Source("1", "derived here"), Statement((N,), (CLAUSE,))
     values = {"least": value, "largest": ValueLargest(falling)}
-    found = check(Theorem("user.falls", "a title", source, statement, {}, values), {"n": lowest}).values
+    found = check(Theorem("user.falls", "a title", source, statement, {"n": lowest}, values), {"n": lowest}).values
     assert found["largest"] == max(start - slope * lowest for start, slope in lines)
     enough = (i for i in range(lowest, 41) if all(start - slope * i <= level for start, slope in lines))
     assert found["least"] == next(enough, None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import verify
 from verify import Enclosure, Hypothesis, Inequality, InputError, Parameter, load_theorem
-from verify.evaluation.instances import check_domain, conditions, evaluate_hypothesis
+from verify.evaluation.instances import check_domain, conditions, evaluate_hypothesis, with_past
 
 x, y = sp.symbols("x y", real=True)
 a, b = sp.symbols("a b", positive=True)
@@ -244,7 +244,7 @@ def test_the_range_of_a_word_is_its_words(make_theorem):
 
 def test_the_json_has_the_fields_of_the_contract():
     body = conditions(THEOREM, {"T": 200, "q": 3, "d": 5, "eta": 1}).to_json()
-    assert list(body) == ["theorem", "given", "hypotheses", "ranges", "in_scope"]
+    assert list(body) == ["theorem", "given", "hypotheses", "ranges", "reaches", "in_scope"]
     assert body["theorem"] == "wang2024.theorem1" and body["in_scope"] is False
     step_size = next(h for h in body["hypotheses"] if h["label"] == "step_size")
     assert step_size == {
@@ -268,3 +268,22 @@ def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
     assert (found.hypotheses[0].status, found.hypotheses[0].needs, found.exit_code) == ("needs", ("a",), 3)
     assert found.ranges["a"].startswith("0 < a and Limit(") and found.ranges["a"].endswith("< 1")
     assert verify.conditions(theorem, a="1/2").in_scope is True and verify.conditions(theorem, a=2).in_scope is False
+
+
+@pytest.mark.parametrize(
+    ("relation", "instance", "past"),
+    [
+        (sp.Le(a, b / 20), {"a": 1, "b": 1}, "20 times above the limit"),
+        (sp.Ge(a, 8), {"a": 2}, "4 times below the limit"),
+        (sp.Lt(a, sp.sqrt(b)), {"a": 3, "b": 2}, "2.12 times above the limit"),
+        (sp.Lt(a, b), {"a": 1, "b": 1}, ""),
+        (sp.Le(a, b), {"a": 1, "b": 1}, ""),
+        (sp.Le(x, -1), {"x": 3}, ""),
+        (sp.Le(x, y - 1, evaluate=False), {"x": 3, "y": 1}, ""),
+        (sp.Eq(a, b), {"a": 1, "b": 2}, ""),
+    ],
+)
+def test_how_far_past_its_limit_one_that_fails_is(relation, instance, past):
+    hypothesis = Hypothesis("h", relation)
+    result = evaluate_hypothesis(hypothesis, instance)
+    assert with_past(hypothesis, result, instance).past == past and result.past == ""

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.verify.examples import example_of
 from verify import (
     Case,
     Dynamics,
@@ -98,7 +99,9 @@ def test_a_definition_is_no_variable(expression):
     with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
         Statement((X,), (CLAUSE,), **parts | {"definitions": {w: v, y: expression}})
     with pytest.raises(TheoremError, match="w is a definition, and so no variable"):
-        Theorem("u", "u", Source("1", "derived here"), Statement((X,), (CLAUSE,), **parts), {}, {"value": expression})
+        Theorem(
+            "u", "u", Source("1", "derived here"), Statement((X,), (CLAUSE,), **parts), {"x": 1}, {"value": expression}
+        )
 
 
 def test_a_definition_may_not_take_the_name_of_a_parameter():
@@ -121,7 +124,7 @@ def test_one_name_is_one_symbol(clause, more):
         statement = Statement((X,), (clause,), **more)
     except TheoremError:
         return
-    result = verify.check(Theorem("u", "u", Source("1", "derived here"), statement, {}), x=Fraction(1, 2))
+    result = verify.check(Theorem("u", "u", Source("1", "derived here"), statement, {"x": 1}), x=Fraction(1, 2))
     assert result.outcome is Outcome.VERIFIED
 
 
@@ -132,7 +135,7 @@ def test_a_symbol_does_not_assume_more_than_its_parameter():
         statement = Statement((X,), (Inequality("c", sp.Gt(sp.sqrt(positive**2) + 1, 0, evaluate=False)),))
     except TheoremError:
         return
-    result = verify.check(Theorem("u", "u", Source("1", "derived here"), statement, {}), x=-3)
+    result = verify.check(Theorem("u", "u", Source("1", "derived here"), statement, {"x": 1}), x=-3)
     assert result.outcome is Outcome.VERIFIED
 
 
@@ -242,7 +245,7 @@ def test_a_relation_that_a_word_makes_trivial_stays_a_relation():
     statement = Statement(
         (Parameter("n", "integer", "n", minimum=1), KIND), (Inequality("c", sp.Le(n * Case(kind, 1, 3, 2), 2 * n)),)
     )
-    theorem = Theorem("u", "u", Source("1", "derived here"), statement, {})
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, example_of(statement.parameters))
     outcomes = {word: verify.check(theorem, n=2, kind=word).outcome for word in KIND.words}
     assert outcomes == {"gaussian": Outcome.VERIFIED, "uniform": Outcome.REFUTED, "none": Outcome.VERIFIED}
 
@@ -254,7 +257,7 @@ def test_without_words_there_is_nothing_to_decide():
 
 def test_the_papers_word_stands_where_none_is_given():
     statement = _varied(Case(kind, 1, 2, 3), hypotheses=(VARIED,))
-    theorem = Theorem("u", "u", Source("1", "derived here"), statement, {})
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, example_of(statement.parameters))
     given = verify.check(theorem, x=0)
     assert given.in_scope and given.instance["kind"] == "gaussian"
     other = verify.check(theorem, x=0, kind="uniform")

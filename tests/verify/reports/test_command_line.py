@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
 from verify.reports.command_line import run
+from verify.reports.commands.frame import app
+from verify.version import version
 
 INSTANCES = {
     "T=abc": ("T = abc", "must be an integer >= 2"),
@@ -126,7 +129,7 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin report"
+VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin new completion report"
 CONTRACT = VERBS.split()
 
 
@@ -138,6 +141,24 @@ def test_the_help_lists_the_verbs_that_work_and_no_others(cli):
     for verb in CONTRACT:
         code, out, err = cli(verb, "--help")
         assert (code, verb in out) == ((0, True) if verb in verbs else (2, False))
+
+
+def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
+    commands = typer.main.get_command(app).commands  # pyright: ignore[reportAttributeAccessIssue]
+    for name, command in commands.items():
+        (example,) = re.findall(r"Example: verify (.*)", command.epilog)
+        assert example.split()[0] == name and "Example: verify" in cli(name, "--help")[1]
+        # What it is given is understood as it stands; nothing is run.
+        with command.make_context(name, example.split()[1:]) as context:
+            assert context.params
+        with pytest.raises(typer.TyperException):
+            command.make_context(name, [*example.split()[1:], "--no-such-option"])
+
+
+def test_the_version(cli):
+    assert cli("--version") == (0, f"lemmascope {version()}\n", "")
+    assert_one_line(cli("--versio"), "--version")
+    assert_one_line(cli("chek"), "chek", "check")
 
 
 def test_without_a_verb_the_help_is_shown(cli):

@@ -16,7 +16,7 @@ def test_conditions_out_of_scope(cli):
     code, out, err = cli("conditions", THEOREM, *SCOPE, "eta=1", "--json")
     body = body_of(out)
     assert (code, err, body["in_scope"]) == (4, "", False)
-    assert set(body) == {"schema", "version", "theorem", "given", "hypotheses", "ranges", "in_scope"}
+    assert set(body) == {"schema", "version", "theorem", "given", "hypotheses", "ranges", "reaches", "in_scope"}
     assert body["ranges"] == {"eps": "0 < eps < 10/591"}
     failing = [h for h in body["hypotheses"] if h["status"] == "fails"]
     assert [(h["label"], h["slack"], h["slack_float"]) for h in failing] == [("step_size", "-499/500", -0.998)]

@@ -134,8 +134,8 @@ def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(packa
 
 def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, monkeypatch):
     theorem = verify.load_theorem(FIRST)
-    free = sp.Symbol("y", real=True)
-    open_ = replace(theorem.statement, variables=(free,), claims=(Inequality("c", sp.Ge(free**4 - free + 1, 0)),))
+    free, x = sp.Symbol("y", real=True), sp.Symbol("x", positive=True)
+    open_ = replace(theorem.statement, variables=(free,), claims=(Inequality("c", sp.Ge(free**4 - free + 1 + x, 0)),))
     monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=open_))
     code, written, failed = pin(cli)
     assert (code, failed) == (3, [("certificate", FIRST)])

@@ -146,8 +146,13 @@ def test_input(ledger):
     result.assert_outcomes(passed=1, failed=7)
     result.stdout.fnmatch_lines(
         [
-            "*zeta2025.below at {'x': 3}: refuted, expected verified*",
-            "*zeta2025.below at {'x': 1}: verified, expected refuted*",
+            ">*ledger.check(BELOW, x=3)*",
+            "*zeta2025.below at x=3: refuted, expected verified*",
+            "*  refuted (certified) c: x < 2*",
+            "*    left = x = 3",
+            "*    right = 2 = 2",
+            "*rerun: verify check *.py:BELOW x=3 --seconds 60",
+            "*zeta2025.below at x=1: verified, expected refuted*",
             "*zeta2025.training: refuted: 9 standard errors, cpu, full False, seed 3 (seed 3, cpu)*",
             "*zeta2025.training: inconclusive: too wide*",
             "*zeta2025.training: inconclusive, expected verified or refuted: too short*",
@@ -155,6 +160,8 @@ def test_input(ledger):
             "*InputError: x = abc: must be a number*",
         ]
     )
+    # The test's own lines are shown, and none of the plugin's.
+    assert "pytest.fail" not in result.stdout.str().split("test_input")[0]
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below refuted certified 2 instances, ")
     assert lines[1] == "zeta2025.training refuted simulated 16 instances, cpu, cuda: not run"

@@ -8,6 +8,7 @@ from functools import partialmethod
 import pytest
 
 from numerics.sparse_token_selection import figures
+from tests.verify.command_line import assert_one_line
 from verify import Experiment, Running, load_experiment
 from verify.reports.commands.frame import bar_shown, say, warn
 from verify.reports.simulate import duration_text
@@ -30,6 +31,36 @@ def test_it_reports_what_the_experiment_measures(cli):
             measured.standard_error,
             measured.samples,
         )
+
+
+FILE = """from verify import Experiment, Measurement, Parameter, Setting, Source
+
+
+def halved(settings, *, seed, device):
+    return {"half": Measurement(float(settings["n"]) / 2)}
+
+
+N = Setting(Parameter("n", "integer", "a number", minimum=1), 4, 8)
+halves = Experiment("user.halves", "halves", Source("1", "derived here"), (N,), halved)
+"""
+
+
+def test_an_experiment_of_a_file(cli, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    for reference in (f"{path}:halves", str(path)):
+        code, out, err = cli("simulate", reference, "n=6", "--device", "cpu", "--json", "--no-cache")
+        body = json.loads(out)
+        assert (code, err, body["experiment"]) == (0, "", "user.halves")
+        assert body["measurements"]["half"]["value"] == 3
+    # A store keeps it by the file's own text.
+    code, out, _ = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
+    again = cli("simulate", str(path), "--device", "cpu", "--json", "--store", str(tmp_path / "kept"))
+    assert code == 0 and json.loads(again[1])["from_store"]
+    assert_one_line(cli("simulate", f"{path}:halve"), "did you mean halves?")
+    assert_one_line(cli("simulate", f"{tmp_path}/none.py:halves"), "experiment", "no such file")
+    path.write_text("x = 1\n")
+    assert_one_line(cli("simulate", str(path)), "the file holds no experiment")
 
 
 def test_it_prints_a_line_a_measurement(cli):

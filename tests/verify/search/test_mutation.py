@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
+from tests.verify.examples import example_of
 from verify import Hypothesis, Identity, Inequality, Parameter, Source, Statement, Theorem
 from verify.search.mutation import fate, mutants, sample
 
@@ -17,7 +18,9 @@ SMALL = Hypothesis("small", sp.Le(x, 1))
 
 def theorem(clause, *hypotheses, parameters=(X, Y), **example):
     statement = Statement(parameters, (clause,), hypotheses)
-    return Theorem("user.t", "t", Source("t", "derived here"), statement, example=example)
+    example = example_of(parameters) | example
+    # A variant may suppose what nothing depends on.
+    return Theorem("user.t", "t", Source("t", "derived here"), statement, example=example, is_variant=True)
 
 
 def changes(statement):

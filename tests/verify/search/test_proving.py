@@ -107,7 +107,7 @@ def test_the_command_line(cli, tmp_path):
     body = body_of(out)
     assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "proved", [])
     assert set(body) == {
-        *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "for_all_parameters"),
+        *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "beyond", "for_all_parameters"),
         *("inferences_argued", "detail", "counterexample", "clause", "certified", "seconds"),
     }
     assert cli("recheck", str(file))[0] == 0

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.verify.examples import example_of
 from verify import (
     Bound,
     Enclosure,
@@ -32,7 +33,9 @@ def theorem(relation, bound=None, parameters=(N, X), hypotheses=(), clauses=(), 
     claim = Inequality("claim", relation)
     statement = Statement(parameters, (claim, *clauses), hypotheses, **more)
     bounds = {} if bound is None else {"claim": bound}
-    return Theorem("user.t", "t", Source("t", "derived here"), statement, example={}, bounds=bounds)
+    return Theorem(
+        "user.t", "t", Source("t", "derived here"), statement, example=example_of(statement.parameters), bounds=bounds
+    )
 
 
 def at(made, instance, label="claim"):
@@ -193,4 +196,11 @@ def test_a_bound_that_does_not_fit_is_refused(label, bound, message):
     )
     statement = Statement((N, X, WORD), clauses)
     with pytest.raises(TheoremError, match=message):
-        Theorem("user.t", "t", Source("t", "derived here"), statement, example={}, bounds={label: bound})
+        Theorem(
+            "user.t",
+            "t",
+            Source("t", "derived here"),
+            statement,
+            example=example_of(statement.parameters),
+            bounds={label: bound},
+        )

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import verify
+from tests.verify.examples import example_of
 from verify import Hypothesis, Inequality, Parameter, Source, Statement, Theorem, load_theorem
 
 pytestmark = pytest.mark.audit
@@ -22,7 +23,7 @@ N, M = (Parameter(name, "integer", name, minimum=1) for name in "nm")
 
 def theorem(name, parameters, relation, *hypotheses):
     statement = Statement(parameters, (Inequality("claim", relation),), hypotheses)
-    return Theorem(f"user.{name}", name, Source(name, "derived here"), statement, {})
+    return Theorem(f"user.{name}", name, Source(name, "derived here"), statement, example_of(statement.parameters))
 
 
 TRUE = {

@@ -21,7 +21,7 @@ from verify.reports.commands.frame import (
 )
 
 
-@verb("recheck")
+@verb("recheck", "certificate.json")
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
@@ -66,7 +66,7 @@ def _recheck_line(row: dict[str, Any]) -> str:
     return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
 
 
-@verb("pin")
+@verb("pin", "theorems")
 def pin_package(
     package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
     seconds: Annotated[float, typer.Option(help="time budget for each example and each hypothesis")] = 60,
@@ -90,3 +90,19 @@ def pin_package(
     elif not found and not code:
         say("all fits")
     raise typer.Exit(code)
+
+
+@verb("new", "my_lemma.py --kind inequality")
+def new_file(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="where to write it, NAME.py", show_default=False)],
+    kind: Annotated[
+        str, typer.Option(metavar="inequality|identity|recursion|argument", help="what is claimed, and how")
+    ] = "inequality",
+    as_json: AsJson = False,
+) -> None:
+    """Write a commented theorem file of a kind, which checks as it is; a file that is there is left alone."""
+    path = verbs.new(file, kind)
+    if as_json:
+        print_json({"file": str(path), "kind": kind})
+    else:
+        say(f"{path}: its first lines are the commands to try")

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from verify.errors import InputError
+from verify.reports.commands.terminal import for_stream
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -35,6 +38,9 @@ OverGrids = Annotated[
         metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
     ),
 ]
+Format = Annotated[
+    str, typer.Option("--format", metavar="text|json|markdown|latex", help="how it is written; latex is a document")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -44,8 +50,28 @@ _BAR: ContextVar["Progress | None"] = ContextVar("bar", default=None)
 """The progress bar that is shown."""
 
 
-def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command. What a theorem's code prints while it runs goes to standard error; ours alone to output."""
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from verify.version import version
+
+        typer.echo(f"lemmascope {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="print the version and exit")
+    ] = False,
+) -> None:
+    """Take the options that come before a verb; the help of the whole is that of `app`."""
+
+
+def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command, with an example of it for its help.
+
+    What a theorem's code prints while it runs goes to standard error; ours alone to output.
+    """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
@@ -57,9 +83,19 @@ def verb(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             finally:
                 _OUTPUT.reset(before)
 
-        return app.command(name)(run_verb)
+        return app.command(name, epilog=f"Example: verify {name} {example}".rstrip())(run_verb)
 
     return register
+
+
+def form_of(form: str, *, as_json: bool) -> str:
+    """Return the form that is asked for, of which `--json` is another name for one. Raises InputError."""
+    known = ("text", "json", "markdown", "latex")
+    if form not in known:
+        raise InputError("--format", form, f"must be one of {', '.join(known)}")
+    if as_json and form not in ("text", "json"):
+        raise InputError("--format", form, "does not go with --json, which is --format json")
+    return "json" if as_json else form
 
 
 def assigned(words: list[str] | None) -> dict[str, str]:
@@ -70,9 +106,15 @@ def assigned(words: list[str] | None) -> dict[str, str]:
 
 
 def say(text: str) -> None:
-    """Print to standard output."""
+    """Print to standard output, wrapped and coloured where that is a terminal."""
+    stream = _OUTPUT.get()
     with _bar_aside():
-        typer.echo(text, file=_OUTPUT.get())
+        typer.echo(for_stream(text, stream), file=stream)
+
+
+def say_whole(text: str) -> None:
+    """Print to standard output what is to be read by a program, or compiled: as it is, on a terminal too."""
+    typer.echo(text, file=_OUTPUT.get())
 
 
 def warn(text: str) -> None:
@@ -100,7 +142,7 @@ def print_json(body: dict[str, Any]) -> None:
     from verify.outcomes import SCHEMA
     from verify.version import version
 
-    say(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
+    say_whole(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
 
 
 def fail(message: str, code: int) -> int:

@@ -26,7 +26,7 @@ _DIGITS = 18
 """Of a number of steps."""
 
 
-@verb("sweep")
+@verb("sweep", "wang2024.theorem1 --over eta=1/20:8:5:log T=9 q=2 d=1 eps=1/200")
 def sweep_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -78,7 +78,7 @@ def sweep_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
 
 
-@verb("observe")
+@verb("observe", "wang2024.theorem1 T=200 q=3 d=5 eta=1 --at 1000,10000")
 def observe_recursion(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -113,9 +113,9 @@ def _write_sweep(result: Any, folder: Path) -> list[str]:
     return files
 
 
-@verb("simulate")
+@verb("simulate", "wang2024.one_hot_training T=9 q=2 --seed 1")
 def simulate_experiment(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id", show_default=False)],
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id, or file.py:name", show_default=False)],
     given: Assignments = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
     seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,

@@ -10,17 +10,20 @@ from verify.reports.commands.frame import (
     INTERRUPTED,
     AsJson,
     Assignments,
+    Format,
     TheoremArgument,
     assigned,
     bar_shown,
+    form_of,
     print_json,
     progress_shown,
     say,
+    say_whole,
     verb,
 )
 
 
-@verb("list")
+@verb("list", "--paper wang2024")
 def list_theorems(
     paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
     as_json: AsJson = False,
@@ -38,20 +41,37 @@ def list_theorems(
         say(rows_text(rows))
 
 
-@verb("conditions")
-def show_conditions(theorem: TheoremArgument, given: Assignments = None, as_json: AsJson = False) -> None:
-    """Say which hypotheses hold, fail or need a parameter; a partial instance will do."""
-    from verify.reports.text import conditions_text
+@verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1")
+def show_conditions(
+    theorem: TheoremArgument, given: Assignments = None, form: Format = "text", as_json: AsJson = False
+) -> None:
+    """Say which hypotheses hold, fail or need a parameter; a partial instance will do.
 
-    result = verbs.conditions(theorem, assigned(given))
-    if as_json:
+    And beyond which of them the claims are known to hold all the same. --json is --format json.
+    """
+    from verify.checking.loading import load_theorem
+
+    form = form_of(form, as_json=as_json)
+    loaded = load_theorem(theorem)
+    result = verbs.conditions(loaded, assigned(given))
+    if form == "json":
         print_json(result.to_json())
+    elif form == "latex":
+        from verify.reports.formats.latex import conditions_latex
+
+        say_whole(conditions_latex(loaded, result))
+    elif form == "markdown":
+        from verify.reports.formats.markdown import conditions_markdown
+
+        say_whole(conditions_markdown(result))
     else:
+        from verify.reports.text import conditions_text
+
         say(conditions_text(result))
     raise typer.Exit(result.exit_code)
 
 
-@verb("check")
+@verb("check", "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200")
 def check_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -61,27 +81,38 @@ def check_theorem(
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
+    form: Format = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Check the hypotheses and the claim at an instance."""
+    """Check the hypotheses and the claim at an instance. --json is --format json."""
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
-    from verify.reports.text import check_text
 
+    form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded, assignments = load_theorem(theorem), assigned(given)
     with progress_shown() as progress:
         result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
-    if as_json:
+    if form == "json":
         print_json(result.to_json())
+    elif form == "latex":
+        from verify.reports.formats.latex import check_latex
+
+        say_whole(check_latex(loaded, result))
+    elif form == "markdown":
+        from verify.reports.formats.markdown import check_markdown
+
+        say_whole(check_markdown(result))
     else:
+        from verify.reports.text import check_text
+
         say(check_text(result))
     if file is not None:
         write_certificate(loaded, result, file)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
 
 
-@verb("prove")
+@verb("prove", "wang2024.one_hot_descent")
 def prove_theorem(
     theorem: TheoremArgument,
     seconds: Annotated[float, typer.Option(help="time budget")] = 60,
@@ -111,14 +142,15 @@ def prove_theorem(
     raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
 
 
-@verb("derive")
+@verb("derive", "wang2024.lemma1 --format latex")
 def derive_theorem(
     theorem: TheoremArgument,
     form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Print the derivation's steps; each is checked by SymPy when it is printed."""
+    """Print the derivation's steps; each is checked by SymPy when it is printed. LaTeX is a whole document."""
     from verify.checking.loading import load_theorem
+    from verify.reports.formats.latex import derivation_latex
     from verify.reports.text import derivation_json, derivation_lines
 
     if form not in ("text", "latex"):
@@ -129,12 +161,15 @@ def derive_theorem(
     with bar_shown(loaded.id) as tell:
         if as_json:
             print_json(derivation_json(loaded, form, tell))
-            return
-        for line in derivation_lines(loaded, form, tell):
-            say(line)
+        elif form == "latex":
+            # Half a document does not compile: none is printed where a step fails.
+            say_whole("\n".join(derivation_latex(loaded, tell)))
+        else:
+            for line in derivation_lines(loaded, tell):
+                say(line)
 
 
-@verb("explore")
+@verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
 def explore_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
@@ -160,20 +195,26 @@ def explore_theorem(
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
-@verb("necessity")
+@verb("necessity", "wang2024.theorem1 T=9 q=2 d=1 eta=1 eps=1/200")
 def map_necessity(
     theorem: TheoremArgument,
+    given: Assignments = None,
     seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
     seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided."""
-    from verify.reports.text import necessity_text
+    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided.
 
+    At values: for each relation its bound there, how far the claims are shown beyond it and by what, and the nearest
+    certified violation, in one line.
+    """
+    from verify.reports.text import necessity_text, reach_text
+
+    assignments = assigned(given)
     with progress_shown("instance") as progress:
-        result = verbs.necessity(theorem, seconds=seconds, seed=seed, progress=progress)
+        result = verbs.necessity(theorem, assignments, seconds=seconds, seed=seed, progress=progress)
     if as_json:
         print_json(result.to_json())
     else:
-        say(necessity_text(result))
+        say(reach_text(result) if assignments else necessity_text(result))
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)

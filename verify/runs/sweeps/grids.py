@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from verify.errors import InputError
+from verify.errors import InputError, meant
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value, simplest_between
 from verify.outcomes import json_number
 
@@ -100,7 +100,9 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     upper = 1
     for name, asked in over.items():
         if name not in known:
-            raise InputError("--over", name, f"is no parameter of this theorem; its parameters are {', '.join(known)}")
+            raise InputError(
+                "--over", name, f"is no parameter of this theorem; {meant(name, known, 'its parameters are')}"
+            )
         if name in given:
             raise InputError(name, given[name], "is swept by --over, and so may not be fixed")
         upper *= _asked_points(known[name], asked)

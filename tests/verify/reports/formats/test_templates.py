@@ -1,0 +1,59 @@
+"""Files to begin with: each kind checks as it is, and nothing that is there is written over."""
+
+import pytest
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+from verify import InputError
+from verify.reports.formats.templates import KINDS
+
+EXPECTED = {
+    "inequality": (0, "proved"),
+    "identity": (0, "proved"),
+    "recursion": (0, "certified"),
+    "argument": (3, None),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_passes_as_its_first_lines_say(cli, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = cli("new", f"my_{kind}.py", "--kind", kind)
+    assert (code, err) == (0, "") and out == f"my_{kind}.py: its first lines are the commands to try\n"
+    commands = [line.split("verify ")[1].split() for line in (tmp_path / f"my_{kind}.py").read_text().splitlines()[3:6]]
+    assert [words[0] for words in commands] == ["check", "explore", "prove"]
+    code, out, _ = cli(*commands[0], "--json")
+    body = body_of(out)
+    assert (code, body["evidence"]) == EXPECTED[kind] and body["in_scope"]
+    assert all(clause["holds"] for clause in body["clauses"] if clause["role"] == "step" or kind != "argument")
+    assert cli(*commands[1], "--max-examples", "20")[0] == 0
+    assert cli(*commands[2])[0] == (3 if kind == "recursion" else 0)
+    # It is formatted as ours are, and none of its lines is too long.
+    assert all(len(line) <= 120 for line in (tmp_path / f"my_{kind}.py").read_text().splitlines())
+
+
+def test_a_file_that_is_there_is_left_alone(cli, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("mine")
+    assert_one_line(cli("new", str(path)), "is there already")
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("mine.txt", "identity", "must be NAME.py"),
+        ("1st.py", "identity", "must be NAME.py"),
+        ("a-b.py", "identity", "must be NAME.py"),
+        ("none/mine.py", "identity", "cannot be written"),
+        ("mine.py", "identty", "did you mean identity?"),
+    ],
+)
+def test_what_cannot_be_written_is_said(tmp_path, name, kind, said):
+    with pytest.raises(InputError) as refused:
+        verify.new(tmp_path / name, kind)
+    assert said in str(refused.value) and list(tmp_path.iterdir()) == []
+
+
+def test_in_python_it_returns_the_path(tmp_path):
+    assert verify.check(str(verify.new(tmp_path / "mine.py")), x=1, y=2).in_scope

@@ -1,0 +1,236 @@
+"""How far claims hold beyond a hypothesis: theorems whose answer is known by hand, and what may not pass for one."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+import verify
+from tests.verify.command_line import assert_one_line, body_of
+from tests.verify.examples import example_of
+from verify import Hypothesis, Inequality, Inference, InputError, Parameter, Source, Statement, Theorem, TheoremError
+from verify.outcomes import Carried, ForAll
+from verify.rechecker import recheck_text
+from verify.search import reach as module
+from verify.search.reach import Reach, reach, reaches
+
+x, y = sp.symbols("x y", positive=True)
+n = sp.Symbol("n", integer=True, positive=True)
+X, Y = (Parameter(name, "rational", "a size", above=0) for name in "xy")
+TALL = Parameter("y", "rational", "a size", minimum=5)
+N = Parameter("n", "integer", "a number", minimum=1)
+SQUARE = Inequality("square", sp.Le(x**2, 9 * y, evaluate=False))
+TIDY = Hypothesis("tidy", text="all is tidy")
+SOURCE = Source("1", "derived here")
+
+
+def theorem(*hypotheses, clause=SQUARE, parameters=(X, Y), id_="user.small", **more):
+    example = example_of(parameters)
+    return Theorem(id_, "t", SOURCE, Statement(parameters, (clause,), hypotheses), example, **more)
+
+
+def extension(*uses, label="square"):
+    return Inference(label, "the claim is the same", ("user.large:square", *uses), "substitution")
+
+
+SMALL = Hypothesis("small", sp.Le(x, y / 100))
+LARGE = theorem(Hypothesis("larger", sp.Le(x, 2 * y)), Hypothesis("bounded", sp.Le(y, 4)), TIDY, id_="user.large")
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch):
+    """The other theorem, and what carries it."""
+    monkeypatch.setattr(module, "load_theorem", lambda name: {"user.large": LARGE}[name])
+    carried = Carried(ForAll.ARGUED, frozenset({"user.large:a", "user.small:beyond:square"}))
+    monkeypatch.setattr(module, "carried_beyond", lambda *_: carried)
+
+
+def test_shown_by_another_and_refuted_further_out():
+    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
+    (found,) = reach(made, {"y": 1}, seconds=4).reaches
+    assert (found.parameter, found.relation, found.end) == ("x", "<=", Fraction(1, 100))
+    assert (found.shown_to, found.by, found.carried.standing) == (2, ("user.large",), ForAll.ARGUED)
+    # x² <= 9 y holds up to 3.
+    assert found.clause == "square" and 3 < found.violated < Fraction(304, 100) and found.verified_at == ()
+    text = found.text()
+    assert text.startswith("small: x <= 1/100; holds up to 2 (200 times), argued by user.large (2 inferences); square ")
+    assert text.endswith(" times), certified; open between")
+    accepted = recheck_text(json.dumps(found.certificate).encode())
+    assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
+
+
+def test_what_is_certified_between_is_said():
+    (found,) = reach(theorem(SMALL), {"y": 1}, seconds=4).reaches
+    assert found.carried is None and found.verified_at[:2] == (Fraction(1, 50), Fraction(1, 25))
+    assert "nothing is proved beyond it; all claims certified at 1/50 (2 times), " in found.text()
+    assert found.text().endswith("certified; else open between")
+
+
+def test_the_given_value_is_told_and_tried():
+    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
+    (found,) = reach(made, {"x": 1, "y": 1}, seconds=4).reaches
+    assert found.given == 1 and found.text().startswith("small: x <= 1/100, given 1 (100 times); ")
+    (found,) = reach(theorem(SMALL), {"x": 7, "y": 4}, seconds=4).reaches
+    assert Fraction(7) not in found.verified_at and found.violated <= 7
+
+
+@pytest.mark.parametrize(
+    ("given", "uses", "other", "why"),
+    [
+        # The other's own hypotheses are evaluated at the instance, and not taken on trust.
+        ({"y": 5}, ("tidy",), LARGE, "bounded of what would show more does not hold here"),
+        ({"y": 1}, (), LARGE, "user.large supposes tidy, which is not supposed here"),
+        ({"y": 1}, ("tidy", "small"), LARGE, ""),
+        ({"y": 1}, ("tidy", "far"), LARGE, "far of what would show more does not hold here"),
+        ({"y": 1}, ("tidy",), theorem(TIDY, parameters=(X, Y, N)), "user.large: its parameter n is none here"),
+        ({"y": 3}, ("tidy",), theorem(TIDY, parameters=(X, TALL)), "user.large: y is outside its domain"),
+        ({"y": 1}, ("tidy",), theorem(replace(TIDY, text="other")), "user.large supposes tidy, which is not"),
+    ],
+)
+def test_what_the_other_supposes_has_to_hold(given, uses, other, why, monkeypatch):
+    monkeypatch.setattr(module, "load_theorem", lambda _: other)
+    far = Hypothesis("far", sp.Ge(y, 100))
+    made = theorem(SMALL, TIDY, far, beyond=(extension(*uses),))
+    found = reaches(made, given)[0]
+    assert (found.carried, found.shown_to) == (None, None) and why in found.why
+
+
+def test_the_others_domain_ends_it_too(monkeypatch):
+    large = Parameter("x", "rational", "a size", minimum=Fraction(1, 200))
+    monkeypatch.setattr(
+        module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("low", sp.Le(x, 2)), parameters=(large, Y))
+    )
+    made = theorem(Hypothesis("small", sp.Le(x, y / 100)), TIDY, beyond=(extension("tidy"),))
+    assert reaches(made, {"y": 1})[0].shown_to == 2
+    # From 1/200 on it says something, which is past 1/1000.
+    assert reaches(made, {"y": Fraction(1, 10)})[0].carried is None
+
+
+def test_an_open_one_shows_nothing(monkeypatch):
+    monkeypatch.setattr(module, "carried_beyond", lambda *_: Carried(ForAll.OPEN, why="larger is open"))
+    (found,) = reaches(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1})
+    assert (found.carried, found.why) == (None, "larger is open") and "larger is open" in found.text()
+
+
+def test_every_claim_has_to_be_shown():
+    both = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
+    other = Inequality("other", sp.Ge(y, 0, evaluate=False))
+    both = replace(both, statement=replace(both.statement, claims=(SQUARE, other)))
+    assert reaches(both, {"y": 1})[0].carried is None
+
+
+def test_without_limit_nothing_is_looked_for(monkeypatch):
+    monkeypatch.setattr(module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("bounded", sp.Le(y, 4))))
+    (found,) = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}).reaches
+    assert found.unlimited and not found.looked
+    assert found.text() == "small: x <= 1/100; holds without limit, argued by user.large (2 inferences)"
+
+
+def test_downwards_and_by_integers():
+    clause = Inequality("few", sp.Ge(n**2, 30, evaluate=False))
+    made = theorem(Hypothesis("many", sp.Ge(n, 50)), clause=clause, parameters=(N,))
+    (found,) = reach(made, {"n": 60}, seconds=4).reaches
+    assert (found.relation, found.end, found.violated) == (">=", 50, 5) and isinstance(found.violated, int)
+    assert "few refuted at 5 (10 times below), certified" in found.text()
+
+
+def test_another_one_that_fails_is_no_violation_of_this_one():
+    made = theorem(SMALL, Hypothesis("tall", sp.Ge(y, 2)))
+    found = reach(made, {"x": 1, "y": 1}, seconds=2).reaches[0]
+    assert found.violated is None and "no violation is looked for where tall does not hold" in found.text()
+
+
+def test_what_is_missing_is_said():
+    made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)))
+    first, second = reaches(made, {})
+    assert first.end is None and first.text() == "small: x <= y/100; needs all but one of x, y"
+    assert second.text().endswith("needs all but one of x, y")
+    alone = theorem(SMALL, parameters=(X, Y, N))
+    (found,) = reach(alone, {"y": 1}, seconds=2).reaches
+    assert not found.looked and "no violation is looked for without n" in found.text()
+
+
+def test_no_violation_within_reach_is_open():
+    always = Inequality("square", sp.Ge(x, 0, evaluate=False))
+    (found,) = reach(theorem(SMALL, clause=always), {"y": 1}, seconds=2).reaches
+    assert found.looked and found.violated is None and ": open beyond" in found.text()
+
+
+@pytest.mark.parametrize(
+    ("label", "uses", "said"),
+    [
+        ("squar", ("user.large",), r"beyond squar: concludes no claim; did you mean square\?"),
+        ("square", ("user.large", "square"), "beyond square: uses square, which is no hypothesis"),
+        ("square", ("small",), "beyond square: uses no other theorem"),
+    ],
+)
+def test_a_bad_inference_beyond_is_refused(label, uses, said):
+    with pytest.raises(TheoremError, match=said):
+        theorem(SMALL, beyond=(Inference(label, "it is so", uses, "substitution"),))
+
+
+def test_an_empty_effort_and_a_bad_value_are_refused():
+    for given, effort in (({"y": 1}, {"seconds": 0}), ({"y": 0}, {}), ({"z": 1}, {})):
+        with pytest.raises(InputError):
+            reach(theorem(SMALL), given, **effort)
+
+
+def test_an_interrupt_keeps_what_was_found():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    found = reach(theorem(SMALL), {"y": 1}, progress=interrupt)
+    assert found.interrupted and found.reaches[0].end == Fraction(1, 100)
+
+
+def test_a_line_without_a_ratio():
+    line = Reach("low", "x <= 0", "x", "<=", 0, violated=2, clause="c", looked=True)
+    assert line.text() == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; open between"
+
+
+class TestTheLibrary:
+    @pytest.fixture(autouse=True)
+    def _known(self, monkeypatch):
+        monkeypatch.undo()
+
+    def test_conditions_say_how_far_theorem1_goes(self, cli):
+        given = ("T=200", "q=4", "d=10", "eta=1")
+        code, out, _ = cli("conditions", "wang2024.theorem1", *given)
+        lines = [line.strip() for line in out.splitlines()]
+        (line,) = [line for line in lines if line.startswith("step_size: eta <= 1/2000")]
+        assert code == 4 and "given 1 (2 000 times); holds up to 8/5 (3 200 times), argued by" in line
+        assert "wang2024.one_hot_descent (" in line and "open beyond" in line
+        assert any(line.startswith("accuracy: eps < 5/196; holds without limit, argued by") for line in lines)
+        body = body_of(cli("conditions", "wang2024.theorem1", *given, "--json")[1])
+        (row,) = [row for row in body["reaches"] if row["hypothesis"] == "step_size"]
+        assert (row["shown_to"], row["by"]) == ("8/5", ["wang2024.one_hot_descent"])
+        assert row["for_all_parameters"] == "argued" and row["inferences_argued"] >= 17
+
+    def test_beyond_the_other_ones_step_nothing_is_said_of_the_accuracy(self):
+        lines = {
+            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=2).reaches
+        }
+        assert set(lines) == {"step_size"}
+
+    def test_by_its_own_argument_where_the_others_hold_or_may(self):
+        lines = {line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5).reaches}
+        assert set(lines) == {"accuracy", "step_size"} and lines["accuracy"].supposing == ("step_size",)
+        assert lines["accuracy"].text() == (
+            "accuracy: eps < 10/591; holds without limit, argued by its own argument, which does not use it "
+            f"({len(lines['accuracy'].carried.inferences)} inferences), where step_size holds"
+        )
+        # Out of scope, and beyond what the other one supposes, the argument says nothing.
+        assert not any(
+            line.hypothesis == "accuracy"
+            for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=9).reaches
+        )
+
+    def test_necessity_finds_the_violation(self, cli):
+        given = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
+        code, out, _ = cli("necessity", "wang2024.theorem1", *given, "--seconds", "12", "--json")
+        row = next(row for row in body_of(out)["reaches"] if row["hypothesis"] == "step_size")
+        assert code == 0 and row["shown_to"] == "4/3" and row["clause"] == "stays"
+        assert 4 < row["violated_float"] < 6
+        assert_one_line(cli("necessity", "wang2024.theorem1", "eta=x"), "eta = x")

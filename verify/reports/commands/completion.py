@@ -1,0 +1,142 @@
+"""Completion in a shell: of verbs, options, ids, parameters and labels. Its script calls `verify __complete LINE`."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Annotated, Any
+
+import typer
+
+from verify.errors import InputError, meant
+from verify.reports.commands.frame import AsJson, app, print_json, say_whole, verb
+
+CALL = "__complete"
+"""The word by which a shell asks, in the place of a verb."""
+_OF_A_THEOREM = frozenset(("conditions", "check", "prove", "derive", "explore", "necessity", "sweep", "observe"))
+_WORDS = {
+    "derive --format": ("text", "latex"),
+    "--format": ("text", "json", "markdown", "latex"),
+    "--device": ("auto", "cpu", "cuda"),
+    "--kind": ("inequality", "identity", "recursion", "argument"),
+}
+_BASH = """_verify() {
+    local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
+    local word="${line##* }" before=""
+    # To bash = begins a new word.
+    [[ $word == *=* ]] && before="${word%=*}="
+    COMPREPLY=($(verify __complete "$line" 2>/dev/null))
+    COMPREPLY=("${COMPREPLY[@]#"$before"}")
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && type compopt &>/dev/null && compopt -o nospace 2>/dev/null
+    return 0
+}
+complete -o default -F _verify verify
+"""
+_ZSH = """#compdef verify
+_verify() {
+    local -a found
+    found=("${(@f)$(verify __complete "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+    if [[ -z "${found[*]}" ]]; then
+        _files
+        return
+    fi
+    compadd -S '' -- ${(M)found:#*=}
+    compadd -- ${found:#*=}
+}
+compdef _verify verify
+"""
+_FISH = """complete -c verify -a '(verify __complete (commandline -cp | string collect) 2>/dev/null)'
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+@verb("completion", "bash")
+def print_completion(
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", show_default=False)], as_json: AsJson = False
+) -> None:
+    """Print a shell's script for completion: eval "$(verify completion bash)", or, in fish, | source."""
+    if shell not in SCRIPTS:
+        raise InputError("shell", shell, meant(shell, SCRIPTS))
+    if as_json:
+        print_json({"shell": shell, "script": SCRIPTS[shell]})
+    else:
+        say_whole(SCRIPTS[shell].rstrip("\n"))
+
+
+def complete(line: str) -> list[str]:
+    """Return what the last word of a line may become, sorted; nothing where that is not known, whatever is wrong."""
+    import contextlib
+    import io
+
+    words = line.split()
+    current = "" if not words or line[-1:].isspace() else words.pop()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            known = list(_known(words[1:], current))
+    except (Exception, SystemExit):
+        return []
+    return sorted({each for each in known if each.startswith(current)})
+
+
+def _known(words: list[str], current: str) -> Iterable[str]:
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # pyright: ignore[reportAttributeAccessIssue]
+    if not words:
+        return [*commands, "--help", "--version"]
+    command = commands[words[0]]
+    options = {name: option for option in command.params for name in option.opts if name.startswith("--")}
+    last = words[-1] if len(words) > 1 else ""
+    if current.startswith("-"):
+        return [*options, "--help"]
+    # What an option is given, but for those that are on or off.
+    if last in options and not getattr(options[last], "is_flag", False):
+        return _values(words, last)
+    taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
+    if words[0] == "simulate":
+        return _settings(taken, current) if taken else _ids("experiment")
+    if words[0] not in _OF_A_THEOREM:
+        return SCRIPTS if words[0] == "completion" and not taken else []
+    return _parameters(taken, current) if taken else _ids("theorem")
+
+
+def _stands(word: str, before: str, options: dict[str, Any]) -> bool:
+    """Whether a word is an argument, and no option nor what one is given."""
+    given = before in options and not getattr(options[before], "is_flag", False)
+    return not word.startswith("-") and not given
+
+
+def _ids(kind: str) -> list[str]:
+    from verify.checking.registry import ids
+
+    return ids(kind)
+
+
+def _values(words: list[str], option: str) -> Iterable[str]:
+    if option == "--paper":
+        return {name.partition(".")[0] for name in _ids("theorem")}
+    if option in ("--drop", "--over"):
+        from verify.checking.loading import load_theorem
+
+        statement = load_theorem(words[1]).statement
+        if option == "--over":
+            return [f"{parameter.name}=" for parameter in statement.parameters]
+        return [h.label for h in statement.hypotheses if h.relation is not None or h.varies is not None]
+    return _WORDS.get(f"{words[0]} {option}") or _WORDS.get(option, ())
+
+
+def _parameters(taken: list[str], current: str) -> Iterable[str]:
+    from verify.checking.loading import load_theorem
+
+    return _assignments(load_theorem(taken[0]).statement.parameters, taken, current)
+
+
+def _settings(taken: list[str], current: str) -> Iterable[str]:
+    from verify.runs.experiments import load_experiment
+
+    return _assignments([setting.parameter for setting in load_experiment(taken[0]).settings], taken, current)
+
+
+def _assignments(parameters: Iterable[Any], taken: list[str], current: str) -> Iterable[str]:
+    """Return what is not given yet, as `name=`, and `name=word` for each word once the name is there."""
+    given = {word.partition("=")[0] for word in taken[1:]}
+    for parameter in parameters:
+        if parameter.name not in given:
+            whole = parameter.words if current.startswith(f"{parameter.name}=") else ()
+            yield from [f"{parameter.name}={word}" for word in whole] or [f"{parameter.name}="]

@@ -1,0 +1,1 @@
+"""Results in other forms than plain text for the command line."""

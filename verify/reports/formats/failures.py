@@ -1,0 +1,72 @@
+"""A check that did not come out as a test expects, as that test shows it."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from verify.checking.loading import reference_of
+from verify.checking.theorem import Theorem
+from verify.errors import TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.values import evaluate_rising
+from verify.language.parameters import Instance
+from verify.language.statement import ClauseData
+from verify.outcomes import CheckResult, Outcome, number_text
+from verify.reports.text import assignments_text
+
+_DIGITS = 10
+
+
+def failure_text(theorem: Theorem, result: CheckResult, expected: str, seconds: float) -> str:
+    """Return what was found and what was expected, each clause that is not verified with both sides, and the command.
+
+    `seconds` are those that the check was given.
+    """
+    lines = [f"{theorem.id} at {assignments_text(result.instance)}: {result.outcome}, expected {expected}"]
+    for hypothesis in result.hypotheses:
+        if not hypothesis.holds:
+            slack = "" if hypothesis.slack is None else f", slack {number_text(hypothesis.slack, _DIGITS)}"
+            lines.append(f"  {hypothesis.status} {hypothesis.label}: {hypothesis.statement}{slack}")
+    clauses = {clause.label: clause for clause in theorem.statement.clauses}
+    for found in result.clauses:
+        if found.outcome is Outcome.VERIFIED:
+            continue
+        evidence = f" ({found.evidence})" if found.evidence else ""
+        lines.append(f"  {found.outcome}{evidence} {found.label}: {found.claim}")
+        lines += [f"    {name} = {side}" for name, side in sides(theorem, clauses[found.label], found.witness, result)]
+        lines += [f"    {found.detail}"] if found.detail else []
+    return "\n".join([*lines, f"rerun: {command_of(theorem, result.instance, seconds)}"])
+
+
+def sides(
+    theorem: Theorem, clause: ClauseData, witness: Mapping[str, Any], result: CheckResult
+) -> Iterator[tuple[str, str]]:
+    """Yield `left` and `right` of a clause with two sides, each with its value at the instance and the witness."""
+    both = (getattr(clause, "left", None), getattr(clause, "right", None))
+    if clause.relation is not None:
+        both = clause.relation.args
+    for name, side in zip(("left", "right"), both, strict=True):
+        if side is None:
+            continue
+        known = {**{n: x for n, x in witness.items() if not isinstance(x, str)}, **result.instance}
+        try:
+            expanded = theorem.statement.expand(theorem.statement.specialise(sp.sympify(side), result.instance))
+            value, _ = evaluate_rising(expanded, known, digits=_DIGITS)
+        except (TheoremError, UndecidedError, UndefinedError) as error:
+            yield name, f"{side}, without a value: {error}"
+        else:
+            yield name, f"{side} = {number_text(value, _DIGITS)}"
+
+
+def command_of(theorem: Theorem, instance: Instance, seconds: float) -> str:
+    """Return the command that checks a theorem at an instance again, or that there is none."""
+    reference = reference_of(theorem)
+    if reference is None:
+        return "none: no module holds this theorem by a name"
+    path, colon, name = reference[0].rpartition(":")
+    if colon and Path(path).is_relative_to(Path.cwd()):
+        path = str(Path(path).relative_to(Path.cwd()))
+    words = [f"{path}{colon}{name}", *(f"{key}={number_text(value)}" for key, value in instance.items())]
+    return shlex.join(["verify", "check", *words, "--seconds", f"{seconds:g}"])

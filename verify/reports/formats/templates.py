@@ -1,0 +1,120 @@
+"""Theorem files to begin with, a kind each: commented, and such that they check as they are."""
+
+_HEAD = '''# {file}
+"""{title}.
+
+Check it:       verify check {file} {instance}
+Search it:      verify explore {file}
+For all values: verify prove {file}
+"""
+
+import sympy as sp
+
+from verify import {names}
+
+'''
+_THEOREM = """
+{name} = Theorem(
+    # An id of your own: what stands before the dot groups your theorems.
+    id="user.{name}",
+    title="{title}",
+    # Where it is from, and whether it is "printed", "recalled" or "derived here".
+    source=Source("Lemma 1", "derived here"),
+    statement=STATEMENT,
+    # A value for each parameter, in scope.
+    example={example},{more}
+)
+"""
+_INEQUALITY = """# Symbols assume no more than the parameters' domains below say.
+x, y = sp.symbols("x y", positive=True)
+
+STATEMENT = Statement(
+    parameters=(
+        # name, kind (integer, rational, rationals or word), meaning; minimum= is included, above= is not.
+        Parameter("x", "rational", "the first number", above=0),
+        Parameter("y", "rational", "the second number", above=0),
+    ),
+    # A relation on the parameters, or text="…" for what is assumed about the set-up.
+    hypotheses=(Hypothesis("larger", sp.Ge(y, x), "y is the larger one: y >= x"),),
+    # What SymPy would decide as it is typed is written with evaluate=False.
+    claims=(Inequality("mean", sp.Le(x * y, (x + y) ** 2 / 4, evaluate=False)),),
+)
+"""
+_IDENTITY = """# A variable is bound by the claims: the identity holds for all its values.
+n = sp.Symbol("n", integer=True, positive=True)
+t = sp.Symbol("t", real=True)
+
+STATEMENT = Statement(
+    parameters=(Parameter("n", "integer", "a size", minimum=1),),
+    variables=(t,),
+    claims=(
+        # left, right, and the same in words; it is proved for all n and t by a symbolic zero.
+        Identity("square", (n + t) ** 2 - (n - t) ** 2, 4 * n * t, "(n + t)^2 - (n - t)^2 = 4 n t"),
+    ),
+)
+"""
+_RECURSION = """eta, eps = sp.symbols("eta eps", positive=True)
+x = sp.Symbol("x", real=True)
+
+# Gradient descent on x^2/2 from x = 1: the state, where it begins, one step, and what is observed of it.
+DESCENT = Dynamics(state=(x,), initial=(sp.Integer(1),), step=((1 - eta) * x,), observable=x**2 / 2)
+
+STATEMENT = Statement(
+    parameters=(
+        Parameter("eta", "rational", "step size", above=0),
+        Parameter("eps", "rational", "the loss to be reached", above=0),
+    ),
+    hypotheses=(Hypothesis("small_step", sp.Lt(eta, 2)),),
+    # Stays("stays", DESCENT, reached=eps, level=eps) would claim that the loss stays there.
+    claims=(Reaches("reached", DESCENT, eps, says="the loss is at most eps at some step"),),
+)
+"""
+_ARGUMENT = """x, y = sp.symbols("x y", positive=True)
+
+STATEMENT = Statement(
+    parameters=(
+        Parameter("x", "rational", "square root of a", above=0),
+        Parameter("y", "rational", "square root of b", above=0),
+    ),
+    # What the language cannot state is said in words: nothing evaluates it, and an argument carries it.
+    claims=(InWords("means", "(a + b)/2 >= sqrt(a b) for all positive a and b"),),
+    # What is shown on the way, by the engine.
+    steps=(Identity("square", (x**2 + y**2) / 2 - x * y, (x - y) ** 2 / 2),),
+)
+
+# Each inference is one rule, in one sentence, and names by label what it uses; the last one has the claim's label.
+ARGUMENT = (
+    Inference("roots", "for a = x^2, b = y^2 the difference is (x - y)^2/2", ("square",), "substitution"),
+    Inference("means", "which is not negative", ("roots",), "nonnegative terms"),
+)
+"""
+_STATED = "Parameter, Source, Statement, Theorem"
+KINDS = {
+    "inequality": (
+        *(_INEQUALITY, f"Hypothesis, Inequality, {_STATED}"),
+        *("The product of two numbers is at most the square of their mean", {"x": 1, "y": 3}, ""),
+    ),
+    "identity": (
+        *(_IDENTITY, f"Identity, {_STATED}"),
+        *("The difference of two squares", {"n": 3}, ""),
+    ),
+    "recursion": (
+        *(_RECURSION, "Dynamics, Hypothesis, Parameter, Reaches, Source, Statement, Theorem"),
+        *("Gradient descent on a parabola reaches every loss", {"eta": "1/4", "eps": "1/1000"}, ""),
+    ),
+    "argument": (
+        *(_ARGUMENT, "Identity, Inference, InWords, Parameter, Source, Statement, Theorem"),
+        *("The arithmetic mean is at least the geometric mean", {"x": 1, "y": 2}, "\n    argument=ARGUMENT,"),
+    ),
+}
+"""By its name: the body of a kind, what it imports, its title, its example, and what else its theorem has."""
+
+
+def template(kind: str, file: str, name: str) -> str:
+    """Return the text of a theorem file of a kind of `KINDS`, with the theorem under a name."""
+    body, names, title, example, more = KINDS[kind]
+    instance = " ".join(f"{parameter}={value}" for parameter, value in example.items())
+    values = (f'"{key}": "{x}"' if isinstance(x, str) else f'"{key}": {x}' for key, x in example.items())
+    shown = "{" + ", ".join(values) + "}"
+    head = _HEAD.format(file=file, title=title, instance=instance, names=names)
+    return head + body + _THEOREM.format(name=name, title=title, example=shown, more=more)
