@@ -28,6 +28,7 @@ from verify.outcomes import Carried, Evidence, ForAll, Outcome, json_numbers, sh
 from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
+from verify.shown import Result
 
 SECONDS = 60
 """To look for a violation, for each hypothesis, where no other time is given."""
@@ -157,8 +158,8 @@ class Reach:
         return f"{times_text(ratio)} times" + ("" if upward else " below")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReachResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReachResult(Result):
     """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
 
     theorem: str

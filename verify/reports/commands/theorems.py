@@ -61,9 +61,9 @@ def show_conditions(
 
         say_whole(conditions_latex(loaded, result))
     elif form == "markdown":
-        from verify.reports.formats.markdown import conditions_markdown
+        from verify.reports.display.forms import markdown
 
-        say_whole(conditions_markdown(result))
+        say_whole(markdown(result))
     else:
         from verify.reports.text import conditions_text
 
@@ -100,9 +100,9 @@ def check_theorem(
 
         say_whole(check_latex(loaded, result))
     elif form == "markdown":
-        from verify.reports.formats.markdown import check_markdown
+        from verify.reports.display.forms import markdown
 
-        say_whole(check_markdown(result))
+        say_whole(markdown(result))
     else:
         from verify.reports.text import check_text
 

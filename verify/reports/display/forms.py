@@ -15,6 +15,7 @@ _ADVICE = {
     "ProveResult": "compare result.for_all.standing, such as result.for_all.standing is verify.ForAll.PROVED",
     "ExploreResult": "ask whether result.counterexample is None",
     "NecessityResult": "look at the status of each of result.hypotheses",
+    "ReachResult": "look at each of result.reaches",
     "SweepResult": "look at result.counts, the number of instances of each outcome",
 }
 _TEXTS = {
@@ -23,6 +24,7 @@ _TEXTS = {
     "ProveResult": "prove_text",
     "ExploreResult": "explore_text",
     "NecessityResult": "necessity_text",
+    "ReachResult": "reach_text",
     "SweepResult": "sweep_text",
     "ExperimentResult": "experiment_text",
 }

@@ -178,7 +178,17 @@ def _headline(result: Any) -> str:
 def _conditions(result: Any) -> Page:
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     ranges = _table("admissible", "parameter, range", result.ranges.items())
-    return _page(f"{result.theorem} {instance(result.given)}", (), (_hypotheses(result.hypotheses), ranges), scope)
+    tables = (_hypotheses(result.hypotheses), ranges, _reaches(result.reaches))
+    return _page(f"{result.theorem} {instance(result.given)}", (), tables, scope)
+
+
+def _reaches(reaches: Iterable[Any]) -> Table:
+    return _table("beyond the hypotheses", "what is known", ((reach.text(),) for reach in reaches))
+
+
+def _reach(result: Any) -> Page:
+    effort = f"{result.seconds:.1f} s{', interrupted' if result.interrupted else ''}"
+    return _page(f"{result.theorem} at {instance(result.instance)}", (effort,), (_reaches(result.reaches),))
 
 
 def _prove(result: Any) -> Page:
@@ -270,6 +280,7 @@ _PAGES: Mapping[str, Callable[[Any], Page]] = {
     "ProveResult": _prove,
     "ExploreResult": _explore,
     "NecessityResult": _necessity,
+    "ReachResult": _reach,
     "SweepResult": _sweep,
     "ExperimentResult": _experiment,
     "Observation": _observation,

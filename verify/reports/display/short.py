@@ -147,6 +147,10 @@ def _necessity(result: Any) -> str:
     return f"{result.theorem}: {', '.join([*parts, *([f'{left} undecided'] if left else [])]) or 'no hypotheses'}"
 
 
+def _reach(result: Any) -> str:
+    return f"{result.theorem} at {instance(result.instance)}: {_count(len(result.reaches), 'parametric bound')}"
+
+
 def _sweep(result: Any) -> str:
     axes = ", ".join(f"{axis.name} ({len(axis.values)})" for axis in result.grid.axes)
     counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in result.counts.items() if count)
@@ -178,6 +182,7 @@ LINES: Mapping[str, Callable[[Any], str]] = {
     "ExploreResult": _explore,
     "Need": _need,
     "NecessityResult": _necessity,
+    "ReachResult": _reach,
     "SweepResult": _sweep,
     "ExperimentResult": _experiment,
     "Observation": _observation,

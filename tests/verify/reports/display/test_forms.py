@@ -77,6 +77,7 @@ def shown():
         "nothing found": verify.explore(MINE, x=1, max_examples=5),
         "necessity": (needs := verify.necessity(MINE, seconds=2)),
         "need": needs.hypotheses[0],
+        "reach": verify.necessity(MINE, x=1, seconds=2),
         "sweep": verify.sweep(MINE, {"x": [1, 2, 3]}),
         "experiment": LEVELS.run(device="cpu"),
         "observation": verify.observe("wang2024.theorem1", [1, 10], {"eta": ["1/20", "1/10"]}, T=9, q=2, d=1),
@@ -85,9 +86,20 @@ def shown():
 
 KINDS = (
     *("theorem", "statement", "derivation", "step", "check", "refuted", "clause", "hypothesis", "enclosure"),
-    *("conditions", "prove", "explore", "nothing found", "necessity", "need", "sweep", "experiment", "observation"),
+    *(
+        "conditions",
+        "prove",
+        "explore",
+        "nothing found",
+        "necessity",
+        "need",
+        "reach",
+        "sweep",
+        "experiment",
+        "observation",
+    ),
 )
-RESULTS = ("check", "conditions", "prove", "explore", "necessity", "sweep")
+RESULTS = ("check", "conditions", "prove", "explore", "necessity", "reach", "sweep")
 
 
 class Parsed(HTMLParser):
@@ -144,6 +156,12 @@ def test_markdown_is_escaped(shown, kind):
     assert "<script" not in said and "<!--" not in said and "](" not in said.replace("\\](", "")
     rows = [line for line in said.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in rows)
+
+
+def test_what_is_known_beyond_the_hypotheses_is_shown():
+    shown = verify.conditions("wang2024.theorem1", T=200, q=3, d=5, eta=1)
+    assert "| step\\_size: eta &lt;= 1/500" in shown._repr_markdown_()
+    assert "step_size: eta &lt;= 1/500" in shown._repr_html_()
 
 
 def test_a_table_of_markdown_has_as_many_cells_in_each_row():

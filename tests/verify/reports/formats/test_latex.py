@@ -89,7 +89,7 @@ def test_the_command_line_writes_each_form(cli, verb):
     words = (verb, "wang2024.stationary_points", "T=9", "q=2", "d=1")
     latex, markdown = (cli(*words, "--format", form) for form in ("latex", "markdown"))
     assert_compiles(latex[1].rstrip("\n"))
-    assert markdown[1].startswith("# `wang2024.stationary_points`") and latex[0] == markdown[0]
+    assert markdown[1].startswith("**wang2024.stationary\\_points ") and latex[0] == markdown[0]
     assert cli(*words, "--format", "json")[1][:40] == cli(*words, "--json")[1][:40]
     assert_one_line(cli(*words, "--format", "latex", "--json"), "--format = latex", "is --format json")
     assert_one_line(cli(*words, "--format", "table"), "--format = table", "text, json, markdown, latex")
