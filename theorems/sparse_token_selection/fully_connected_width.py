@@ -189,9 +189,7 @@ SMALLEST_LOSS = InWords(
     "smallest",
     "the infimum of E |f - STS|^2/2 over the class is (d/q - m/T)/2 for m <= d, (Td-m)(T-q)/(2qT(T-1)) for m >= d",
 )
-NETS = InWords(
-    "nets", "so much at least is the loss of every fully-connected net whose first layer has m units that read X"
-)
+NETS = InWords("nets", "no fully-connected net whose first layer has m units that read X has a smaller loss")
 STEPS, CLAIMS = CLAUSES[:9], CLAUSES[9:]
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, WIDTH, ACCURACY),
