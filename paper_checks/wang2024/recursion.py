@@ -10,7 +10,7 @@ import numpy as np
 
 from theorems.sparse_token_selection.reduced_dynamics import C, alpha, lemma1
 from theorems.sparse_token_selection.task import T, d, eta, q
-from verify import Statement
+from verify import Identity, Statement
 from verify.evaluation.arithmetic import Float64
 from verify.evaluation.programs import Program, compile_program
 
@@ -54,7 +54,7 @@ class Recursion:
 
 @cache
 def _program(statement: Statement) -> Program:
-    right = {clause.label: clause.right for clause in statement.clauses}
+    right = {clause.label: clause.right for clause in statement.clauses if isinstance(clause, Identity)}
     return compile_program([right["loss"], right["step_alpha"], right["step_C"]], [alpha, C], [T, q, d, eta])
 
 

@@ -26,6 +26,7 @@ from verify import (
     Crossing,
     Enclosure,
     Evidence,
+    Identity,
     Measurement,
     Outcome,
     Statement,
@@ -45,14 +46,15 @@ WORK, WORK_IN_FULL = 2e8, 2e9
 
 def altered(**right: sp.Expr) -> Statement:
     """Return Lemma 1's statement with other right-hand sides."""
-    clauses = lemma1.statement.clauses
-    return replace(lemma1.statement, claims=tuple(replace(c, right=right.get(c.label, c.right)) for c in clauses))
+    return lemma1.statement.with_clauses(
+        lambda own: replace(own, right=right[own.label]) if own.label in right else own
+    )
 
 
 def _planted() -> dict[str, Statement]:
     """Return wrong recursions: the theorem's canaries, 1 % in each coefficient, errors that show away from C = 0."""
     wrong = {c.label: c.statement for c in lemma1.canaries if c.clause in ("loss", "step_alpha", "step_C")}
-    right = {clause.label: clause.right for clause in lemma1.statement.clauses}
+    right = {clause.label: clause.right for clause in lemma1.statement.clauses if isinstance(clause, Identity)}
     more = sp.Rational(101, 100)
     gain = eta * d / (q * (T - 1)) * alpha * P * Q
     return wrong | {

@@ -44,6 +44,9 @@ class Clock:
 @pytest.fixture
 def measured(pytester, monkeypatch, tmp_path):
     """Run the benchmarks, and return what became of them, the rows by their work and the folder of plots."""
+    # The run within forgets what it imports, and these must not be imported twice.
+    for name in ("matplotlib.pyplot", "torch"):
+        pytest.importorskip(name)
     rates = {"copy_bytes": 1.0, "float32_operations": 1.0, "float64_operations": 1.0}
     monkeypatch.setattr("tests.benchmarks.conftest.rates", lambda device: rates)
     monkeypatch.setattr("tests.benchmarks.conftest.GROWTH", tmp_path / "growth")

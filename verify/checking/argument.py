@@ -23,9 +23,6 @@ class Rule:
 
 
 _SHIPPED = (
-    Rule(
-        "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
-    ),
     Rule("case distinction", "what holds in each of the cases holds", "elementary"),
     Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
     Rule(
@@ -39,19 +36,22 @@ _SHIPPED = (
         "Szegő 1939, Orthogonal Polynomials, sections 1.12 and 4.1",
     ),
     Rule(
+        "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
+    ),
+    Rule(
         "coercivity",
         "a continuous function that grows beyond all bounds at infinity has a least value",
         "Rockafellar and Wets 1998, Variational Analysis, Theorem 1.9",
     ),
     Rule(
-        "conditional mean",
-        "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
-        "Williams 1991, Probability with Martingales, section 9.4",
-    ),
-    Rule(
         "compactness",
         "a continuous positive function on a compact set is bounded away from 0",
         "Rudin 1976, Theorem 4.16",
+    ),
+    Rule(
+        "conditional mean",
+        "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
+        "Williams 1991, Probability with Martingales, section 9.4",
     ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
     Rule(
@@ -75,12 +75,12 @@ _SHIPPED = (
         "the gradient of a mean is the mean of the gradients, where one integrable function bounds these nearby",
         "Williams 1991, section A16.1",
     ),
+    Rule("exchangeability", "what no permutation of the tokens changes is the same for all of them", "elementary"),
     Rule(
         "exchanges of neighbours",
         "every permutation is a product of exchanges of neighbours",
         "Knuth 1998, The Art of Computer Programming, volume 3, section 5.1.1",
     ),
-    Rule("exchangeability", "what no permutation of the tokens changes is the same for all of them", "elementary"),
     Rule(
         "Gaussian conditioning",
         "of jointly Gaussian vectors one is a linear function of the other, plus what is independent of that",
@@ -92,16 +92,31 @@ _SHIPPED = (
         "Isserlis 1918, Biometrika 12, 134-139",
     ),
     Rule(
-        "independent factors",
-        "the mean of a product of independent factors is the product of their means",
-        "Williams 1991, Probability with Martingales, section 7.1",
+        "half of a vanishing sum",
+        "any part of a sum that is 0 is at most half of the sum of absolute values",
+        "elementary",
+    ),
+    Rule(
+        "identity of polynomials",
+        "a polynomial that vanishes on a set of positive measure is 0",
+        "Caron and Traynor 2005, The zero set of a polynomial",
     ),
     Rule(
         "indefinite Hessian",
         "a critical point whose second derivatives take both signs is a saddle",
         "Nocedal and Wright 2006, Numerical Optimization, Theorem 2.3",
     ),
+    Rule(
+        "independent factors",
+        "the mean of a product of independent factors is the product of their means",
+        "Williams 1991, Probability with Martingales, section 7.1",
+    ),
     Rule("induction", "what holds at first, and passes from each step to the next, holds at every step", "elementary"),
+    Rule(
+        "intermediate value",
+        "a continuous function takes every value between two of its values",
+        "Rudin 1976, Theorem 4.23",
+    ),
     Rule(
         "invariance of the law",
         "the mean of a function does not change when its argument is mapped by what preserves the law",
@@ -119,21 +134,6 @@ _SHIPPED = (
         "mean value inequality",
         "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
         "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
-    ),
-    Rule(
-        "half of a vanishing sum",
-        "any part of a sum that is 0 is at most half of the sum of absolute values",
-        "elementary",
-    ),
-    Rule(
-        "identity of polynomials",
-        "a polynomial that vanishes on a set of positive measure is 0",
-        "Caron and Traynor 2005, The zero set of a polynomial",
-    ),
-    Rule(
-        "intermediate value",
-        "a continuous function takes every value between two of its values",
-        "Rudin 1976, Theorem 4.23",
     ),
     Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
@@ -155,16 +155,6 @@ _SHIPPED = (
         "Serre 1977, Linear Representations of Finite Groups, section 2.2",
     ),
     Rule(
-        "spectral theorem",
-        "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
-        "Horn and Johnson 2013, Theorem 4.1.5",
-    ),
-    Rule(
-        "stationary point of a convex function",
-        "where the slopes of a convex function vanish it is least",
-        "Boyd and Vandenberghe 2004, section 3.1.3",
-    ),
-    Rule(
         "second derivative",
         "where the second derivatives are positive definite a function is strictly convex",
         "Boyd and Vandenberghe 2004, section 3.1.4",
@@ -174,7 +164,17 @@ _SHIPPED = (
         "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
         "Nocedal and Wright 2006, Theorem 2.4",
     ),
+    Rule(
+        "spectral theorem",
+        "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
+        "Horn and Johnson 2013, Theorem 4.1.5",
+    ),
     Rule("square root", "|x| < y where x² < y² and y > 0", "elementary"),
+    Rule(
+        "stationary point of a convex function",
+        "where the slopes of a convex function vanish it is least",
+        "Boyd and Vandenberghe 2004, section 3.1.3",
+    ),
     Rule(
         "Stolz-Cesàro",
         "where the increments of a sequence tend to a limit, the sequence divided by its index tends to it too",

@@ -25,7 +25,6 @@ from verify import (
 from verify.reports.display import frames
 from verify.reports.sweep_files import columns
 
-matplotlib = pytest.importorskip("matplotlib")
 x = sp.Symbol("x", positive=True)
 STATEMENT = Statement(
     (Parameter("x", "rational", "a number", above=0), Parameter("n", "integer", "another", minimum=1)),
@@ -87,6 +86,8 @@ def test_an_exploration_has_no_rows():
 @pytest.fixture
 def pyplot():
     """Matplotlib's pyplot, without a window; what a test draws is closed."""
+    # Not where tests are collected: a run of pytest within a test would forget all but what was imported before it.
+    matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     from matplotlib import pyplot
 
