@@ -38,6 +38,13 @@ def test_a_status_has_its_colour_and_nothing_else_has():
     )
 
 
+def test_a_line_that_goes_on_with_the_word_of_a_status_is_not_coloured_there():
+    text = "open  there is nothing here that is\nfails  " + "a " * 16 + "proved by anyone"
+    lines = fitted(text, 40, colours=True).split("\n")
+    assert lines[0].startswith("\x1b[33mopen\x1b[0m") and lines[1].startswith("\x1b[31mfails\x1b[0m")
+    assert lines[2:] == ["    proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
+
+
 def test_only_a_terminal_is_written_to_like_that(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
