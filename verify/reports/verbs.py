@@ -49,16 +49,11 @@ def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> d
     return {**(mapping or {}), **keywords}
 
 
-def list_theorems(
-    paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
-) -> list[dict[str, Any]]:
-    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError.
-
-    `keep` remembers the rows in `.lemmascope`; it is for a process that has just begun, as the command line's has.
-    """
+def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
+    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError."""
     from verify.reports.listing import list_rows
 
-    return list_rows(paper, tell=tell, keep=keep)
+    return list_rows(paper, tell=tell)
 
 
 def conditions(
