@@ -18,6 +18,7 @@ from verify.outcomes import (
     number_text,
     short_text,
 )
+from verify.reports.display.short import headline
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
@@ -107,13 +108,9 @@ def check_text(result: CheckResult) -> str:
         lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
     if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    headline = result.outcome.value.replace("_", " ")
-    if not result.in_scope:
-        headline += f"; the claim there: {result.claim_outcome}"
     bits = f", {result.bits} bits" if result.bits else ""
     for_all = f"; for all parameters: {result.for_all.text()}"
-    return "\n".join([*lines, f"{headline}{evidence}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+    return "\n".join([*lines, f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
 
 
 def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:

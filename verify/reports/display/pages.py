@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from verify.reports.display.short import LINES, instance, number
+from verify.reports.display.short import LINES, headline, instance, number
 
 
 class Written(NamedTuple):
@@ -165,14 +165,8 @@ def _check(result: Any) -> Page:
         _table("clauses", "role, outcome, evidence, label, clause, margin, for all parameters, detail", clauses),
         _table("values", "name, value", values),
     )
-    return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, _headline(result))
-
-
-def _headline(result: Any) -> str:
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
-    found = f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
-    return f"{found}; for all parameters: {result.for_all.text()}"
+    found = f"{headline(result)}; for all parameters: {result.for_all.text()}"
+    return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 
 def _conditions(result: Any) -> Page:

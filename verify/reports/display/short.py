@@ -61,9 +61,12 @@ def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
-def _found(result: Any) -> str:
+def headline(result: Any) -> str:
+    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure."""
+    # The evidence is the claim's: an instance is not out of scope by it.
+    claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
     evidence = f" ({result.evidence})" if result.evidence else ""
-    return f"{result.outcome.value.replace('_', ' ')}{evidence}"
+    return f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
 
 
 def _parts(statement: Any) -> str:
@@ -100,11 +103,12 @@ def _hypothesis(result: Any) -> str:
 
 def _clause(result: Any) -> str:
     margin = "" if result.margin is None else f"; margin {number(result.margin)}"
-    return f"{result.label} {_found(result)}: {_clipped(result.claim, 120)}{margin}"
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    return f"{result.label} {result.outcome}{evidence}: {_clipped(result.claim, 120)}{margin}"
 
 
 def _check(result: Any) -> str:
-    return f"{result.theorem} at {instance(result.instance)}: {_found(result)}; for all: {result.for_all.text()}"
+    return f"{result.theorem} at {instance(result.instance)}: {headline(result)}; for all: {result.for_all.text()}"
 
 
 def _conditions(result: Any) -> str:

@@ -12,6 +12,7 @@ from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
 from verify.language.statement import ClauseData, Hypothesis
 from verify.outcomes import CheckResult, HypothesisResult, number_text
+from verify.reports.display.short import headline
 
 _DIGITS = 10
 _ESCAPED = {
@@ -131,9 +132,8 @@ def check_latex(theorem: Theorem, result: CheckResult) -> str:
         body += ["\\end{itemize}"] if of_role else []
     values = [f"\\item {escaped(f'{name} = {number_text(x, result.digits)}')}" for name, x in result.values.items()]
     body += ["\\section*{Values}", "\\begin{itemize}", *values, "\\end{itemize}"] if values else []
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    headline = f"{result.outcome}{evidence}; for all parameters: {result.for_all.text()}."
-    return "\n".join(document([*body, "", escaped(headline.replace("_", " "))]))
+    found = f"{headline(result)}; for all parameters: {result.for_all.text()}."
+    return "\n".join(document([*body, "", escaped(found)]))
 
 
 def derivation_latex(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
