@@ -33,6 +33,8 @@ _LONG_BITS = 8192
 """Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
 _WHOLE_RATIO = 100
 """Ratios from here on are shown whole."""
+_LARGE_RATIO = 10**6
+"""Ratios from here on are shown in three digits and a power of ten."""
 _LONG_TEXT = 20
 """Characters beyond which an exact number is shortened in text."""
 
@@ -141,7 +143,7 @@ Quantity = int | Fraction | Enclosure
 class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
-    `past` says of one that fails how far its parameter is past the limit, such as `20 times above the limit`.
+    `past` says of one that fails how far its parameter is past the limit, such as `20 times the limit`.
 
     `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
     """
@@ -431,7 +433,10 @@ def short_text(value: Any, digits: int = 10) -> str:
 
 
 def times_text(ratio: Fraction) -> str:
-    """Return a ratio to three significant digits, whole from 100 on, with a space between thousands."""
+    """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
+    if round(ratio) >= _LARGE_RATIO:
+        unit = Fraction(10) ** (_decimal_exponent(ratio) - 2)
+        return decimal_text(round(ratio / unit) * unit, 3, up=False)
     return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
 
 

@@ -319,7 +319,17 @@ def test_an_exact_number_is_short_in_text(value, text):
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"), [(Fraction(80, 3), "26.7"), (Fraction(24_000), "24 000"), (Fraction(21, 20), "1.05")]
+    ("ratio", "text"),
+    [
+        (Fraction(80, 3), "26.7"),
+        (Fraction(24_000), "24 000"),
+        (Fraction(21, 20), "1.05"),
+        (Fraction(999_999), "999 999"),
+        (Fraction(9_999_999, 10), "1e6"),
+        (Fraction(320_000_000), "3.2e8"),
+        (Fraction(1_239_999_999), "1.24e9"),
+        (Fraction(10**400), "1e400"),
+    ],
 )
 def test_a_ratio_in_three_digits(ratio, text):
     assert times_text(ratio) == text
