@@ -184,7 +184,7 @@ def explore_text(result: "ExploreResult") -> str:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
-    beside = f" and {result.polished} instances beside what came nearest" if result.polished else ""
+    beside = f", and {result.polished} near the closest" if result.polished else ""
     effort = f"{result.examples} instances{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
     return "\n".join([*lines, effort])
 
