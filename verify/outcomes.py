@@ -426,10 +426,22 @@ def as_float(value: Quantity) -> float | None:
 
 def short_text(value: Any, digits: int = 10) -> str:
     """Return a number for people, shortened: a fraction of more than 20 characters to some digits, after `about`."""
-    exact = number_text(value, digits)
-    if len(exact) <= _LONG_TEXT or not isinstance(value, int | Fraction) or isinstance(value, bool):
+    if not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return number_text(value, digits)
+    # Of a number with very many digits none is written out.
+    if not _is_long(value) and len(exact := number_text(value, digits)) <= _LONG_TEXT:
         return exact
     return f"about {decimal_text(Fraction(value), digits, up=False)}"
+
+
+def margin_text(margin: Quantity, digits: int = 10) -> str:
+    """Return a margin for people, shortened; of one that is not known on a side, what is known of it."""
+    if not isinstance(margin, Enclosure) or None not in (margin.lower, margin.upper):
+        return short_text(margin, digits)
+    if margin.lower is None and margin.upper is None:
+        return "not known on either side"
+    low, up = _end(margin.lower, digits, up=False), _end(margin.upper, digits, up=True)
+    return f"at most {up} (no lower bound known)" if low is None else f"at least {low} (no upper bound known)"
 
 
 def times_text(ratio: Fraction) -> str:

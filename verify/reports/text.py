@@ -11,10 +11,9 @@ from verify.evaluation.instances import ConditionsResult
 from verify.outcomes import (
     CheckResult,
     ClauseResult,
-    Enclosure,
     Evidence,
     HypothesisResult,
-    Quantity,
+    margin_text,
     number_text,
     short_text,
 )
@@ -115,7 +114,7 @@ def check_text(result: CheckResult) -> str:
 
 def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     evidence = f" ({clause.evidence})" if clause.evidence else ""
-    margin = "" if clause.margin is None else f"   margin {_margin(clause.margin)}"
+    margin = "" if clause.margin is None else f"   margin {margin_text(clause.margin, _SHORT)}"
     yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
@@ -123,12 +122,6 @@ def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
-
-
-def _margin(margin: Quantity) -> str:
-    """Return a margin, and what it means that an end of it is infinite."""
-    unknown = isinstance(margin, Enclosure) and None in (margin.lower, margin.upper)
-    return short_text(margin, _SHORT) + (" (∞: not bounded on that side)" if unknown else "")
 
 
 def prove_text(result: "ProveResult") -> str:

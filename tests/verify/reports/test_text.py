@@ -77,6 +77,14 @@ def test_out_of_scope_reads_alike_in_every_form(make_theorem):
         assert f"\n{found}; for all parameters: open.\n" in check_latex(theorem, result)
 
 
+def test_a_slack_is_one_number_in_every_form(make_theorem):
+    hypotheses = (Hypothesis("small", sp.Lt(x, 1)),)
+    theorem = make_theorem(Inequality("low", sp.Lt(x, 1)), hypotheses=hypotheses)
+    result, said = verify.check(theorem, x="1/3000000000000000000001"), "about 9.999999999e-1"
+    assert f"slack {said}" in check_text(result) and f"slack {said}" in check_latex(theorem, result)
+    assert f"slack {said}" in repr(result.hypotheses[0]) and said in result._repr_html_()
+
+
 def test_bits_and_enclosures_are_shown():
     text = check_text(verify.check(load_theorem("wang2024.theorem1"), T=9, q=2, d=1, eta="1/20", eps="3/500"))
     assert ", 128 bits, seed 0" in text.splitlines()[-1]

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from verify.reports.display.short import LINES, headline, instance, number
+from verify.outcomes import margin_text
+from verify.reports.display.short import DIGITS, LINES, headline, instance, number
 
 
 class Written(NamedTuple):
@@ -153,7 +154,7 @@ def _check(result: Any) -> Page:
     clauses = (
         (
             *(c.role, str(c.outcome).replace("_", " "), str(c.evidence or ""), c.label, c.claim),
-            "" if c.margin is None else number(c.margin),
+            "" if c.margin is None else margin_text(c.margin, DIGITS),
             result.carried[c.label].text() if c.label in result.carried else "",
             c.detail,
         )
