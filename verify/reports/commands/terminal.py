@@ -46,7 +46,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     indent = len(line) - len(line.lstrip()) + 4
     # A word that is longer, such as a number or a path, stays whole, to be copied.
     options = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
-    return textwrap.wrap(line, width, subsequent_indent=" " * indent, replace_whitespace=False, **options)
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, replace_whitespace=False, **options) or [""]
 
 
 def coloured(text: str) -> str:

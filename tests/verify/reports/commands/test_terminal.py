@@ -21,7 +21,7 @@ def test_lines_are_wrapped_with_what_goes_on_indented():
     assert " ".join(" ".join(lines).split()) == " ".join(LONG.split())
 
 
-@pytest.mark.parametrize("text", ["", "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
+@pytest.mark.parametrize("text", ["", " " * 90, "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
 def test_what_is_short_or_one_word_stays_whole(text):
     assert fitted(text, 60).strip() == text.strip()
 
