@@ -33,6 +33,8 @@ _LONG_BITS = 8192
 """Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
 _WHOLE_RATIO = 100
 """Ratios from here on are shown whole."""
+_LARGE_RATIO = 10**6
+"""Ratios from here on are shown in three digits and a power of ten."""
 _LONG_TEXT = 20
 """Characters beyond which an exact number is shortened in text."""
 
@@ -141,7 +143,7 @@ Quantity = int | Fraction | Enclosure
 class HypothesisResult(Shown):
     """One hypothesis at an instance; `needs` names the parameters that it waits for.
 
-    `past` says of one that fails how far its parameter is past the limit, such as `20 times above the limit`.
+    `past` says of one that fails how far its parameter is past the limit, such as `20 times the limit`.
 
     `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
     """
@@ -424,14 +426,29 @@ def as_float(value: Quantity) -> float | None:
 
 def short_text(value: Any, digits: int = 10) -> str:
     """Return a number for people, shortened: a fraction of more than 20 characters to some digits, after `about`."""
-    exact = number_text(value, digits)
-    if len(exact) <= _LONG_TEXT or not isinstance(value, int | Fraction) or isinstance(value, bool):
+    if not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return number_text(value, digits)
+    # Of a number with very many digits none is written out.
+    if not _is_long(value) and len(exact := number_text(value, digits)) <= _LONG_TEXT:
         return exact
     return f"about {decimal_text(Fraction(value), digits, up=False)}"
 
 
+def margin_text(margin: Quantity, digits: int = 10) -> str:
+    """Return a margin for people, shortened; of one that is not known on a side, what is known of it."""
+    if not isinstance(margin, Enclosure) or None not in (margin.lower, margin.upper):
+        return short_text(margin, digits)
+    if margin.lower is None and margin.upper is None:
+        return "not known on either side"
+    low, up = _end(margin.lower, digits, up=False), _end(margin.upper, digits, up=True)
+    return f"at most {up} (no lower bound known)" if low is None else f"at least {low} (no upper bound known)"
+
+
 def times_text(ratio: Fraction) -> str:
-    """Return a ratio to three significant digits, whole from 100 on, with a space between thousands."""
+    """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
+    if round(ratio) >= _LARGE_RATIO:
+        unit = Fraction(10) ** (_decimal_exponent(ratio) - 2)
+        return decimal_text(round(ratio / unit) * unit, 3, up=False)
     return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
 
 

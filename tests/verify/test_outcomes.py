@@ -22,6 +22,7 @@ from verify.outcomes import (
     decimal_text,
     json_number,
     json_numbers,
+    margin_text,
     number_text,
     short_text,
     times_text,
@@ -308,6 +309,7 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
         (Fraction(10**9 - 1, 10**9), "999999999/1000000000"),
         (Fraction(10**12 - 1, 10**12), "about 9.999999999e-1"),
         (-(10**30), "about -1e30"),
+        (10**4000, "about 1e4000"),
         (Enclosure(0, None), "between 0 and ∞"),
         (True, "True"),
         (None, "none"),
@@ -319,7 +321,32 @@ def test_an_exact_number_is_short_in_text(value, text):
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"), [(Fraction(80, 3), "26.7"), (Fraction(24_000), "24 000"), (Fraction(21, 20), "1.05")]
+    ("margin", "text"),
+    [
+        (Fraction(1, 3), "1/3"),
+        (Enclosure(0, 1), "between 0 and 1"),
+        (Enclosure(0, None), "at least 0 (no upper bound known)"),
+        (Enclosure(None, Fraction(-1, 3)), "at most -3.333333333e-1 (no lower bound known)"),
+        (Enclosure(Fraction(-1, 3), None), "at least -3.333333334e-1 (no upper bound known)"),
+        (Enclosure(None, None), "not known on either side"),
+    ],
+)
+def test_a_margin_that_is_not_known_on_a_side_says_so(margin, text):
+    assert margin_text(margin) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (Fraction(80, 3), "26.7"),
+        (Fraction(24_000), "24 000"),
+        (Fraction(21, 20), "1.05"),
+        (Fraction(999_999), "999 999"),
+        (Fraction(9_999_999, 10), "1e6"),
+        (Fraction(320_000_000), "3.2e8"),
+        (Fraction(1_239_999_999), "1.24e9"),
+        (Fraction(10**400), "1e400"),
+    ],
 )
 def test_a_ratio_in_three_digits(ratio, text):
     assert times_text(ratio) == text

@@ -133,7 +133,9 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
     if not entries:
         # Where a catalogue cannot be read, it may be there.
         known = meant(reference, ids(kind)) if ids(kind) else "none is installed"
-        raise InputError(kind, reference, f"unknown id; {known}{besides}")
+        asked = f"unknown id; {known}"
+        more = f"{'' if asked.endswith('?') else '.'} {besides}" if besides else ""
+        raise InputError(kind, reference, asked + more)
     if len(entries) > 1:
         raise InputError(kind, reference, f"several packages have this id: {', '.join(sorted(entries))}")
     ((value, entry),) = entries.items()
@@ -157,7 +159,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     if reference.endswith(".py") or (colon and path.endswith(".py")):
         found = (path, name) if path.endswith(".py") and colon else (reference, "")
         return _from_file(kind, kind_class, *found)
-    return load(kind, kind_class, reference, "; or file.py:name")
+    return load(kind, kind_class, reference, "Or give file.py:name")
 
 
 def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:

@@ -147,7 +147,8 @@ class Theorem(Formula):
             if label not in labels:
                 raise TheoremError(f"{where}: there is no clause {label}; {meant(label, labels)}")
         for hypothesis in unused_hypotheses(self.statement):
-            raise TheoremError(f"hypothesis {hypothesis.label}: nothing else of the statement depends on what it is of")
+            why = "none of its parameters appears in a claim, a definition or another hypothesis that is used"
+            raise TheoremError(f"hypothesis {hypothesis.label}: {why}")
 
     def _names_agree(self) -> None:
         clauses = {clause.label: clause for clause in self.statement.clauses}

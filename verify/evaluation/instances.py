@@ -19,6 +19,8 @@ from verify.shown import Result
 
 _DIGITS = 6
 """Of the sides of a hypothesis that fails, to say how far past the limit it is."""
+_JUST_PAST = Fraction(201, 200)
+"""A ratio to the limit up to which it is 1 in three digits."""
 
 
 class Line(Protocol):
@@ -214,9 +216,23 @@ def with_past(hypothesis: Hypothesis, result: HypothesisResult, instance: Values
     small, large = (side.midpoint if isinstance(side, Enclosure) else side for side in (small, large))
     if small is None or large is None or large <= 0 or small <= large:
         return result
-    # That of a number that stands alone on the larger side, such as d_e >= 150, is below its limit.
-    below = isinstance(sides[1], sp.Symbol) and not isinstance(sides[0], sp.Symbol)
-    return replace(result, past=f"{times_text(small / large)} times {'below' if below else 'above'} the limit")
+    ratio = Fraction(small) / Fraction(large)
+    if ratio <= _JUST_PAST:
+        return replace(result, past="just past the limit")
+    # What is to be large, such as d_e in d_e >= 150, is below its limit.
+    below = _limited(relation) == relation.gts  # pyright: ignore[reportAttributeAccessIssue]
+    return replace(
+        result, past=f"1/{times_text(ratio)} of the limit" if below else f"{times_text(ratio)} times the limit"
+    )
+
+
+def _limited(relation: Relational) -> sp.Basic:
+    """Return the side of an inequality that the other limits: a symbol alone, what is no number, else the left one."""
+    left, right = relation.lhs, relation.rhs
+    for stands_out in (lambda side: isinstance(side, sp.Symbol), lambda side: bool(side.free_symbols)):
+        if stands_out(left) != stands_out(right):
+            return left if stands_out(left) else right
+    return left
 
 
 def _rational(value: Value) -> sp.Expr:

@@ -35,13 +35,14 @@ def list_rows(
     tell
         `tell(done, total)` hears of the progress, in theorems.
     keep
-        Whether to remember the rows: for a process that has just begun, and so has loaded what the files say now.
+        Whether to remember the rows, where nothing of the packages is loaded yet: what is may be older than its file.
 
     Raises
     ------
     InputError
         For a paper that has no theorems.
     """
+    before = {name.partition(".")[0] for name in sys.modules}
     ids = theorem_ids()
     if paper is not None:
         known = sorted({name.split(".")[0] for name in ids})
@@ -57,7 +58,7 @@ def list_rows(
         rows.append(_row(name))
         if tell:
             tell(len(rows), len(asked))
-    if keep and asked == ids and digest == _digest():
+    if keep and before.isdisjoint(packages()) and asked == ids and digest == _digest():
         remembered.remember(_NAME, digest, {"others": list(_others()), "rows": rows})
     return rows
 

@@ -11,13 +11,13 @@ from verify.evaluation.instances import ConditionsResult
 from verify.outcomes import (
     CheckResult,
     ClauseResult,
-    Enclosure,
     Evidence,
     HypothesisResult,
-    Quantity,
+    margin_text,
     number_text,
     short_text,
 )
+from verify.reports.display.short import headline
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Measurement
@@ -107,18 +107,14 @@ def check_text(result: CheckResult) -> str:
         lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
     if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    headline = result.outcome.value.replace("_", " ")
-    if not result.in_scope:
-        headline += f"; the claim there: {result.claim_outcome}"
     bits = f", {result.bits} bits" if result.bits else ""
     for_all = f"; for all parameters: {result.for_all.text()}"
-    return "\n".join([*lines, f"{headline}{evidence}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+    return "\n".join([*lines, f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
 
 
 def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     evidence = f" ({clause.evidence})" if clause.evidence else ""
-    margin = "" if clause.margin is None else f"   margin {_margin(clause.margin)}"
+    margin = "" if clause.margin is None else f"   margin {margin_text(clause.margin, _SHORT)}"
     yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
@@ -126,12 +122,6 @@ def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
-
-
-def _margin(margin: Quantity) -> str:
-    """Return a margin, and what it means that an end of it is infinite."""
-    unknown = isinstance(margin, Enclosure) and None in (margin.lower, margin.upper)
-    return short_text(margin, _SHORT) + (" (∞: not bounded on that side)" if unknown else "")
 
 
 def prove_text(result: "ProveResult") -> str:
@@ -187,7 +177,7 @@ def explore_text(result: "ExploreResult") -> str:
         lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
-    beside = f" and {result.polished} instances beside what came nearest" if result.polished else ""
+    beside = f", and {result.polished} near the closest" if result.polished else ""
     effort = f"{result.examples} instances{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
     return "\n".join([*lines, effort])
 

@@ -49,16 +49,11 @@ def _values(mapping: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> d
     return {**(mapping or {}), **keywords}
 
 
-def list_theorems(
-    paper: str | None = None, *, tell: Callable[[int, int], None] | None = None, keep: bool = False
-) -> list[dict[str, Any]]:
-    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError.
-
-    `keep` remembers the rows in `.lemmascope`; it is for a process that has just begun, as the command line's has.
-    """
+def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
+    """Return a row for each theorem, of a paper's or of all: what `verify list --json` has. Raises InputError."""
     from verify.reports.listing import list_rows
 
-    return list_rows(paper, tell=tell, keep=keep)
+    return list_rows(paper, tell=tell)
 
 
 def conditions(
@@ -282,6 +277,8 @@ def new(path: Path | str, kind: str = "inequality") -> Path:
     The theorem in it has the file's name. Raises InputError for a kind that is not known, a name that Python could not
     import, a file that is there, and where it cannot be written.
     """
+    from keyword import iskeyword
+
     from verify.errors import meant
     from verify.reports.formats.templates import KINDS, template
 
@@ -290,9 +287,11 @@ def new(path: Path | str, kind: str = "inequality") -> Path:
         raise InputError("--kind", kind, f"is no kind of file; {meant(kind, KINDS)}")
     if target.suffix != ".py" or not target.stem.isidentifier():
         raise InputError("file", path, "must be NAME.py, NAME of letters, digits and _, and no digit first")
+    if iskeyword(target.stem):
+        raise InputError("file", path, f"must have another name: {target.stem} is a word of Python's own")
     try:
         with target.open("x", encoding="utf-8") as file:
-            file.write(template(kind, target.name, target.stem))
+            file.write(template(kind, target))
     except FileExistsError:
         raise InputError("file", path, "is there already, and is left as it is") from None
     except OSError as error:

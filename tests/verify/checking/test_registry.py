@@ -40,7 +40,8 @@ def test_a_theorem_is_loaded_by_its_id():
 
 def test_an_unknown_id_names_the_known_ones():
     with pytest.raises(
-        InputError, match=r"theorem = wang2024.theorem9: unknown id; did you mean .*wang2024.theorem1.*\?"
+        InputError,
+        match=r"theorem = wang2024.theorem9: unknown id; did you mean .*wang2024.theorem1.*\? Or give file.py:name$",
     ):
         load_theorem("wang2024.theorem9")
 
@@ -150,6 +151,7 @@ def test_a_new_entry_needs_no_new_installation(monkeypatch):
 def test_an_unknown_id_of_a_kind_names_near_or_some_known_ones(kind):
     with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known are .*, … \(\d+ in all\)") as refused:
         getattr(verify, f"load_{kind}")("x")
+    assert str(refused.value).endswith(("in all)", "in all). Or give file.py:name"))
     assert ("file.py:name" in str(refused.value)) is (kind in ("theorem", "experiment"))
     known = getattr(verify, f"{kind}_ids")()[0]
     with pytest.raises(InputError, match=rf"unknown id; did you mean .*{known}.*\?"):

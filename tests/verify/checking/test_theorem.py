@@ -85,7 +85,7 @@ def test_a_hypothesis_on_what_nothing_depends_on_is_refused(hypotheses, unused):
     statement = Statement((*PARAMETERS, WORD), (CLAUSE,), tuple(hypotheses))
     assert [hypothesis.label for hypothesis in unused_hypotheses(statement)] == unused
     if unused:
-        with pytest.raises(TheoremError, match=f"hypothesis {unused[0]}: nothing else of the statement depends"):
+        with pytest.raises(TheoremError, match=f"hypothesis {unused[0]}: none of its parameters appears in a claim"):
             theorem(statement=statement)
     # What is said in words may be about anything.
     said = replace(statement, claims=(CLAUSE, InWords("said", "for all y")))

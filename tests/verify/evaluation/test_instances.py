@@ -273,9 +273,18 @@ def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
 @pytest.mark.parametrize(
     ("relation", "instance", "past"),
     [
-        (sp.Le(a, b / 20), {"a": 1, "b": 1}, "20 times above the limit"),
-        (sp.Ge(a, 8), {"a": 2}, "4 times below the limit"),
-        (sp.Lt(a, sp.sqrt(b)), {"a": 3, "b": 2}, "2.12 times above the limit"),
+        (sp.Le(a, b / 20), {"a": 1, "b": 1}, "20 times the limit"),
+        (sp.Ge(a, 8), {"a": 2}, "1/4 of the limit"),
+        (sp.Lt(a, sp.sqrt(b)), {"a": 3, "b": 2}, "2.12 times the limit"),
+        # The side that is limited: the left one, but for a symbol against an expression, or any against a number.
+        (sp.Ge(a, b), {"a": 10, "b": 20}, "1/2 of the limit"),
+        (sp.Le(a, b), {"a": 20, "b": 10}, "2 times the limit"),
+        (sp.Gt(b / 20, a, evaluate=False), {"a": 1, "b": 1}, "20 times the limit"),
+        (sp.Le(8, a * b, evaluate=False), {"a": 1, "b": 2}, "1/4 of the limit"),
+        (sp.Le(a, 1), {"a": "1.0001"}, "just past the limit"),
+        (sp.Ge(a, 1), {"a": "0.9999"}, "just past the limit"),
+        (sp.Le(a, b), {"a": 320_000_000, "b": 1}, "3.2e8 times the limit"),
+        (sp.Ge(a, b), {"a": 1, "b": 10**300}, "1/1e300 of the limit"),
         (sp.Lt(a, b), {"a": 1, "b": 1}, ""),
         (sp.Le(a, b), {"a": 1, "b": 1}, ""),
         (sp.Le(x, -1), {"x": 3}, ""),
@@ -285,5 +294,6 @@ def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
 )
 def test_how_far_past_its_limit_one_that_fails_is(relation, instance, past):
     hypothesis = Hypothesis("h", relation)
+    instance = {name: Fraction(value) for name, value in instance.items()}
     result = evaluate_hypothesis(hypothesis, instance)
     assert with_past(hypothesis, result, instance).past == past and result.past == ""

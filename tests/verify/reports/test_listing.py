@@ -202,6 +202,16 @@ def test_a_list_in_python_is_not_kept(package):
     assert len(package.asked) == 2 and not remembered.knows("theorems")
 
 
+def test_what_was_loaded_before_it_was_edited_is_not_kept(package):
+    package.forget()
+    verify.load_theorem("listed.one")
+    (package.folder / "mine.py").write_text(MINE.replace("a title", "new"))
+    assert [row["title"] for row in list_rows(keep=True)] == ["a title"] and not remembered.knows("theorems")
+    assert [row["title"] for row in package.rows()] == ["new"] and remembered.knows("theorems")
+    with pytest.raises(TypeError, match="keep"):
+        verify.list_theorems(keep=True)
+
+
 def test_another_certificate_is_looked_at(package):
     assert package.rows()[0]["proved"]
     package.certificate.write_text(package.certificate.read_text().replace('"scope":"all"', '"scope":"alt"'))

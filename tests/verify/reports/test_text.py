@@ -4,6 +4,9 @@ import sympy as sp
 
 import verify
 from verify import Hypothesis, Inequality, load_theorem
+from verify.reports.display.pages import page_of
+from verify.reports.display.short import headline
+from verify.reports.formats.latex import check_latex
 from verify.reports.text import check_text, conditions_text
 
 x, y = sp.symbols("x y", real=True)
@@ -57,6 +60,29 @@ def test_a_check_ends_with_its_headline(make_theorem):
     )
     outside = check_text(verify.check(theorem, x=2, seed=8)).splitlines()[-1]
     assert outside.startswith("out of scope; the claim there: refuted (certified)") and outside.endswith("seed 8")
+
+
+def test_out_of_scope_reads_alike_in_every_form(make_theorem):
+    theorem = make_theorem(Inequality("low", sp.Lt(x, 1)), hypotheses=(Hypothesis("small", sp.Lt(x, 2)),))
+    for given, found in (
+        (5, "out of scope; the claim there: refuted (certified)"),
+        (1, "refuted (certified)"),
+        (0, "verified (certified)"),
+    ):
+        result = verify.check(theorem, x=given)
+        assert headline(result) == found
+        assert check_text(result).splitlines()[-1].startswith(f"{found}; for all parameters: open")
+        assert repr(result) == f"<CheckResult user.theorem at x={given}: {found}; for all: open>"
+        assert page_of(result).headline == f"{found}; for all parameters: open"
+        assert f"\n{found}; for all parameters: open.\n" in check_latex(theorem, result)
+
+
+def test_a_slack_is_one_number_in_every_form(make_theorem):
+    hypotheses = (Hypothesis("small", sp.Lt(x, 1)),)
+    theorem = make_theorem(Inequality("low", sp.Lt(x, 1)), hypotheses=hypotheses)
+    result, said = verify.check(theorem, x="1/3000000000000000000001"), "about 9.999999999e-1"
+    assert f"slack {said}" in check_text(result) and f"slack {said}" in check_latex(theorem, result)
+    assert f"slack {said}" in repr(result.hypotheses[0]) and said in result._repr_html_()
 
 
 def test_bits_and_enclosures_are_shown():

@@ -52,7 +52,10 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 def print_completion(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", show_default=False)], as_json: AsJson = False
 ) -> None:
-    """Print a shell's script for completion: eval "$(verify completion bash)", or, in fish, | source."""
+    """Print a shell's script for completion: eval "$(verify completion bash)", or, in fish, | source.
+
+    Completing what is of a file.py, such as the names of its parameters, runs its code.
+    """
     if shell not in SCRIPTS:
         raise InputError("shell", shell, meant(shell, SCRIPTS))
     if as_json:
@@ -85,10 +88,10 @@ def _known(words: list[str], current: str) -> Iterable[str]:
     last = words[-1] if len(words) > 1 else ""
     if current.startswith("-"):
         return [*options, "--help"]
+    taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
     # What an option is given, but for those that are on or off.
     if last in options and not getattr(options[last], "is_flag", False):
-        return _values(words, last)
-    taken = [word for before, word in pairwise(words) if _stands(word, before, options)]
+        return _values(words[0], last, taken)
     if words[0] == "simulate":
         return _settings(taken, current) if taken else _ids("experiment")
     if words[0] not in _OF_A_THEOREM:
@@ -108,17 +111,18 @@ def _ids(kind: str) -> list[str]:
     return ids(kind)
 
 
-def _values(words: list[str], option: str) -> Iterable[str]:
+def _values(verb: str, option: str, taken: list[str]) -> Iterable[str]:
+    """Return what an option of a verb may be given, of the theorem that is the first of the words taken."""
     if option == "--paper":
         return {name.partition(".")[0] for name in _ids("theorem")}
     if option in ("--drop", "--over"):
         from verify.checking.loading import load_theorem
 
-        statement = load_theorem(words[1]).statement
+        statement = load_theorem(taken[0]).statement
         if option == "--over":
             return [f"{parameter.name}=" for parameter in statement.parameters]
         return [h.label for h in statement.hypotheses if h.relation is not None or h.varies is not None]
-    return _WORDS.get(f"{words[0]} {option}") or _WORDS.get(option, ())
+    return _WORDS.get(f"{verb} {option}") or _WORDS.get(option, ())
 
 
 def _parameters(taken: list[str], current: str) -> Iterable[str]:

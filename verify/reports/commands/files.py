@@ -100,7 +100,10 @@ def new_file(
     ] = "inequality",
     as_json: AsJson = False,
 ) -> None:
-    """Write a commented theorem file of a kind, which checks as it is; a file that is there is left alone."""
+    """Write a commented theorem file of a kind, which runs as it is; a file that is there is left alone.
+
+    Of an argument, check says inconclusive: a claim in words is carried by its argument, see prove.
+    """
     path = verbs.new(file, kind)
     if as_json:
         print_json({"file": str(path), "kind": kind})

@@ -23,15 +23,21 @@ def for_stream(text: str, stream: TextIO | None) -> str:
     if stream is None or not stream.isatty():
         return text
     width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
-    shown = fitted(text, width)
     # https://no-color.org: set to anything, it asks for none.
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return shown if plain else coloured(shown)
+    return fitted(text, width, colours=not plain)
 
 
-def fitted(text: str, width: int) -> str:
-    """Return text with lines of at most so many columns, at least 40; what goes on is indented by four more."""
-    return "\n".join(line for whole in text.split("\n") for line in _wrapped(whole, max(width, _NARROWEST)))
+def fitted(text: str, width: int, *, colours: bool = False) -> str:
+    """Return text with lines of at most so many columns, at least 40; what goes on is indented by four more.
+
+    With colours a line's status has its own, and a word with which one goes on has none, whatever it is.
+    """
+    shown = []
+    for whole in text.split("\n"):
+        first, *more = _wrapped(whole, max(width, _NARROWEST))
+        shown += [coloured(first) if colours else first, *more]
+    return "\n".join(shown)
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -40,7 +46,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     indent = len(line) - len(line.lstrip()) + 4
     # A word that is longer, such as a number or a path, stays whole, to be copied.
     options = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
-    return textwrap.wrap(line, width, subsequent_indent=" " * indent, replace_whitespace=False, **options)
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, replace_whitespace=False, **options) or [""]
 
 
 def coloured(text: str) -> str:

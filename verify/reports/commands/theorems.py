@@ -30,11 +30,11 @@ def list_theorems(
 ) -> None:
     """List the theorems, with what carries each for all parameters and the evidence at its example."""
     from verify import remembered
-    from verify.reports.listing import rows_text
+    from verify.reports.listing import list_rows, rows_text
 
     remembered.make_folder()
     with bar_shown("theorems") as tell:
-        rows = verbs.list_theorems(paper, tell=tell, keep=True)
+        rows = list_rows(paper, tell=tell, keep=True)
     if as_json:
         print_json({"theorems": rows})
     else:

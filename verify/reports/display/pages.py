@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from verify.reports.display.short import LINES, instance, number
+from verify.outcomes import margin_text
+from verify.reports.display.short import DIGITS, LINES, headline, instance, number
 
 
 class Written(NamedTuple):
@@ -153,7 +154,7 @@ def _check(result: Any) -> Page:
     clauses = (
         (
             *(c.role, str(c.outcome).replace("_", " "), str(c.evidence or ""), c.label, c.claim),
-            "" if c.margin is None else number(c.margin),
+            "" if c.margin is None else margin_text(c.margin, DIGITS),
             result.carried[c.label].text() if c.label in result.carried else "",
             c.detail,
         )
@@ -165,14 +166,8 @@ def _check(result: Any) -> Page:
         _table("clauses", "role, outcome, evidence, label, clause, margin, for all parameters, detail", clauses),
         _table("values", "name, value", values),
     )
-    return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, _headline(result))
-
-
-def _headline(result: Any) -> str:
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
-    found = f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
-    return f"{found}; for all parameters: {result.for_all.text()}"
+    found = f"{headline(result)}; for all parameters: {result.for_all.text()}"
+    return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 
 def _conditions(result: Any) -> Page:

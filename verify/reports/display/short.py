@@ -5,37 +5,26 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from verify.outcomes import Enclosure, as_float, number_text
+from verify.outcomes import Enclosure, margin_text, number_text, short_text
 
 LONGEST = 300
 """Characters of a `repr`."""
-_NUMBER = 20
-"""Characters of a number that is written exactly."""
+DIGITS = 10
+"""Significant digits of a number that is not written exactly."""
+_WORD = 40
+"""Characters of what is no number."""
 _FEW = 6
 """Entries of a list, or labels, that are written."""
 
 
 def number(value: Any) -> str:
-    """Return a number, or a list of them, in few digits: exact where that is short, else ≈ and six digits."""
+    """Return a number, or a list of them, as text for people has it."""
     if isinstance(value, list | tuple):
         more = ", …" if len(value) > _FEW else ""
         return ", ".join(map(number, value[:_FEW])) + more
-    if isinstance(value, Enclosure):
-        ends = (("-∞", value.lower), ("∞", value.upper))
-        low, high = (open_ if end is None else number(end) for open_, end in ends)
-        return low if low == high else f"{low} to {high}"
-    if not isinstance(value, int | Fraction) or isinstance(value, bool):
-        return _clipped(number_text(value), 2 * _NUMBER)
-    # Of a number with very many digits none is written out.
-    exact = Fraction(value)
-    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) < 4 * _NUMBER:
-        written = str(value)
-        if len(written) <= _NUMBER:
-            return written
-    close = as_float(value)
-    if close is None or (not close and value):
-        return f"≈{number_text(Enclosure(value, value), _FEW)}"
-    return f"≈{close:.6g}"
+    if isinstance(value, int | Fraction | Enclosure):
+        return short_text(value, DIGITS)
+    return _clipped(number_text(value), _WORD)
 
 
 def instance(values: Mapping[str, Any]) -> str:
@@ -61,9 +50,12 @@ def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
-def _found(result: Any) -> str:
+def headline(result: Any) -> str:
+    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure."""
+    # The evidence is the claim's: an instance is not out of scope by it.
+    claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
     evidence = f" ({result.evidence})" if result.evidence else ""
-    return f"{result.outcome.value.replace('_', ' ')}{evidence}"
+    return f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
 
 
 def _parts(statement: Any) -> str:
@@ -99,12 +91,13 @@ def _hypothesis(result: Any) -> str:
 
 
 def _clause(result: Any) -> str:
-    margin = "" if result.margin is None else f"; margin {number(result.margin)}"
-    return f"{result.label} {_found(result)}: {_clipped(result.claim, 120)}{margin}"
+    margin = "" if result.margin is None else f"; margin {margin_text(result.margin, DIGITS)}"
+    evidence = f" ({result.evidence})" if result.evidence else ""
+    return f"{result.label} {result.outcome}{evidence}: {_clipped(result.claim, 120)}{margin}"
 
 
 def _check(result: Any) -> str:
-    return f"{result.theorem} at {instance(result.instance)}: {_found(result)}; for all: {result.for_all.text()}"
+    return f"{result.theorem} at {instance(result.instance)}: {headline(result)}; for all: {result.for_all.text()}"
 
 
 def _conditions(result: Any) -> str:

@@ -11,9 +11,9 @@ import sympy as sp
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
 from verify.language.statement import ClauseData, Hypothesis
-from verify.outcomes import CheckResult, HypothesisResult, number_text
+from verify.outcomes import CheckResult, HypothesisResult, margin_text, number_text, short_text
+from verify.reports.display.short import DIGITS, headline
 
-_DIGITS = 10
 _ESCAPED = {
     **{c: f"\\{c}" for c in "#$%&_{}"},
     "\\": "\\textbackslash{}",
@@ -125,15 +125,14 @@ def check_latex(theorem: Theorem, result: CheckResult) -> str:
         body += [f"\\section*{{{title}}}", "\\begin{itemize}"] if of_role else []
         for found in of_role:
             evidence = f" ({found.evidence})" if found.evidence else ""
-            margin = "" if found.margin is None else f"; margin {number_text(found.margin, _DIGITS)}"
+            margin = "" if found.margin is None else f"; margin {margin_text(found.margin, DIGITS)}"
             said = f"{escaped(found.label)}: {_said(clauses[found.label])}{escaped(margin)}"
             body.append(f"\\item \\textbf{{{found.outcome}}}{evidence} {said}")
         body += ["\\end{itemize}"] if of_role else []
-    values = [f"\\item {escaped(f'{name} = {number_text(x, result.digits)}')}" for name, x in result.values.items()]
+    values = [f"\\item {escaped(f'{name} = {short_text(x, result.digits)}')}" for name, x in result.values.items()]
     body += ["\\section*{Values}", "\\begin{itemize}", *values, "\\end{itemize}"] if values else []
-    evidence = f" ({result.evidence})" if result.evidence else ""
-    headline = f"{result.outcome}{evidence}; for all parameters: {result.for_all.text()}."
-    return "\n".join(document([*body, "", escaped(headline.replace("_", " "))]))
+    found = f"{headline(result)}; for all parameters: {result.for_all.text()}."
+    return "\n".join(document([*body, "", escaped(found)]))
 
 
 def derivation_latex(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
@@ -177,7 +176,7 @@ def _hypotheses(theorem: Theorem, results: Iterable[HypothesisResult]) -> Iterat
     yield "\\section*{Hypotheses}"
     yield "\\begin{itemize}"
     for found in shown:
-        slack = "" if found.slack is None else f"; slack {number_text(found.slack, _DIGITS)}"
+        slack = "" if found.slack is None else f"; slack {short_text(found.slack, DIGITS)}"
         needs = f"; needs {', '.join(found.needs)}" if found.needs else ""
         said = f"{escaped(found.label)}: {_said(stated[found.label])}{escaped(slack + needs)}"
         yield f"\\item \\textbf{{{found.status}}} {said}"

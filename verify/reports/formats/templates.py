@@ -1,12 +1,15 @@
-"""Theorem files to begin with, a kind each: commented, and such that they check as they are."""
+"""Theorem files to begin with, a kind each: commented, and such that they run as they are."""
+
+import shlex
+from pathlib import Path
 
 _HEAD = '''# {file}
 """{title}.
 
-Check it:       verify check {file} {instance}
-Search it:      verify explore {file}
-For all values: verify prove {file}
-"""
+Check it:       verify check {path} {instance}
+Search it:      verify explore {path}
+For all values: verify prove {path}
+{note}"""
 
 import sympy as sp
 
@@ -110,11 +113,20 @@ KINDS = {
 """By its name: the body of a kind, what it imports, its title, its example, and what else its theorem has."""
 
 
-def template(kind: str, file: str, name: str) -> str:
-    """Return the text of a theorem file of a kind of `KINDS`, with the theorem under a name."""
+_IN_WORDS = """
+check says inconclusive here: a claim in words is carried by its argument, see prove.
+"""
+
+
+def template(kind: str, path: Path) -> str:
+    """Return the text of a theorem file of a kind of `KINDS`, with the theorem under the file's name."""
+    name = path.stem
+    # As a shell reads it, and in a docstring.
+    typed = shlex.quote(path.as_posix()).replace("\\", "\\\\").replace('"', '\\"')
     body, names, title, example, more = KINDS[kind]
     instance = " ".join(f"{parameter}={value}" for parameter, value in example.items())
     values = (f'"{key}": "{x}"' if isinstance(x, str) else f'"{key}": {x}' for key, x in example.items())
     shown = "{" + ", ".join(values) + "}"
-    head = _HEAD.format(file=file, title=title, instance=instance, names=names)
+    note = _IN_WORDS if kind == "argument" else ""
+    head = _HEAD.format(file=path.name, path=typed, title=title, instance=instance, note=note, names=names)
     return head + body + _THEOREM.format(name=name, title=title, example=shown, more=more)

@@ -25,6 +25,9 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify check --json wang2024.theorem1 q", ["q="]),
         ("verify check wang2024.theorem2 attend=", ["attend=tokens", "attend=tokens_and_query"]),
         ("verify explore wang2024.theorem1 --drop st", ["step_size"]),
+        ("verify explore --seconds 3 wang2024.theorem1 --drop st", ["step_size"]),
+        ("verify explore --json wang2024.theorem1 T=9 --drop st", ["step_size"]),
+        ("verify sweep --jobs 2 wang2024.theorem1 --over e", ["eps=", "eta="]),
         ("verify sweep wang2024.theorem1 --over e", ["eps=", "eta="]),
         ("verify list --paper w", ["wang2024"]),
         ("verify conditions wang2024.theorem1 --format m", ["markdown"]),
@@ -36,6 +39,7 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify chek ", []),
         ("verify check no.theorem ", []),
         ("verify explore no.theorem --drop ", []),
+        ("verify explore --drop ", []),
         ("verify recheck ", []),
     ],
 )
@@ -64,6 +68,10 @@ def test_the_hidden_word_prints_them(monkeypatch, capsys):
 def test_a_script_is_printed(cli, shell):
     assert cli("completion", shell) == (0, SCRIPTS[shell], "")
     assert body_of(cli("completion", shell, "--json")[1])["script"] == SCRIPTS[shell]
+
+
+def test_the_help_says_that_a_file_runs(cli):
+    assert "runs its code" in " ".join(cli("completion", "--help")[1].split())
 
 
 def test_another_shell_is_refused(cli):

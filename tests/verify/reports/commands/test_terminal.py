@@ -21,7 +21,7 @@ def test_lines_are_wrapped_with_what_goes_on_indented():
     assert " ".join(" ".join(lines).split()) == " ".join(LONG.split())
 
 
-@pytest.mark.parametrize("text", ["", "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
+@pytest.mark.parametrize("text", ["", " " * 90, "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
 def test_what_is_short_or_one_word_stays_whole(text):
     assert fitted(text, 60).strip() == text.strip()
 
@@ -36,6 +36,13 @@ def test_a_status_has_its_colour_and_nothing_else_has():
         "  \x1b[31mfails\x1b[0m    step: it holds\n\x1b[32mverified\x1b[0m (certified)\n  opening: open\n"
         "\x1b[31mcounterexample\x1b[0m  x=1"
     )
+
+
+def test_a_line_that_goes_on_with_the_word_of_a_status_is_not_coloured_there():
+    text = "open  there is nothing here that is\nfails  " + "a " * 16 + "proved by anyone"
+    lines = fitted(text, 40, colours=True).split("\n")
+    assert lines[0].startswith("\x1b[33mopen\x1b[0m") and lines[1].startswith("\x1b[31mfails\x1b[0m")
+    assert lines[2:] == ["    proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
 
 
 def test_only_a_terminal_is_written_to_like_that(monkeypatch):

@@ -1,5 +1,8 @@
 """Files to begin with: each kind checks as it is, and nothing that is there is written over."""
 
+import ast
+import shlex
+
 import pytest
 
 import verify
@@ -22,6 +25,8 @@ def test_each_kind_passes_as_its_first_lines_say(cli, tmp_path, monkeypatch, kin
     assert (code, err) == (0, "") and out == f"my_{kind}.py: its first lines are the commands to try\n"
     commands = [line.split("verify ")[1].split() for line in (tmp_path / f"my_{kind}.py").read_text().splitlines()[3:6]]
     assert [words[0] for words in commands] == ["check", "explore", "prove"]
+    said = "check says inconclusive here" in (tmp_path / f"my_{kind}.py").read_text()
+    assert said is (EXPECTED[kind][0] == 3)
     code, out, _ = cli(*commands[0], "--json")
     body = body_of(out)
     assert (code, body["evidence"]) == EXPECTED[kind] and body["in_scope"]
@@ -45,6 +50,7 @@ def test_a_file_that_is_there_is_left_alone(cli, tmp_path):
         ("mine.txt", "identity", "must be NAME.py"),
         ("1st.py", "identity", "must be NAME.py"),
         ("a-b.py", "identity", "must be NAME.py"),
+        ("class.py", "identity", "class is a word of Python's own"),
         ("none/mine.py", "identity", "cannot be written"),
         ("mine.py", "identty", "did you mean identity?"),
     ],
@@ -53,6 +59,17 @@ def test_what_cannot_be_written_is_said(tmp_path, name, kind, said):
     with pytest.raises(InputError) as refused:
         verify.new(tmp_path / name, kind)
     assert said in str(refused.value) and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["sub", "a b", 'a"""b', "a\\x"])
+def test_its_commands_name_the_path_as_it_was_given(cli, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / folder).mkdir()
+    verify.new(f"{folder}/mine.py")
+    text = ast.get_docstring(ast.parse((tmp_path / folder / "mine.py").read_text()))
+    for line in text.splitlines()[2:]:
+        words = shlex.split(line.split("verify ")[1])
+        assert words[1] == f"{folder}/mine.py" and cli(*words)[0] == 0
 
 
 def test_in_python_it_returns_the_path(tmp_path):
