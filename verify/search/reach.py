@@ -716,6 +716,7 @@ def _outwards(way: _Way, left: Sequence[Range], given: Fraction | int | None) ->
         return
     start, first, last = way.start, left[0].low, left[-1].high
     assert first is not None
+    values: set[Fraction]
     if way.parameter.kind == "integer":
         values = {first + 2**k - 1 for k in range(_DOUBLINGS)}
     elif way.end > 0:
@@ -733,11 +734,12 @@ def _outwards(way: _Way, left: Sequence[Range], given: Fraction | int | None) ->
     if known is not None:
         # The given one stands for those beside it.
         values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
-    done = None
+    done: Fraction | None = None
     for value in sorted(values):
         if not any(value in part for part in left) or (value <= start and value not in (known, first)):
             continue
-        short = value if way.parameter.kind == "integer" or value == known else _rounded(value, start, done, left)
+        exact = way.parameter.kind == "integer" or value == known
+        short: Fraction = value if exact else _rounded(value, start, done, left)
         if done is None or short > done:
             done = short
             yield way.value(short)

@@ -55,6 +55,7 @@ def test_shown_by_another_and_refuted_further_out():
     assert (found.shown_to, found.by, found.carried.standing) == (2, ("user.large",), ForAll.ARGUED)
     # x² <= 9 y holds up to 3.
     assert found.clause == "square" and 3 < found.violated < Fraction(304, 100) and found.verified_at == ()
+    assert repr(found) == f"<Reach {found.text()}>" and str(found) == found.text()
     text = found.text()
     assert text.startswith("small: x <= 1/100; holds up to 2 (200 times), argued by user.large (2 inferences); square ")
     assert text.endswith(" times), certified; between these it is open")
@@ -387,6 +388,16 @@ def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
     )
     line = reaches(by_its_own_argument(PRODUCT), {"n": 2})[0]
     assert line.carried is None and "product is undecided along x" in line.why
+
+
+def test_the_short_text_counts():
+    made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)), TIDY, beyond=(extension("tidy"),))
+    result = reach(made, {"x": "1/200", "y": 1}, seconds=4)
+    assert repr(result) == (
+        "<ReachResult user.small at x=1/200 y=1: 2 parametric hypotheses, 1 shown further, 1 refuted beyond>"
+    ) or "pair" in str(result)
+    alone = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4)
+    assert "1 parametric hypothesis, 1 refuted where the hypothesis holds>" in repr(alone)
 
 
 def test_downwards_it_holds_down_to():
