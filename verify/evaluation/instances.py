@@ -39,7 +39,8 @@ class Line(Protocol):
 class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
 
-    `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`).
+    `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`), or where
+    a theorem that would show it cannot be read.
     """
 
     theorem: str

@@ -136,11 +136,15 @@ def prove_text(result: "ProveResult") -> str:
             lines.append(f"  {result.carried[clause.label].text()}{by}  {clause.label}: {clause.claim}")
             detail = result.detail(clause)
             lines += [f"      {detail}"] if detail else []
-    for title, inferences in (("argument", result.argument), ("beyond the hypotheses", result.beyond)):
+    argued = [(inference, "") for inference in result.argument]
+    carried = (": ".join(filter(None, (known.text(), known.why))) for known in result.carried_beyond)
+    beyond = list(zip(result.beyond, carried, strict=True))
+    for title, inferences in (("argument", argued), ("beyond the hypotheses", beyond)):
         lines += [title] if inferences else []
-        for number, inference in enumerate(inferences, 1):
+        for number, (inference, standing) in enumerate(inferences, 1):
             rule = inference.named_rule
             lines.append(f"  {number}. {inference.label}: {inference.says}")
+            lines += [f"      {standing}"] if standing else []
             lines.append(f"      from {', '.join(inference.uses) or 'the definitions'}; {rule.name} ({rule.reference})")
     if result.counterexample is not None:
         lines.append(f"counterexample  {assignments_text(result.counterexample) or _ONE}")

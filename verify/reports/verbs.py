@@ -73,7 +73,8 @@ def conditions(
         return result
     from verify.search.reach import reaches
 
-    return replace(result, reaches=tuple(line for line in reaches(loaded, chosen) if line.carried is not None))
+    lines = (line for line in reaches(loaded, chosen) if line.carried is not None or line.unreadable)
+    return replace(result, reaches=tuple(lines))
 
 
 def check(

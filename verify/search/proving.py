@@ -8,7 +8,7 @@ from typing import Any
 
 from verify.checking.argument import Inference
 from verify.checking.check import check
-from verify.checking.standing import shipped_proofs
+from verify.checking.standing import carried_beyond, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
@@ -38,6 +38,8 @@ class ProveResult(Result):
         What carries each clause, by label, and what the claims.
     argument, beyond
         The theorem's inferences, and those by which claims hold without some of its hypotheses.
+    carried_beyond
+        What carries what each of `beyond` concludes, where all that it supposes holds.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
     checked
@@ -53,6 +55,7 @@ class ProveResult(Result):
     for_all: Carried
     argument: tuple[Inference, ...]
     beyond: tuple[Inference, ...]
+    carried_beyond: tuple[Carried, ...]
     counterexample: Instance | None
     refuted: ClauseResult | None
     checked: CheckResult
@@ -97,8 +100,11 @@ class ProveResult(Result):
                 | {"kind": self.how(clause), "detail": self.detail(clause)}
                 for clause in self.clauses
             ],
-            "argument": [_json(inference) for inference in self.argument],
-            "beyond": [_json(inference) for inference in self.beyond],
+            "argument": [_json(inference) | {"status": str(ForAll.ARGUED)} for inference in self.argument],
+            "beyond": [
+                _json(inference) | {"status": carried.standing, "detail": carried.why}
+                for inference, carried in zip(self.beyond, self.carried_beyond, strict=True)
+            ],
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
             "detail": self.for_all.why,
@@ -110,8 +116,16 @@ class ProveResult(Result):
 
 
 def _json(inference: Inference) -> dict[str, Any]:
-    rule = {"rule": inference.named_rule.name, "reference": inference.named_rule.reference, "status": "argued"}
+    rule = {"rule": inference.named_rule.name, "reference": inference.named_rule.reference}
     return {"label": inference.label, "says": inference.says, "from": list(inference.uses)} | rule
+
+
+def _carried(theorem: Theorem, extension: Inference) -> Carried:
+    """Return what carries what an inference beyond the hypotheses concludes; open where it cannot be read."""
+    try:
+        return carried_beyond(theorem, extension)
+    except InputError as error:
+        return Carried(ForAll.OPEN, why=str(error))
 
 
 def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | None = None) -> ProveResult:
@@ -156,6 +170,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         for_all=for_all,
         argument=theorem.argument,
         beyond=theorem.beyond,
+        carried_beyond=tuple(_carried(theorem, inference) for inference in theorem.beyond),
         counterexample=counterexample,
         refuted=refuted if counterexample is not None else None,
         shipped=shipped_proofs(theorem),

@@ -6,7 +6,7 @@ carries it, and what is open between the two is said.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,17 +18,17 @@ from verify.checking.check import check
 from verify.checking.loading import load_theorem
 from verify.checking.standing import argued_without, carried_beyond
 from verify.checking.theorem import Theorem
-from verify.errors import InputError
+from verify.errors import InputError, UndecidedError
 from verify.evaluation.admissible_ranges import Range, Ranges, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Instance, Parameter, Value, parse_instance, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Carried, Evidence, ForAll, Outcome, json_numbers, short_text, times_text
+from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome, json_numbers, short_text, times_text
 from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
-from verify.shown import Result
+from verify.shown import Result, Shown, Tabled
 
 SECONDS = 60
 """To look for a violation, for each hypothesis, where no other time is given."""
@@ -38,8 +38,15 @@ _CERTIFYING = 0.4
 """The part of the time that there is, if need be after it, to certify what was found."""
 
 
-@dataclass(frozen=True)
-class Reach:
+_FURTHEST = 3
+"""Values at which the claims are certified that a line names."""
+_CLOSING = 5
+"""Values that are tried towards the end of a domain, each half as far from it as the one before."""
+_OUT = "nothing is left beyond"
+
+
+@dataclass(frozen=True, repr=False)
+class Reach(Shown):
     """How far the claims hold beyond one hypothesis, along one of its parameters, the others as given.
 
     Parameters
@@ -54,16 +61,25 @@ class Reach:
         What carries the claims beyond the end, and the theorems that show them; None where nothing does.
     shown_to, shown_open
         How far: None for without limit; whether the value itself is left out.
+    domain_ends
+        Whether the theorem's domain ends there too, so that it is shown as far as that goes.
     supposing
-        Other hypotheses that this rests on, and of which the instance does not tell whether they hold.
+        Other hypotheses that this rests on, which do not depend on the parameter, and of which the instance does not
+        tell whether they hold.
     verified_at
         Values past that at which all claims were certified, with the other hypotheses.
     clause, violated
         The claim that is refuted, certified, and at which value nearest to the end; None where none was found.
+    inside
+        Whether the hypothesis holds at that value, so that it refutes the theorem.
+    met
+        Where a violation was met that is not certified.
     looked
-        Whether a violation was looked for; `effort` says how, where none was found.
+        Whether a violation was looked for; `effort` says how, `further` what is not known, where none was found.
     why
         Why the end, or what is beyond it, is not known.
+    unreadable
+        Whether that is because what would show more cannot be read.
     certificate
         Of the violation, for `verify recheck`.
     """
@@ -78,23 +94,28 @@ class Reach:
     by: tuple[str, ...] = ()
     shown_to: Fraction | int | None = None
     shown_open: bool = False
+    domain_ends: bool = False
     supposing: tuple[str, ...] = ()
     verified_at: tuple[Fraction | int, ...] = ()
     clause: str | None = None
     violated: Fraction | int | None = None
+    inside: bool = False
+    met: Fraction | int | None = None
     looked: bool = False
     effort: str = ""
+    further: str = ""
     why: str = ""
+    unreadable: bool = False
     certificate: Mapping[str, object] | None = field(default=None, repr=False)
 
     @property
     def unlimited(self) -> bool:
-        """Whether the claims are shown as far as the parameter goes."""
-        return self.carried is not None and self.shown_to is None
+        """Whether the claims are shown as far as the theorem's domain goes along the parameter."""
+        return self.carried is not None and (self.shown_to is None or self.domain_ends)
 
     def to_json(self) -> dict[str, object]:
         """Return it as an object of `verify necessity --json` and `verify conditions --json`."""
-        numbers = {name: getattr(self, name) for name in ("end", "given", "shown_to", "violated")}
+        numbers = {name: getattr(self, name) for name in ("end", "given", "shown_to", "violated", "met")}
         numbers["verified_at"] = list(self.verified_at)
         return {
             **{name: getattr(self, name) for name in ("hypothesis", "statement", "parameter", "relation")},
@@ -105,7 +126,7 @@ class Reach:
             "inferences_argued": len(self.carried.inferences) if self.carried else 0,
             "by": list(self.by),
             "supposing": list(self.supposing),
-            **{name: getattr(self, name) for name in ("clause", "looked", "effort", "why")},
+            **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
         }
 
     def text(self) -> str:
@@ -123,26 +144,42 @@ class Reach:
             how += (
                 f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
             )
-            below = (
-                "below " if self.shown_open and self.relation in ("<=", "<") else "above " if self.shown_open else ""
-            )
-            far = "without limit" if self.shown_to is None else f"up to {below}{self._shown(self.shown_to)}"
-            yield f"holds {far}, {how}"
-            if self.shown_to is None:
+            yield f"holds {self._far()}, {how}"
+            if self.unlimited:
                 return
-        elif self.why:
-            yield self.why
         else:
-            yield "nothing is proved beyond it"
+            yield self.why or "nothing is proved beyond it"
+            if self.why == _OUT:
+                return
         if self.verified_at:
-            yield f"all claims certified at {', '.join(self._shown(value) for value in self.verified_at)}"
-        if self.violated is not None:
+            nearer = len(self.verified_at) - _FURTHEST
+            more = f" and {nearer} nearer value{'s' * (nearer > 1)}" if nearer > 0 else ""
+            yield f"all claims certified at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
+        if self.violated is not None and self.inside:
+            yield (
+                f"{self.clause} is refuted at {short_text(self.violated)}, where {self.hypothesis} holds: "
+                "a counterexample to the theorem"
+            )
+        elif self.violated is not None:
             yield f"{self.clause} refuted at {self._shown(self.violated)}, certified"
-            yield "open between" if not self.verified_at else "else open between"
+            yield "between these it is open"
+        elif self.met is not None:
+            yield f"a violation at {self._shown(self.met)} was met and is not certified"
+            yield "open beyond"
         elif self.looked:
-            yield f"no violation found ({self.effort}): open beyond"
+            yield f"no violation found ({self.effort}): {self.further or 'open beyond'}"
         else:
-            yield self.effort or "open beyond: `verify necessity` with all values looks for a violation"
+            yield self.further or "open beyond: `verify necessity` with all values looks for a violation"
+
+    def _far(self) -> str:
+        if self.shown_to is None:
+            return "without limit"
+        upward = self.relation in ("<=", "<")
+        if self.shown_open:
+            far = f"for {self.parameter} {'<' if upward else '>'} {self._shown(self.shown_to)}"
+        else:
+            far = f"{'up' if upward else 'down'} to {self._shown(self.shown_to)}"
+        return f"{far}, as far as its domain goes" if self.domain_ends else far
 
     def _shown(self, value: Fraction | int) -> str:
         ratio = self._ratio(value)
@@ -159,7 +196,7 @@ class Reach:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ReachResult(Result):
+class ReachResult(Result, Tabled):
     """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
 
     theorem: str
@@ -188,7 +225,7 @@ def reaches(theorem: Theorem, given: Mapping[str, Any]) -> tuple[Reach, ...]:
     """
     instance = _instance(theorem.statement, given)
     parametric = (h for h in theorem.statement.hypotheses if h.relation is not None)
-    return tuple(_shown(theorem, hypothesis, instance)[0] for hypothesis in parametric)
+    return tuple(_Beyond(theorem, hypothesis, instance).shown() for hypothesis in parametric)
 
 
 def reach(
@@ -221,11 +258,13 @@ def reach(
     for hypothesis in theorem.statement.hypotheses:
         if hypothesis.relation is None:
             continue
-        shown, upward = _shown(theorem, hypothesis, instance)
+        shown = None
         try:
-            found.append(_with_violation(theorem, hypothesis, instance, shown, upward, seconds, progress))
+            beyond = _Beyond(theorem, hypothesis, instance)
+            shown = beyond.shown()
+            found.append(beyond.with_violation(shown, seconds, progress))
         except KeyboardInterrupt:
-            found.append(shown)
+            found += [] if shown is None else [shown]
             interrupted = True
             break
     return ReachResult(
@@ -264,61 +303,52 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
     return sorted(known, key=lambda p: p.name not in alone)
 
 
-def _shown(theorem: Theorem, hypothesis: Hypothesis, instance: Instance) -> tuple[Reach, bool]:
-    """Return what is shown beyond a hypothesis, and whether outwards is upwards."""
-    statement = theorem.statement
-    plain = Reach(hypothesis.label, hypothesis.statement)
-    numbers = _along(statement, hypothesis, instance)
-    if not numbers:
-        needed = sorted(_names(statement.expand(hypothesis.relation)) - instance.keys())  # pyright: ignore[reportArgumentType]
-        return replace(plain, why=f"needs all but one of {', '.join(needed)}"), True
-    for parameter in numbers:
-        edge = _edge(statement, hypothesis, parameter, instance)
-        if edge is not None:
-            break
-    else:
-        return replace(plain, why="its end is not found exactly here"), True
-    end, strict, upward = edge
-    relation = ("<" if strict else "<=") if upward else (">" if strict else ">=")
-    whole = _whole(parameter)
-    value = instance.get(parameter.name)
-    at = replace(plain, parameter=parameter.name, relation=relation, end=whole(end))
-    at = replace(at, given=value if isinstance(value, int | Fraction) else None)
-    others = {name: x for name, x in instance.items() if name != parameter.name}
-    region, carried, by, why = _region(theorem, hypothesis, parameter, others)
-    if carried is None:
-        carried, supposing = _by_own_argument(theorem, hypothesis, instance)
-        return replace(at, why=why, carried=carried, supposing=supposing), upward
-    # The first value past the end is what has to be in it.
-    after = end + (1 if upward else -1) if parameter.kind == "integer" else None
-    for part in region if upward else map(_mirrored, region):
-        start, first = (end, after) if upward else (-end, None if after is None else -after)
-        begins = part.low is None or part.low < start or (first is not None and part.low <= first)
-        begins = begins or (part.low == start and (not part.low_open or not strict))
-        if begins and (part.high is None or part.high > start):
-            far = None if part.high is None else whole(part.high if upward else -part.high)
-            return replace(at, carried=carried, by=by, shown_to=far, shown_open=part.high_open), upward
-    return at, upward
+@dataclass(frozen=True)
+class _Way:
+    """The way outwards from where a hypothesis, or what is shown, ends along a parameter; `strict`: before its end."""
 
+    parameter: Parameter
+    end: Fraction
+    strict: bool
+    upward: bool
 
-def _by_own_argument(
-    theorem: Theorem, hypothesis: Hypothesis, instance: Instance
-) -> tuple[Carried | None, tuple[str, ...]]:
-    """Return what carries the claims by an argument that does not use a hypothesis, and which others are left open.
+    @property
+    def start(self) -> Fraction:
+        """Where it begins, as the values that it returns, which grow outwards."""
+        return self.end if self.upward else -self.end
 
-    None where one of the others fails, which the argument may use.
-    """
-    others = [h for h in theorem.statement.hypotheses if h.label != hypothesis.label]
-    found = [evaluate_hypothesis(theorem.statement.specialise(other, instance), instance) for other in others]
-    if not theorem.argument or any(other.holds is False for other in found):
-        return None, ()
-    open_ = tuple(other.label for other in found if other.holds is None)
-    return argued_without(theorem, hypothesis.label, ()), open_
+    def past(self, ranges: Ranges) -> tuple[Range, ...]:
+        """Return what of some ranges is past the end, in order, turned so that values grow outwards."""
+        start = self.start
+        if self.parameter.kind == "integer":
+            first = start.__ceil__() if self.strict else start.__floor__() + 1
+            beyond = Range(Fraction(first), None)
+        else:
+            beyond = Range(start, None, low_open=not self.strict)
+        parts = meet(ranges if self.upward else tuple(map(_mirrored, ranges)), (beyond,))
+        if self.parameter.kind == "integer":
+            parts = (part.integers() for part in parts)
+        return tuple(sorted((part for part in parts if not part.empty), key=lambda part: (part.low, part.low_open)))
 
+    def value(self, outward: Fraction | int) -> Fraction | int:
+        """Return a value of the parameter from one that grows outwards."""
+        value = Fraction(outward if self.upward else -outward)
+        return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
 
-def _whole(parameter: Parameter) -> Any:
-    """Return what makes an int of a number of an integer parameter where it is one."""
-    return lambda x: int(x) if parameter.kind == "integer" and Fraction(x).denominator == 1 else x
+    def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
+        """Return as far as what of a region a domain's part past the end is covered without a gap, and whether all is.
+
+        None where what comes first past the end is not in it.
+        """
+        parts, far = self.past(region), None
+        for place in self.past(domain):
+            begins = [p for p in parts if p.low == place.low and p.low_open <= place.low_open]
+            if not begins:
+                return far, False
+            far = max(begins, key=lambda part: (part.high is None, part.high or 0, not part.high_open))
+            if (far.high, far.high_open) != (place.high, place.high_open):
+                return far, False
+        return far, far is not None
 
 
 def _mirrored(part: Range) -> Range:
@@ -326,85 +356,306 @@ def _mirrored(part: Range) -> Range:
     return Range(low, high, part.high_open, part.low_open)
 
 
-def _edge(
-    statement: Statement, hypothesis: Hypothesis, parameter: Parameter, instance: Instance
-) -> tuple[Fraction, bool, bool] | None:
-    """Return where a hypothesis ends along a parameter, whether strictly, and whether outwards is upwards."""
-    relation = statement.specialise(hypothesis, instance).relation
-    others = {name: value for name, value in instance.items() if name != parameter.name}
-    domain = domain_of(parameter)
-    parts = solvable(relation, parameter.name, frozenset(others)).certified_ranges(others, domain)
-    edges = [(part.high, part.high_open, True) for part in parts or () if part.high is not None]
-    edges += [
-        (part.low, part.low_open, False) for part in parts or () if part.low is not None and part.low != domain.low
-    ]
-    value = instance.get(parameter.name)
-    place = Fraction(value) if isinstance(value, int | Fraction) else Fraction(0)
-    return min(edges, key=lambda edge: abs(edge[0] - place), default=None)
+@dataclass(frozen=True)
+class _Region:
+    """Where, along a parameter, every claim is concluded, what carries that, by which theorems; `why` it is nowhere."""
+
+    ranges: Ranges = ()
+    carried: Carried | None = None
+    by: tuple[str, ...] = ()
+    supposing: tuple[str, ...] = ()
+    why: str = ""
+    unreadable: bool = False
 
 
-def _region(
-    theorem: Theorem, hypothesis: Hypothesis, parameter: Parameter, others: Instance
-) -> tuple[Ranges, Carried | None, tuple[str, ...], str]:
-    """Return where, along a parameter, inferences beyond the hypotheses conclude every claim, what carries it, by whom.
+@dataclass(frozen=True)
+class _Supposed:
+    """What has to hold, in whose statement, for what to say something; `domain`: without it that has no meaning."""
 
-    None, and why, where a claim has none that does without the hypothesis, or is open.
+    by: str
+    statement: Statement
+    hypothesis: Hypothesis
+    domain: bool = False
+
+
+@dataclass(frozen=True)
+class _Beyond:
+    """One hypothesis of a theorem at an instance, which may be partial."""
+
+    theorem: Theorem
+    hypothesis: Hypothesis
+    instance: Instance
+
+    def shown(self) -> Reach:
+        """Return what is shown beyond the hypothesis; no violation is looked for."""
+        statement, hypothesis = self.theorem.statement, self.hypothesis
+        plain = Reach(hypothesis.label, hypothesis.statement)
+        if isinstance(hypothesis.relation, sp.Eq):
+            return replace(plain, why="is an equality")
+        numbers = _along(statement, hypothesis, self.instance)
+        if not numbers:
+            needed = sorted(_names(statement.expand(hypothesis.relation)) - self.instance.keys())  # pyright: ignore[reportArgumentType]
+            return replace(plain, why=f"needs all but one of {', '.join(needed)}")
+        try:
+            ways = (self._way(parameter) for parameter in numbers)
+            way = next((way for way in ways if way is not None), None)
+        except UndecidedError as error:
+            return replace(plain, why=f"where it ends here is undecided: {error}")
+        if way is None:
+            return replace(plain, why="where it ends here is not found exactly")
+        relation = ("<" if way.strict else "<=") if way.upward else (">" if way.strict else ">=")
+        end = way.value(way.start)
+        at = replace(plain, parameter=way.parameter.name, relation=relation, end=end)
+        value = self.instance.get(way.parameter.name)
+        at = replace(at, given=value if isinstance(value, int | Fraction) else None)
+        return self._shown_along(way, at)
+
+    def _way(self, parameter: Parameter) -> _Way | None:
+        """Return the way outwards from where the hypothesis ends along a parameter, nearest to the given value.
+
+        None where that is not found exactly. Raises UndecidedError.
+        """
+        relation = self.theorem.statement.specialise(self.hypothesis, self.instance).relation
+        others = self._others(parameter)
+        domain = domain_of(parameter)
+        parts = solvable(relation, parameter.name, frozenset(others)).certified_ranges(others, domain)
+        edges = [_Way(parameter, part.high, part.high_open, True) for part in parts or () if part.high is not None]
+        edges += [
+            _Way(parameter, part.low, part.low_open, False)
+            for part in parts or ()
+            if part.low is not None and part.low != domain.low
+        ]
+        value = self.instance.get(parameter.name)
+        place = Fraction(value) if isinstance(value, int | Fraction) else Fraction(0)
+        return min(edges, key=lambda way: abs(way.end - place), default=None)
+
+    def _others(self, parameter: Parameter) -> Instance:
+        return {name: x for name, x in self.instance.items() if name != parameter.name}
+
+    def _domain(self, way: _Way) -> tuple[Ranges | None, str]:
+        """Return where the theorem's domain is, along a parameter; None, and why, where it is not solved exactly."""
+        statement = self.theorem.statement
+        relations = (Hypothesis("domain", relation) for relation in statement.domain)
+        supposed = [
+            _Supposed("its domain", statement, each, domain=True)
+            for each in relations
+            if way.parameter.name in _names(each.relation)
+        ]
+        ranges, _, why = _where(supposed, way.parameter, self._others(way.parameter), (domain_of(way.parameter),))
+        return (None, why) if why else (ranges, "")
+
+    def _shown_along(self, way: _Way, at: Reach) -> Reach:
+        domain, why = self._domain(way)
+        if domain is None:
+            return replace(at, why=why)
+        if not way.past(domain):
+            return replace(at, why=_OUT)
+        best, furthest, regions = at, None, [self._by_inferences(way), self._by_own_argument(way)]
+        for region in regions:
+            far, whole = way.covered(meet(region.ranges, domain), domain)
+            if region.carried is None or far is None:
+                continue
+            reached = (whole, far.high is None, far.high or 0, not far.high_open)
+            if furthest is None or reached > furthest:
+                furthest = reached
+                to = None if far.high is None else way.value(far.high)
+                best = replace(at, carried=region.carried, by=region.by, supposing=region.supposing, shown_to=to)
+                best = replace(best, shown_open=far.high_open, domain_ends=whole and to is not None)
+        if best.carried is not None:
+            return best
+        whys = [region.why for region in regions if region.why]
+        if any(way.past(meet(region.ranges, domain)) for region in regions):
+            whys.append("what is proved further out does not begin where it ends")
+        unreadable = any(region.unreadable for region in regions)
+        return replace(at, why="; ".join(dict.fromkeys(whys)), unreadable=unreadable)
+
+    def _by_own_argument(self, way: _Way) -> _Region:
+        """Return where the theorem's own argument concludes the claims: where all other hypotheses hold.
+
+        Nowhere if it uses the hypothesis, or where one of the others, which it may use, is not solved exactly.
+        """
+        theorem = self.theorem
+        if not theorem.argument:
+            return _Region()
+        try:
+            carried = argued_without(theorem, self.hypothesis.label, ())
+        except InputError as error:
+            return _Region(why=str(error), unreadable=True)
+        if carried is None:
+            return _Region()
+        supposed = [
+            _Supposed("its own argument", theorem.statement, h)
+            for h in theorem.statement.hypotheses
+            if h.label != self.hypothesis.label
+        ]
+        others = self._others(way.parameter)
+        ranges, open_, why = _where(supposed, way.parameter, others, (domain_of(way.parameter),), supposing=True)
+        return _Region(why=why) if why else _Region(ranges, carried, (), open_)
+
+    def _by_inferences(self, way: _Way) -> _Region:
+        """Return where inferences beyond the hypotheses conclude every claim.
+
+        Nowhere, and why, where a claim has none that does without the hypothesis, or is open.
+        """
+        region: Ranges = (domain_of(way.parameter),)
+        carriers, by, why, unreadable = list[Carried](), list[str](), "", False
+        for claim in self.theorem.statement.claims:
+            reached: list[Range] = []
+            for extension in self.theorem.beyond:
+                if extension.label != claim.label or self.hypothesis.label in extension.uses:
+                    continue
+                try:
+                    carried = carried_beyond(self.theorem, extension)
+                    if carried.standing is ForAll.OPEN:
+                        why = carried.why
+                        continue
+                    parts, why = self._supposed(extension, way.parameter)
+                except InputError as error:
+                    why, unreadable = str(error), True
+                    continue
+                if parts:
+                    reached += parts
+                    carriers.append(carried)
+                    by += [name for used in extension.uses if (name := theorem_of(used)) is not None]
+            if not reached:
+                return _Region(why=why, unreadable=unreadable)
+            region = meet(region, tuple(reached))
+        return _Region(region, Carried.by_all(carriers), tuple(dict.fromkeys(by)))
+
+    def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
+        """Return where all holds that an inference beyond the hypotheses supposes, and why it is nowhere."""
+        statement, others = self.theorem.statement, self._others(parameter)
+        own = {h.label: h for h in statement.hypotheses if h.label in extension.uses}
+        names = list(dict.fromkeys(filter(None, map(theorem_of, extension.uses))))
+        supposed = [_Supposed(names[0] if names else "", statement, h) for h in own.values()]
+        region: Ranges = (domain_of(parameter),)
+        for name in names:
+            other = load_theorem(name).statement
+            if why := _does_not_fit(other, statement, parameter, others):
+                return (), f"{name}: {why}"
+            for each in other.parameters:
+                region = meet(region, (domain_of(each),)) if each.name == parameter.name else region
+            for h in other.hypotheses:
+                if h.relation is not None:
+                    supposed.append(_Supposed(name, other, h))
+                elif h.label not in own or own[h.label].to_data() != h.to_data():
+                    return (), f"{name} supposes {h.label}, which is not supposed here"
+            domain = (Hypothesis("domain", relation) for relation in other.domain)
+            supposed += [_Supposed(name, other, each, domain=True) for each in domain]
+        ranges, _, why = _where(supposed, parameter, others, region)
+        return ranges, why
+
+    def with_violation(self, shown: Reach, seconds: float, progress: Progress | None) -> Reach:
+        """Return what is shown, with the violation that is nearest to it of those that are found."""
+        if shown.end is None or shown.unlimited or shown.why == _OUT:
+            return shown
+        name, statement, label = shown.parameter, self.theorem.statement, self.hypothesis.label
+        assert name is not None
+        if missing := [p.name for p in statement.parameters if p.name not in self.instance and p.name != name]:
+            return replace(shown, further=f"open beyond: no violation is looked for without {', '.join(missing)}")
+        weaker = without(statement, [label])
+        variant = replace(self.theorem.variant(weaker.alone(*weaker.claims)), values={})
+        way = self._after(shown)
+        domain, _ = self._domain(way)
+        left = way.past((domain_of(way.parameter),) if domain is None else domain)
+        started, before, search = time.monotonic(), Fraction(way.end), _Search()
+        for value in _outwards(way, left, shown.given):
+            spare = started + seconds - time.monotonic()
+            if spare <= 0:
+                break
+            try:
+                limit = min(CHECK_SECONDS, max(spare / 4, 1.0), spare)
+                result = checked(variant, {**self.instance, name: value}, limit)
+            except InputError as error:
+                # Such as a value that is too large.
+                search.refused = str(error)
+                break
+            if not result.in_scope:
+                search.failing = _failing(result)
+                break
+            search.tried.append(value)
+            if progress:
+                progress(len(search.tried))
+            refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
+            if refuted:
+                alone, deadline = weaker.alone(*weaker.claims), started + seconds
+                nearest = Approach(self.theorem, alone, self.hypothesis, refuted[0], result.instance, deadline)
+                threshold = nearest.along(name, before, result.instance)
+                found = search.noted(shown, left, time.monotonic() - started)
+                if nearest.inside is not None:
+                    inside = self._certified(found, nearest, nearest.inside[name], seconds)  # pyright: ignore[reportArgumentType]
+                    if inside.violated is not None:
+                        return inside
+                return self._certified(found, nearest, threshold.violated, seconds)
+            if result.outcome is Outcome.VERIFIED and result.evidence in (Evidence.CERTIFIED, Evidence.PROVED):
+                search.verified.append(value)
+            before = Fraction(value)
+        else:
+            search.ended = bool(left) and left[-1].high is not None
+        return search.noted(shown, left, time.monotonic() - started)
+
+    def _after(self, shown: Reach) -> _Way:
+        """Return the way outwards from what is shown."""
+        parameter = next(p for p in self.theorem.statement.parameters if p.name == shown.parameter)
+        upward = shown.relation in ("<=", "<")
+        if shown.carried is not None and shown.shown_to is not None:
+            return _Way(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
+        assert shown.end is not None
+        return _Way(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
+
+    def _certified(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
+        """Return the reach with the violation, where it is certified; else with where it was met."""
+        from verify.checking.certificates import certificate
+
+        assert found.parameter is not None
+        witness = {**self.instance, found.parameter: violated}
+        left = max(_CERTIFYING * seconds, nearest.deadline - time.monotonic())
+        result = check(nearest.weakened, witness, seconds=left)
+        holds = evaluate_hypothesis(self.theorem.statement.specialise(self.hypothesis, witness), witness).holds
+        sure = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
+        if result.outcome is not Outcome.REFUTED or not sure or holds is None:
+            return replace(found, met=violated)
+        (clause,) = result.clauses
+        shown = certificate(nearest.weakened, result)
+        return replace(found, clause=clause.label, violated=violated, inside=holds, certificate=shown)
+
+
+def _where(
+    supposed: Sequence[_Supposed], parameter: Parameter, others: Instance, region: Ranges, *, supposing: bool = False
+) -> tuple[Ranges, tuple[str, ...], str]:
+    """Return where in a region all holds that is supposed, what of it is open, and why it is nowhere.
+
+    What does not depend on the parameter, and is not known here, is open with `supposing`; else it is nowhere then.
     """
-    region: Ranges = (domain_of(parameter),)
-    carriers, by, why = list[Carried](), list[str](), ""
-    for claim in theorem.statement.claims:
-        reached: list[Range] = []
-        for extension in theorem.beyond:
-            if extension.label != claim.label or hypothesis.label in extension.uses:
-                continue
-            carried = carried_beyond(theorem, extension)
-            if carried.standing is ForAll.OPEN:
-                why = carried.why
-                continue
-            parts, why = _supposed(theorem, extension, parameter, others)
-            if parts:
-                reached += parts
-                carriers.append(carried)
-                by += [name for used in extension.uses if (name := theorem_of(used)) is not None]
-        if not reached:
-            return (), None, (), why
-        region = meet(region, tuple(reached))
-    return region, Carried.by_all(carriers), tuple(dict.fromkeys(by)), ""
-
-
-def _supposed(theorem: Theorem, extension: Inference, parameter: Parameter, others: Instance) -> tuple[Ranges, str]:
-    """Return where all holds that an inference beyond a theorem's hypotheses supposes, and why it is nowhere."""
-    own = {h.label: h for h in theorem.statement.hypotheses if h.label in extension.uses}
-    supposed: list[tuple[Statement, Hypothesis]] = [(theorem.statement, h) for h in own.values()]
-    region: Ranges = (domain_of(parameter),)
-    for name in dict.fromkeys(filter(None, map(theorem_of, extension.uses))):
-        other = load_theorem(name).statement
-        if why := _does_not_fit(other, theorem.statement, parameter, others):
-            return (), f"{name}: {why}"
-        for each in other.parameters:
-            region = meet(region, (domain_of(each),)) if each.name == parameter.name else region
-        for h in other.hypotheses:
-            if h.relation is not None:
-                supposed.append((other, h))
-            elif h.label not in own or own[h.label].to_data() != h.to_data():
-                return (), f"{name} supposes {h.label}, which is not supposed here"
-        supposed += [(other, Hypothesis("domain", relation)) for relation in other.domain]
-    for statement, each in supposed:
-        kept = statement.specialise(each, others) if each.relation is not None else each
+    open_ = list[str]()
+    for each in supposed:
+        h = each.hypothesis
+        kept = each.statement.specialise(h, others) if h.relation is not None else h
         if kept.relation is None or parameter.name not in _names(kept.relation):
             found = evaluate_hypothesis(kept, others)
-            if found.needs:
-                return (), f"needs {', '.join(found.needs)}"
-            if found.holds is not True:
-                return (), f"{each.label} of what would show more does not hold here"
+            if found.holds is None and supposing:
+                open_.append(h.label)
+            elif found.needs:
+                return (), (), f"{each.by} needs {', '.join(found.needs)}"
+            elif found.holds is not True and each.domain:
+                return (), (), f"{each.by}: outside its domain"
+            elif found.holds is not True:
+                how = "is undecided" if found.holds is None else "does not hold"
+                return (), (), f"{each.by} needs {h.label}, which {how} here"
         elif missing := sorted(_names(kept.relation) - others.keys() - {parameter.name}):
-            return (), f"needs {', '.join(missing)}"
+            return (), (), f"{each.by} needs {', '.join(missing)}"
         else:
-            solved = solvable(kept.relation, parameter.name, frozenset(others)).certified_ranges(others, region[0])
-            region = meet(region, solved or ())
-            if not region:
-                return (), ""
-    return tuple(part.integers() for part in region) if parameter.kind == "integer" else region, ""
+            try:
+                way = solvable(kept.relation, parameter.name, frozenset(others))
+                parts = way.certified_ranges(others, domain_of(parameter))
+            except UndecidedError as error:
+                return (), (), f"{each.by} is not shown: {h.label} is undecided along {parameter.name}: {error}"
+            if parts is None:
+                return (), (), f"{each.by} is not shown: {h.label} is not solved exactly along {parameter.name}"
+            region = meet(region, parts)
+    whole = parameter.kind == "integer"
+    region = tuple(part for part in (each.integers() if whole else each for each in region) if not part.empty)
+    return region, tuple(open_), ""
 
 
 def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, others: Instance) -> str:
@@ -423,96 +674,82 @@ def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, 
     return ""
 
 
-def _with_violation(
-    theorem: Theorem,
-    hypothesis: Hypothesis,
-    instance: Instance,
-    shown: Reach,
-    upward: bool,
-    seconds: float,
-    progress: Progress | None,
-) -> Reach:
-    """Return what is shown, with the violation that is nearest to it of those that are found."""
-    if shown.end is None or shown.unlimited:
-        return shown
-    name = shown.parameter
-    assert name is not None
-    if missing := [p.name for p in theorem.statement.parameters if p.name not in instance and p.name != name]:
-        return replace(shown, effort=f"open beyond: no violation is looked for without {', '.join(missing)}")
-    weaker = without(theorem.statement, [hypothesis.label])
-    variant = replace(theorem.variant(weaker.alone(*weaker.claims)), values={})
-    deadline, tried, verified = time.monotonic() + seconds, 0, list[Fraction | int]()
-    before = shown.end if shown.shown_to is None or shown.carried is None else shown.shown_to
-    for value in _outwards(theorem.statement, name, shown, before, upward):
-        left = deadline - time.monotonic()
-        if left <= 0:
-            break
-        try:
-            result = checked(variant, {**instance, name: value}, min(CHECK_SECONDS, max(left / 4, 1.0), left))
-        except InputError:
-            # Outside a domain: there is nothing further out.
-            break
-        tried += 1
-        if progress:
-            progress(tried)
-        if not result.in_scope:
-            failing = " and ".join(h.label for h in result.hypotheses if not h.holds)
-            return replace(shown, effort=f"open beyond: no violation is looked for where {failing} does not hold")
-        refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
-        if refuted:
-            nearest = Approach(theorem, weaker.alone(*weaker.claims), hypothesis, refuted[0], result.instance, deadline)
-            threshold = nearest.along(name, Fraction(before), result.instance)
-            found = replace(shown, looked=True, verified_at=tuple(verified))
-            return _certified(theorem, hypothesis, found, nearest, threshold.violated, instance, seconds)
-        if result.outcome is Outcome.VERIFIED and result.evidence in (Evidence.CERTIFIED, Evidence.PROVED):
-            verified.append(value)
-        before = value
-    return replace(shown, looked=True, verified_at=tuple(verified), effort=f"{tried} instances, {seconds:g} s")
+@dataclass
+class _Search:
+    """What a search for a violation has tried so far, and why it ended."""
+
+    tried: list[Fraction | int] = field(default_factory=list)
+    verified: list[Fraction | int] = field(default_factory=list)
+    failing: str = ""
+    refused: str = ""
+    ended: bool = False
+
+    def noted(self, shown: Reach, left: Sequence[Range], seconds: float) -> Reach:
+        """Return what is shown, with what was tried, and what is not known."""
+        count = len(self.tried)
+        if not count:
+            why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
+            return replace(shown, further=f"open beyond: no violation is looked for{why}")
+        further = f"further out {self.failing}" if self.failing else "open beyond"
+        further = f"further out nothing is checked: {self.refused}" if self.refused else further
+        if self.ended:
+            # Of integers all may have been tried.
+            size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
+            all_tried = all(isinstance(value, int) for value in self.tried) and size == count
+            further = _OUT if all_tried else f"between these it is open, {_OUT}"
+        effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
+        verified = tuple(self.verified)
+        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further)
 
 
-def _outwards(
-    statement: Statement, name: str, shown: Reach, before: Fraction | int, upward: bool
-) -> Iterable[Fraction | int]:
-    """Yield values further and further out, first the given one, where it is past what is shown, and what is beside."""
-    assert shown.end is not None
-    parameter = next(p for p in statement.parameters if p.name == name)
-    domain, sign = domain_of(parameter), 1 if upward else -1
-    values = list[Fraction]()
-    if parameter.kind == "integer":
-        values += [Fraction(before) + sign * 2**k for k in range(_DOUBLINGS)]
-        if not upward and domain.low is not None:
-            values = [value for value in values if value > domain.low] + [domain.low]
-    elif before > 0:
-        values += [Fraction(before) * Fraction(2) ** (sign * k) for k in range(1, _DOUBLINGS + 1)]
+def _failing(result: CheckResult) -> str:
+    """Return which hypotheses do not hold, or are undecided."""
+    fail = [h.label for h in result.hypotheses if h.holds is False]
+    if fail:
+        return f"{' and '.join(fail)} do{'es' * (len(fail) == 1)} not hold"
+    return f"{' and '.join(h.label for h in result.hypotheses if h.holds is None)} is undecided"
+
+
+def _outwards(way: _Way, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
+    """Yield values of what is left past an end, further and further out, and the given one where it is among them."""
+    if not left:
+        return
+    start, first, last = way.start, left[0].low, left[-1].high
+    assert first is not None
+    values: set[Fraction]
+    if way.parameter.kind == "integer":
+        values = {first + 2**k - 1 for k in range(_DOUBLINGS)}
+    elif way.end > 0:
+        values = {start * Fraction(2) ** (k if way.upward else -k) for k in range(1, _DOUBLINGS + 1)}
+        if not way.upward:
+            # And past 0, where the domain goes there.
+            values |= {-start * (2**k - 1) for k in range(_DOUBLINGS // 2)}
     else:
-        values += [Fraction(before) + sign * Fraction(2) ** k for k in range(-_DOUBLINGS // 2, _DOUBLINGS // 2)]
-    if shown.given is not None and (shown.given - before) * sign > 0:
-        values = sorted({*values, Fraction(shown.given)}, reverse=not upward)
-    for value in values:
-        if value in domain:
-            short = simplest_between(*sorted((value * Fraction(99, 100), value * Fraction(101, 100))))
-            yield int(value) if parameter.kind == "integer" else value if value == shown.given else short
+        values = {start + Fraction(2) ** k for k in range(-_DOUBLINGS // 2, _DOUBLINGS // 2)}
+    if last is not None:
+        values.add(last)
+        if way.parameter.kind != "integer":
+            values |= {last - (last - start) / 2**k for k in range(1, _CLOSING)}
+    known = None if given is None else Fraction(given if way.upward else -given)
+    if known is not None:
+        # The given one stands for those beside it.
+        values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
+    done: Fraction | None = None
+    for value in sorted(values):
+        if not any(value in part for part in left) or (value <= start and value not in (known, first)):
+            continue
+        exact = way.parameter.kind == "integer" or value == known
+        short: Fraction = value if exact else _rounded(value, start, done, left)
+        if done is None or short > done:
+            done = short
+            yield way.value(short)
 
 
-def _certified(
-    theorem: Theorem,
-    hypothesis: Hypothesis,
-    found: Reach,
-    nearest: Approach,
-    violated: Fraction | int,
-    instance: Instance,
-    seconds: float,
-) -> Reach:
-    """Return the reach with the violation, where it is certified; else with the effort."""
-    from verify.checking.certificates import certificate
-
-    assert found.parameter is not None
-    witness = {**instance, found.parameter: violated}
-    left = max(_CERTIFYING * seconds, nearest.deadline - time.monotonic())
-    result = check(nearest.weakened, witness, seconds=left)
-    past = evaluate_hypothesis(theorem.statement.specialise(hypothesis, witness), witness).holds is False
-    sure = all(clause.rechecked for clause in result.clauses) and result.scope_confirmed
-    if result.outcome is not Outcome.REFUTED or not sure or not past:
-        return replace(found, effort=f"one at {short_text(violated)} is not certified")
-    (clause,) = result.clauses
-    return replace(found, clause=clause.label, violated=violated, certificate=certificate(nearest.weakened, result))
+def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
+    """Return a number in few digits near to one, past what was before it; the number where there is none."""
+    before = start if done is None else max(start, done)
+    for near in (abs(value), value - before):
+        short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
+        if short > before and any(short in part for part in left):
+            return Fraction(short)
+    return value

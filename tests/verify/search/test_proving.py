@@ -1,6 +1,7 @@
 """What carries a theorem for all parameters, as `prove` says it, in Python and on the command line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -115,3 +116,16 @@ def test_the_command_line(cli, tmp_path):
     assert code == 0 and "argument\n  1. residual: " in out and out.splitlines()[-1].startswith("argued (8 inferences)")
     assert_one_line(cli("prove", "nobody.knows"), "nobody.knows", "unknown id")
     assert_one_line(cli("prove", "wang2024.lemma1", "T=3"), "T=3")
+
+
+@pytest.mark.parametrize(
+    ("uses", "standing", "why"),
+    [("wang2024.lemma1", "argued", ""), ("nope.theorem", "open", "theorem = nope.theorem: unknown id")],
+)
+def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
+    extension = Inference("square", "it is the same", (uses,), "substitution")
+    result = verify.prove(replace(theorem(PROVED), beyond=(extension,)), seconds=3)
+    (row,) = result.to_json()["beyond"]
+    assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
+    assert f"  1. square: it is the same\n      {result.carried_beyond[0].text()}" in prove_text(result)
+    assert not why or f"      open: {why}" in prove_text(result)

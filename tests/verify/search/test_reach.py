@@ -11,6 +11,7 @@ import verify
 from tests.verify.command_line import assert_one_line, body_of
 from tests.verify.examples import example_of
 from verify import Hypothesis, Inequality, Inference, InputError, Parameter, Source, Statement, Theorem, TheoremError
+from verify.errors import UndecidedError
 from verify.outcomes import Carried, ForAll
 from verify.rechecker import recheck_text
 from verify.search import reach as module
@@ -54,9 +55,10 @@ def test_shown_by_another_and_refuted_further_out():
     assert (found.shown_to, found.by, found.carried.standing) == (2, ("user.large",), ForAll.ARGUED)
     # x² <= 9 y holds up to 3.
     assert found.clause == "square" and 3 < found.violated < Fraction(304, 100) and found.verified_at == ()
+    assert repr(found) == f"<Reach {found.text()}>" and str(found) == found.text()
     text = found.text()
     assert text.startswith("small: x <= 1/100; holds up to 2 (200 times), argued by user.large (2 inferences); square ")
-    assert text.endswith(" times), certified; open between")
+    assert text.endswith(" times), certified; between these it is open")
     accepted = recheck_text(json.dumps(found.certificate).encode())
     assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
 
@@ -64,8 +66,10 @@ def test_shown_by_another_and_refuted_further_out():
 def test_what_is_certified_between_is_said():
     (found,) = reach(theorem(SMALL), {"y": 1}, seconds=4).reaches
     assert found.carried is None and found.verified_at[:2] == (Fraction(1, 50), Fraction(1, 25))
-    assert "nothing is proved beyond it; all claims certified at 1/50 (2 times), " in found.text()
-    assert found.text().endswith("certified; else open between")
+    assert "nothing is proved beyond it; all claims certified at " in found.text()
+    last, nearer = found.verified_at[-1], len(found.verified_at) - 3
+    assert f", {last} ({float(100 * last):.0f} times) and {nearer} nearer values; square refuted at " in found.text()
+    assert found.text().endswith("certified; between these it is open")
 
 
 def test_the_given_value_is_told_and_tried():
@@ -80,10 +84,10 @@ def test_the_given_value_is_told_and_tried():
     ("given", "uses", "other", "why"),
     [
         # The other's own hypotheses are evaluated at the instance, and not taken on trust.
-        ({"y": 5}, ("tidy",), LARGE, "bounded of what would show more does not hold here"),
+        ({"y": 5}, ("tidy",), LARGE, "user.large needs bounded, which does not hold here"),
         ({"y": 1}, (), LARGE, "user.large supposes tidy, which is not supposed here"),
         ({"y": 1}, ("tidy", "small"), LARGE, ""),
-        ({"y": 1}, ("tidy", "far"), LARGE, "far of what would show more does not hold here"),
+        ({"y": 1}, ("tidy", "far"), LARGE, "user.large needs far, which does not hold here"),
         ({"y": 1}, ("tidy",), theorem(TIDY, parameters=(X, Y, N)), "user.large: its parameter n is none here"),
         ({"y": 3}, ("tidy",), theorem(TIDY, parameters=(X, TALL)), "user.large: y is outside its domain"),
         ({"y": 1}, ("tidy",), theorem(replace(TIDY, text="other")), "user.large supposes tidy, which is not"),
@@ -187,7 +191,220 @@ def test_an_interrupt_keeps_what_was_found():
 
 def test_a_line_without_a_ratio():
     line = Reach("low", "x <= 0", "x", "<=", 0, violated=2, clause="c", looked=True)
-    assert line.text() == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; open between"
+    assert (
+        line.text() == "low: x <= 0; nothing is proved beyond it; c refuted at 2, certified; between these it is open"
+    )
+
+
+PRODUCT = Hypothesis("product", sp.Le(x * n, 5))
+OWN = Inference("bound", "it is less", ("product",), "substitution")
+
+
+def by_its_own_argument(*others, parameters=(X, N), most=6):
+    bound = Inequality("bound", sp.Le(x * n, most))
+    return theorem(Hypothesis("a", sp.Le(x, 1)), *others, clause=bound, parameters=parameters, argument=(OWN,))
+
+
+def test_its_own_argument_holds_where_the_other_hypotheses_do():
+    made = by_its_own_argument(PRODUCT)
+    (found, _) = reach(made, {"x": Fraction(1, 2), "n": 2}, seconds=2).reaches
+    assert (found.shown_to, found.shown_open, found.unlimited, found.by) == (Fraction(5, 2), False, False, ())
+    assert (
+        "holds up to 5/2 (2.5 times), argued by its own argument, which does not use it (1 inference); " in found.text()
+    )
+    # What one of the others needs is not known: nothing is claimed.
+    found = reaches(made, {"x": Fraction(1, 2)})[0]
+    assert (found.carried, found.why) == (None, "its own argument needs n")
+
+
+def test_its_own_argument_is_not_shown_where_another_is_not_solved():
+    made = by_its_own_argument(PRODUCT, Hypothesis("grows", sp.Le(sp.exp(x), 100)))
+    found = reaches(made, {"n": 2})[0]
+    assert found.carried is None
+    assert found.why == "its own argument is not shown: grows is not solved exactly along x"
+
+
+def test_its_own_argument_begins_where_the_hypothesis_ends():
+    made = by_its_own_argument(PRODUCT, Hypothesis("late", sp.Ge(x, 2)))
+    found = reaches(made, {"n": 2})[0]
+    assert found.carried is None and found.why == "what is proved further out does not begin where it ends"
+
+
+def test_what_is_open_of_the_instance_alone_is_supposed():
+    product = Hypothesis("product", sp.Le(y, 5))
+    made = by_its_own_argument(product, parameters=(X, N, Y), most=y)
+    found = reaches(made, {"n": 2})[0]
+    assert found.unlimited and found.supposing == ("product",) and found.text().endswith(", where product holds")
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "other", "end"),
+    [
+        (sp.Lt(n, 3), sp.Ge(n, 4), None),
+        (sp.Lt(n, 3), sp.Ge(n, 3), ""),
+        (sp.Le(n, 3), sp.Ge(n, 5), None),
+        (sp.Le(n, 3), sp.Ge(n, 4), ""),
+        (sp.Le(2 * n, 7), sp.Ge(n, 5), None),
+        (sp.Le(2 * n, 7), sp.Ge(n, 4), ""),
+        (sp.Gt(n, 7), sp.Le(n, 6), None),
+        (sp.Gt(n, 7), sp.Le(n, 7), ""),
+        (sp.Ge(2 * n, 7), sp.Le(n, 2), None),
+        (sp.Ge(2 * n, 7), sp.Le(n, 3), ""),
+    ],
+)
+def test_the_first_integer_outside_has_to_be_shown(hypothesis, other, end, monkeypatch):
+    clause = Inequality("square", sp.Le(n, 9 * y, evaluate=False))
+    large = theorem(Hypothesis("l", other), clause=clause, parameters=(N, Y))
+    monkeypatch.setattr(module, "load_theorem", lambda _: large)
+    made = theorem(Hypothesis("h", hypothesis), clause=clause, parameters=(N, Y), beyond=(extension(),))
+    (found,) = reaches(made, {"y": 1})
+    assert found.unlimited == (end is not None)
+
+
+class TestTheDomain:
+    def made(self, *domain, hypothesis=SMALL, **more):
+        small = theorem(hypothesis, TIDY, beyond=(extension("tidy"),), **more)
+        return replace(small, statement=replace(small.statement, domain=domain))
+
+    def test_it_ends_what_is_shown(self):
+        (found,) = reach(self.made(sp.Lt(x, 1)), {"y": 1}, seconds=2).reaches
+        assert found.unlimited and (found.shown_to, found.shown_open, found.looked) == (1, True, False)
+        assert found.text().startswith(
+            "small: x <= 1/100; holds for x < 1 (100 times), as far as its domain goes, argued by user.large"
+        )
+
+    def test_it_goes_further_than_what_is_shown(self):
+        (found,) = reaches(self.made(sp.Le(x, 5)), {"y": 1})
+        assert found.shown_to == 2 and not found.unlimited
+
+    def test_what_it_lets_out_and_back_in_is_open(self):
+        (found,) = reaches(self.made(sp.Ge((x - 1) * (x - 3), 0)), {"y": 1})
+        assert found.shown_to == 1 and not found.unlimited
+
+    def test_nothing_is_left_beyond(self):
+        (found,) = reach(self.made(sp.Le(x, y / 100)), {"y": 1}, seconds=2).reaches
+        assert found.text() == "small: x <= 1/100; nothing is left beyond"
+
+    def test_what_it_needs_is_said(self):
+        made = self.made(sp.Le(x, n), parameters=(X, Y, N))
+        assert reaches(made, {"y": 1})[0].why == "its domain needs n"
+
+    def test_without_a_violation_nothing_is_left_beyond(self):
+        always = Inequality("square", sp.Ge(n, 0, evaluate=False))
+        made = theorem(Hypothesis("few", sp.Le(n, 3)), clause=always, parameters=(N,))
+        made = replace(made, statement=replace(made.statement, domain=(sp.Le(n, 5),)))
+        (found,) = reach(made, {}, seconds=2).reaches
+        assert found.verified_at == (4, 5) and "no violation found (2 instances, " in found.text()
+        assert found.text().endswith("): nothing is left beyond")
+
+
+def test_an_equality_has_no_end():
+    made = theorem(Hypothesis("even", sp.Eq(x, 2 * y)), TIDY, beyond=(extension("tidy"),))
+    (found,) = reach(made, {"y": 1}, seconds=1).reaches
+    assert (found.end, found.why, found.relation) == (None, "is an equality", "")
+
+
+class TestAViolation:
+    def test_where_the_hypothesis_holds_it_refutes_the_theorem(self):
+        made = theorem(Hypothesis("h", sp.Ge((x - 1) * (x - 2), 0)))
+        (found,) = reach(made, {"x": "1/2", "y": 1}, seconds=4).reaches
+        assert found.inside and found.violated > 3 and "no violation found" not in found.text()
+        assert f"square is refuted at {found.violated}, where h holds: a counterexample to the theorem" in found.text()
+
+    def test_at_the_end_it_refutes_the_theorem(self):
+        (found,) = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4).reaches
+        assert found.inside and found.violated == 4
+
+    def test_that_is_not_certified_is_said(self, monkeypatch):
+        found = module.check
+
+        def doubtful(*given, **more):
+            return replace(found(*given, **more), scope_confirmed=False)
+
+        monkeypatch.setattr(module, "check", doubtful)
+        (line,) = reach(theorem(SMALL), {"y": 1}, seconds=4).reaches
+        assert line.violated is None and line.met > 3 and "no violation found" not in line.text()
+        assert " was met and is not certified; open beyond" in line.text()
+
+
+def test_values_are_past_an_end_below_0():
+    a, b = sp.symbols("a b", real=True)
+    parameters = tuple(Parameter(name, "rational", "a number") for name in "ab")
+    hypotheses = Hypothesis("low", sp.Le(a, -1)), Hypothesis("far", sp.Le(a, b))
+    clause = Inequality("bound", sp.Le(a, 3))
+    made = theorem(*hypotheses, clause=clause, parameters=parameters)
+    found = reach(made, {"a": -2, "b": 200}, seconds=4).reaches[0]
+    assert all(value > -1 for value in found.verified_at) and list(found.verified_at) == sorted({*found.verified_at})
+    assert found.violated > 3 and found.text().count(",") <= 4
+
+
+def test_what_was_certified_is_kept_where_another_fails_further_out():
+    made = theorem(SMALL, Hypothesis("far", sp.Le(x, y / 10)))
+    found = reach(made, {"y": 1}, seconds=2).reaches[0]
+    assert found.looked and found.verified_at == (Fraction(1, 50), Fraction(1, 25), Fraction(2, 25))
+    assert "no violation found (3 instances, " in found.text() and ", 2 s" not in found.effort
+    assert found.text().endswith("): further out far does not hold")
+    made = theorem(SMALL, Hypothesis("far", sp.Le(x, y / 40)))
+    assert "(1 instance, " in reach(made, {"y": 1}, seconds=2).reaches[0].text()
+
+
+def test_a_theorem_that_cannot_be_loaded_is_said(monkeypatch):
+    def missing(*_):
+        raise InputError("theorem", "user.large", "unknown id")
+
+    monkeypatch.setattr(module, "carried_beyond", missing)
+    made = theorem(SMALL, TIDY, beyond=(extension("tidy"),))
+    (found,) = verify.conditions(made, y=1).reaches
+    assert found.carried is None and "theorem = user.large: unknown id" in found.text()
+
+
+def test_an_interrupt_keeps_the_lines_before(monkeypatch):
+    made = theorem(SMALL, Hypothesis("tall", sp.Ge(y, 2)))
+    found = module.solvable
+
+    def interrupting(relation, *given):
+        if relation == sp.Ge(y, 2):
+            raise KeyboardInterrupt
+        return found(relation, *given)
+
+    monkeypatch.setattr(module, "solvable", interrupting)
+    result = reach(made, {"x": 1, "y": 3}, seconds=1)
+    assert result.interrupted and [line.hypothesis for line in result.reaches] == ["small"]
+
+
+def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
+    class Undecided:
+        def certified_ranges(self, *_):
+            raise UndecidedError("roots that lie too close together")
+
+    found = module.solvable
+    monkeypatch.setattr(module, "solvable", lambda *_: Undecided())
+    (line,) = reaches(theorem(SMALL), {"y": 1})
+    assert line.why == "where it ends here is undecided: roots that lie too close together"
+    monkeypatch.setattr(
+        module,
+        "solvable",
+        lambda relation, *given: Undecided() if relation == PRODUCT.relation else found(relation, *given),
+    )
+    line = reaches(by_its_own_argument(PRODUCT), {"n": 2})[0]
+    assert line.carried is None and "product is undecided along x" in line.why
+
+
+def test_the_short_text_counts():
+    made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)), TIDY, beyond=(extension("tidy"),))
+    result = reach(made, {"x": "1/200", "y": 1}, seconds=4)
+    assert repr(result) == (
+        "<ReachResult user.small at x=1/200 y=1: 2 parametric hypotheses, 1 shown further, 1 refuted beyond>"
+    ) or "pair" in str(result)
+    alone = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4)
+    assert "1 parametric hypothesis, 1 refuted where the hypothesis holds>" in repr(alone)
+
+
+def test_downwards_it_holds_down_to():
+    line = Reach("h", "n >= 5", "n", ">=", 5, carried=Carried(ForAll.PROVED), by=("a",), shown_to=2)
+    assert line.text().startswith("h: n >= 5; holds down to 2 (2.5 times below), proved by a; open beyond")
+    line = replace(line, shown_to=0, shown_open=True)
+    assert line.text().startswith("h: n >= 5; holds for n > 0, proved by a; open beyond")
 
 
 class TestTheLibrary:

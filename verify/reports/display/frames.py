@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 def rows_of(value: Any) -> list[Row]:
-    """Return the rows of a check (a clause each), a sweep (an instance each) or of necessities (a hypothesis each)."""
+    """Return the rows: a check's clauses, a sweep's instances, or the hypotheses of necessities or reaches."""
     kind = next(kind.__name__ for kind in type(value).__mro__ if kind.__name__ in _ROWS)
     return list(_ROWS[kind](value))
 
@@ -54,6 +54,16 @@ def _necessity(result: Any) -> Iterator[Row]:
         yield {**{name: getattr(need, name) for name in plain}, "slack": _number(need.slack), "witness": witness}
 
 
+def _reach(result: Any) -> Iterator[Row]:
+    numbers = ("end", "given", "shown_to", "violated", "met")
+    for line in result.reaches:
+        row = {name: value for name, value in line.to_json().items() if not name.endswith("_float")}
+        lists = {name: ", ".join(map(str, value)) for name, value in row.items() if isinstance(value, list)}
+        standing = None if line.carried is None else str(line.carried.standing)
+        floats = {name: _number(getattr(line, name)) for name in numbers}
+        yield {**row, **lists, **floats, "for_all_parameters": standing}
+
+
 def _sweep(result: Any) -> Iterator[Row]:
     from verify.reports.sweep_files import table
 
@@ -63,5 +73,6 @@ def _sweep(result: Any) -> Iterator[Row]:
 _ROWS: Mapping[str, Callable[[Any], Iterator[Row]]] = {
     "CheckResult": _check,
     "NecessityResult": _necessity,
+    "ReachResult": _reach,
     "SweepResult": _sweep,
 }

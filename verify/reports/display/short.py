@@ -140,8 +140,20 @@ def _necessity(result: Any) -> str:
     return f"{result.theorem}: {', '.join([*parts, *([f'{left} undecided'] if left else [])]) or 'no hypotheses'}"
 
 
+def _line(line: Any) -> str:
+    return line.text()
+
+
 def _reach(result: Any) -> str:
-    return f"{result.theorem} at {instance(result.instance)}: {_count(len(result.reaches), 'parametric bound')}"
+    lines = result.reaches
+    parts = [f"{len(lines)} parametric hypothes{'i' if len(lines) == 1 else 'e'}s"]
+    counts = {
+        "shown further": sum(line.carried is not None for line in lines),
+        "refuted beyond": sum(line.violated is not None and not line.inside for line in lines),
+        "refuted where the hypothesis holds": sum(line.inside for line in lines),
+    }
+    parts += [f"{count} {what}" for what, count in counts.items() if count]
+    return f"{result.theorem} at {instance(result.instance)}: {', '.join(parts)}"
 
 
 def _sweep(result: Any) -> str:
@@ -175,6 +187,7 @@ LINES: Mapping[str, Callable[[Any], str]] = {
     "ExploreResult": _explore,
     "Need": _need,
     "NecessityResult": _necessity,
+    "Reach": _line,
     "ReachResult": _reach,
     "SweepResult": _sweep,
     "ExperimentResult": _experiment,

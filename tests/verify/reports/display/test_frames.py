@@ -64,6 +64,15 @@ def test_a_necessity_has_a_row_a_hypothesis(installed):
     assert row["witness"].startswith("x=") and row["slack"] <= 0
 
 
+def test_a_reach_has_a_row_a_hypothesis(installed):
+    installed()
+    found = verify.necessity(MINE, x=1, n=1, seconds=2)
+    (row,) = found.to_frame()
+    assert (row["hypothesis"], row["parameter"], row["for_all_parameters"]) == ("near", "x", None)
+    assert isinstance(row["end"], float) and isinstance(row["verified_at"], str)
+    assert not any(name.endswith("_float") for name in row)
+
+
 def test_a_sweep_has_a_row_an_instance(installed):
     installed()
     swept = verify.sweep(MINE, {"x": [1, 3]}, n=1)
