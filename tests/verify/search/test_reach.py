@@ -391,11 +391,8 @@ def test_roots_that_are_not_told_apart_are_undecided(monkeypatch):
 
 
 def test_the_short_text_counts():
-    made = theorem(SMALL, Hypothesis("pair", sp.Le(x * y, 3)), TIDY, beyond=(extension("tidy"),))
-    result = reach(made, {"x": "1/200", "y": 1}, seconds=4)
-    assert repr(result) == (
-        "<ReachResult user.small at x=1/200 y=1: 2 parametric hypotheses, 1 shown further, 1 refuted beyond>"
-    ) or "pair" in str(result)
+    result = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}, seconds=4)
+    assert repr(result) == "<ReachResult user.small at y=1: 1 parametric hypothesis, 1 shown further, 1 refuted beyond>"
     alone = reach(theorem(Hypothesis("h", sp.Le(x, 4))), {"x": 1, "y": 1}, seconds=4)
     assert "1 parametric hypothesis, 1 refuted where the hypothesis holds>" in repr(alone)
 
