@@ -61,15 +61,23 @@ def test_what_cannot_be_written_is_said(tmp_path, name, kind, said):
     assert said in str(refused.value) and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("folder", ["sub", "a b", 'a"""b', "a\\x"])
-def test_its_commands_name_the_path_as_it_was_given(cli, tmp_path, monkeypatch, folder):
+def commands(folder, tmp_path, monkeypatch):
+    """Return the words of each command that a file names which is written in a folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / folder).mkdir()
     verify.new(f"{folder}/mine.py")
     text = ast.get_docstring(ast.parse((tmp_path / folder / "mine.py").read_text()))
-    for line in text.splitlines()[2:]:
-        words = shlex.split(line.split("verify ")[1])
-        assert words[1] == f"{folder}/mine.py" and cli(*words)[0] == 0
+    return [shlex.split(line.split("verify ")[1]) for line in text.splitlines()[2:]]
+
+
+@pytest.mark.parametrize("folder", ["sub", "a b", 'a"""b', "a\\x"])
+def test_its_commands_name_the_path_as_it_was_given(tmp_path, monkeypatch, folder):
+    named = [words[1] for words in commands(folder, tmp_path, monkeypatch)]
+    assert len(named) > 1 and set(named) == {f"{folder}/mine.py"}
+
+
+def test_its_commands_run(cli, tmp_path, monkeypatch):
+    assert {cli(*words)[0] for words in commands('a "b', tmp_path, monkeypatch)} == {0}
 
 
 def test_in_python_it_returns_the_path(tmp_path):
