@@ -18,7 +18,7 @@ COMMANDS = [tuple(part.split("\n", 1)) for block in BLOCKS for part in re.split(
 
 def timeless(text):
     """Leave out how long it took, in seconds and, of a search, in instances."""
-    return re.sub(r"\d+\.\d+ s\b|\d+ (?:instances|near the closest)", "…", text).strip()
+    return re.sub(r"\d+\.\d+ s\b|\d+ (?:instances?|near the closest)", "…", text).strip()
 
 
 @pytest.fixture

@@ -444,6 +444,11 @@ def margin_text(margin: Quantity, digits: int = 10) -> str:
     return f"at most {up} (no lower bound known)" if low is None else f"at least {low} (no upper bound known)"
 
 
+def count_text(count: int, noun: str) -> str:
+    """Return a number of things, such as `1 instance` and `2 instances`."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
 def times_text(ratio: Fraction) -> str:
     """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
     if round(ratio) >= _LARGE_RATIO:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
+from verify.outcomes import count_text
 from verify.version import version
 
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
@@ -27,7 +28,7 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         spent = sum(row["seconds"] for row in rows)
         extra = f", {len(asserted)} expected otherwise" if asserted and plain is not asserted else ""
         checked = ", re-checked" if all(row["rechecked"] for row in rows) else ", not all re-checked"
-        instances = f"{_count(len(plain), 'instance')}{extra}"
+        instances = f"{count_text(len(plain), 'instance')}{extra}"
         said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
         for_all = f"; for all: {rows[0]['for_all']}"
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
@@ -39,7 +40,7 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         evidence = _first(_WEAKEST, (row["evidence"] for row in rows))
         otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
         said = ", as expected" if otherwise else ""
-        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {_count(instances, 'instance')}, {devices}{said}"
+        yield f"{name:{width}}  {outcome:12}  {evidence:9}  {count_text(instances, 'instance')}, {devices}{said}"
     for name, rows in _grouped(findings):
         failures = [failure for row in rows for failure in row["failures"]]
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
@@ -108,12 +109,12 @@ def _table(rows: Sequence[Entry]) -> Iterator[str]:
             agreed = "agrees" if row["outcome"] == "verified" else "DOES NOT AGREE"
             measured = "" if worst is None else f"; worst deviation {worst:.2g} of what is allowed"
             between = f" ({sizes})" if sizes else ""
-            trained = f", {_count(row['trainings'], 'training')}" if row["trainings"] else ""
-            drawn = f"{_count(row['draws'], 'draw')}, {row['instances']} distinct"
+            trained = f", {count_text(row['trainings'], 'training')}" if row["trainings"] else ""
+            drawn = f"{count_text(row['draws'], 'draw')}, {row['instances']} distinct"
             yield f"    {agreed}: {drawn}{trained}{between}{measured}"
         if row["out_of_scope"]:
             refuted = "refuted as theory says" if row["out_of_scope_refuted"] else "NOT all refuted"
-            yield f"    out of scope: {_count(row['out_of_scope'], 'draw')}, {refuted}"
+            yield f"    out of scope: {count_text(row['out_of_scope'], 'draw')}, {refuted}"
         caught = f"{row['caught']} of {row['planted']} caught" if row["planted"] else "none run"
         yield f"    planted errors: {caught}; {ran}; {row['test']}"
 
@@ -163,7 +164,3 @@ def _grouped(rows: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
 def _first(order: Sequence[str], words: Iterable[str]) -> str:
     known = set(words)
     return next(word for word in order if word in known)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("s" if number != 1 else "")

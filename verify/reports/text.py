@@ -13,6 +13,7 @@ from verify.outcomes import (
     ClauseResult,
     Evidence,
     HypothesisResult,
+    count_text,
     margin_text,
     number_text,
     short_text,
@@ -182,7 +183,7 @@ def explore_text(result: "ExploreResult") -> str:
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
     beside = f", and {result.polished} near the closest" if result.polished else ""
-    effort = f"{result.examples} instances{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
+    effort = f"{count_text(result.examples, 'instance')}{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
     return "\n".join([*lines, effort])
 
 

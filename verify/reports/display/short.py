@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from verify.outcomes import Enclosure, margin_text, number_text, short_text
+from verify.outcomes import Enclosure, count_text, margin_text, number_text, short_text
 
 LONGEST = 300
 """Characters of a `repr`."""
@@ -46,10 +46,6 @@ def _labels(labels: Iterable[str]) -> str:
     return ", ".join(labels[:_FEW]) + (", …" if len(labels) > _FEW else "")
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
 def headline(result: Any) -> str:
     """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure."""
     # The evidence is the claim's: an instance is not out of scope by it.
@@ -61,7 +57,7 @@ def headline(result: Any) -> str:
 def _parts(statement: Any) -> str:
     parts = ("parameter", statement.parameters), ("hypothesis", statement.hypotheses)
     parts = *parts, ("claim", statement.claims), ("step", statement.steps)
-    counts = ", ".join(_count(len(part), noun) for noun, part in parts if part)
+    counts = ", ".join(count_text(len(part), noun) for noun, part in parts if part)
     return counts.replace("hypothesiss", "hypotheses")
 
 
@@ -76,8 +72,8 @@ def _statement(statement: Any) -> str:
 
 
 def _derivation(derivation: Any) -> str:
-    given = _count(len(derivation.definitions), "definition")
-    return f"of {_count(len(derivation.steps), 'step')}, {given}, {_count(len(derivation.shorthands), 'shorthand')}"
+    counts = ("step", derivation.steps), ("definition", derivation.definitions), ("shorthand", derivation.shorthands)
+    return f"of {', '.join(count_text(len(part), noun) for noun, part in counts)}"
 
 
 def _step(step: Any) -> str:
@@ -117,7 +113,7 @@ def _prove(result: Any) -> str:
 
 def _explore(result: Any) -> str:
     dropped = f" without {_labels(result.dropped)}" if result.dropped else ""
-    effort = f"{_count(result.examples, 'instance')}, seed {result.seed}"
+    effort = f"{count_text(result.examples, 'instance')}, seed {result.seed}"
     if result.counterexample is not None and result.clause is not None:
         sure = "certified" if result.certified else "not certified"
         found = f"counterexample {instance(result.counterexample)} to {result.clause.label}, {sure}"
@@ -170,7 +166,7 @@ def _experiment(result: Any) -> str:
 
 def _observation(result: Any) -> str:
     after = f"after {number(result.steps)} steps"
-    return f"{result.theorem}: {result.clause}: {_count(len(result.instances), 'instance')} {after}"
+    return f"{result.theorem}: {result.clause}: {count_text(len(result.instances), 'instance')} {after}"
 
 
 LINES: Mapping[str, Callable[[Any], str]] = {
