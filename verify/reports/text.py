@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.sweep import SweepResult
     from verify.search.necessity import NecessityResult
     from verify.search.proving import ProveResult
-    from verify.search.reach import ReachResult
-    from verify.search.results import ExploreResult
+    from verify.search.results import ExploreResult, ReachResult
     from verify.search.sharpness import Sharpness
 
 

@@ -6,7 +6,7 @@ carries it, and what is open between the two is said.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -22,200 +22,19 @@ from verify.errors import InputError, UndecidedError
 from verify.evaluation.admissible_ranges import Range, Ranges, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
-from verify.language.parameters import Instance, Parameter, Value, parse_instance, simplest_between
+from verify.language.parameters import Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome, json_numbers, short_text, times_text
+from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome
 from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
+from verify.search.outwards import Way, outwards
+from verify.search.results import NOTHING_LEFT, Reach, ReachResult
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
-from verify.shown import Result, Shown, Tabled
 
 SECONDS = 60
 """To look for a violation, for each hypothesis, where no other time is given."""
-_DOUBLINGS = 24
-"""Values that are tried outwards, each twice as far as the one before, relative to where the hypothesis ends."""
 _CERTIFYING = 0.4
 """The part of the time that there is, if need be after it, to certify what was found."""
-
-
-_FURTHEST = 3
-"""Values at which the claims are certified that a line names."""
-_CLOSING = 5
-"""Values that are tried towards the end of a domain, each half as far from it as the one before."""
-_OUT = "nothing is left beyond"
-
-
-@dataclass(frozen=True, repr=False)
-class Reach(Shown):
-    """How far the claims hold beyond one hypothesis, along one of its parameters, the others as given.
-
-    Parameters
-    ----------
-    hypothesis, statement
-        Its label, and what it says.
-    parameter, relation, end
-        Along what, `<=`, `<`, `>=` or `>`, and where it ends at the instance; None where that cannot be told.
-    given
-        The parameter's own value at the instance, where it has one.
-    carried, by
-        What carries the claims beyond the end, and the theorems that show them; None where nothing does.
-    shown_to, shown_open
-        How far: None for without limit; whether the value itself is left out.
-    domain_ends
-        Whether the theorem's domain ends there too, so that it is shown as far as that goes.
-    supposing
-        Other hypotheses that this rests on, which do not depend on the parameter, and of which the instance does not
-        tell whether they hold.
-    verified_at
-        Values past that at which all claims were certified, with the other hypotheses.
-    clause, violated
-        The claim that is refuted, certified, and at which value nearest to the end; None where none was found.
-    inside
-        Whether the hypothesis holds at that value, so that it refutes the theorem.
-    met
-        Where a violation was met that is not certified.
-    looked
-        Whether a violation was looked for; `effort` says how, `further` what is not known, where none was found.
-    why
-        Why the end, or what is beyond it, is not known.
-    unreadable
-        Whether that is because what would show more cannot be read.
-    certificate
-        Of the violation, for `verify recheck`.
-    """
-
-    hypothesis: str
-    statement: str
-    parameter: str | None = None
-    relation: str = ""
-    end: Fraction | int | None = None
-    given: Fraction | int | None = None
-    carried: Carried | None = None
-    by: tuple[str, ...] = ()
-    shown_to: Fraction | int | None = None
-    shown_open: bool = False
-    domain_ends: bool = False
-    supposing: tuple[str, ...] = ()
-    verified_at: tuple[Fraction | int, ...] = ()
-    clause: str | None = None
-    violated: Fraction | int | None = None
-    inside: bool = False
-    met: Fraction | int | None = None
-    looked: bool = False
-    effort: str = ""
-    further: str = ""
-    why: str = ""
-    unreadable: bool = False
-    certificate: Mapping[str, object] | None = field(default=None, repr=False)
-
-    @property
-    def unlimited(self) -> bool:
-        """Whether the claims are shown as far as the theorem's domain goes along the parameter."""
-        return self.carried is not None and (self.shown_to is None or self.domain_ends)
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as an object of `verify necessity --json` and `verify conditions --json`."""
-        numbers = {name: getattr(self, name) for name in ("end", "given", "shown_to", "violated", "met")}
-        numbers["verified_at"] = list(self.verified_at)
-        return {
-            **{name: getattr(self, name) for name in ("hypothesis", "statement", "parameter", "relation")},
-            **json_numbers(numbers),
-            "shown_open": self.shown_open,
-            "unlimited": self.unlimited,
-            "for_all_parameters": self.carried and self.carried.standing,
-            "inferences_argued": len(self.carried.inferences) if self.carried else 0,
-            "by": list(self.by),
-            "supposing": list(self.supposing),
-            **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
-        }
-
-    def text(self) -> str:
-        """Return it in one line; ratios are to the end of the hypothesis."""
-        if self.end is None:
-            return f"{self.hypothesis}: {self.statement}; {self.why}"
-        known = f"{self.hypothesis}: {self.parameter} {self.relation} {short_text(self.end)}"
-        given = "" if self.given is None or self._ratio(self.given) == "" else f", given {self._shown(self.given)}"
-        return "; ".join([known + given, *self._parts()])
-
-    def _parts(self) -> Iterator[str]:
-        if self.carried is not None:
-            by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
-            how = f"{self.carried.standing}{by}{self.carried.text().removeprefix(self.carried.standing)}"
-            how += (
-                f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
-            )
-            yield f"holds {self._far()}, {how}"
-            if self.unlimited:
-                return
-        else:
-            yield self.why or "nothing is proved beyond it"
-            if self.why == _OUT:
-                return
-        if self.verified_at:
-            nearer = len(self.verified_at) - _FURTHEST
-            more = f" and {nearer} nearer value{'s' * (nearer > 1)}" if nearer > 0 else ""
-            yield f"all claims certified at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
-        if self.violated is not None and self.inside:
-            yield (
-                f"{self.clause} is refuted at {short_text(self.violated)}, where {self.hypothesis} holds: "
-                "a counterexample to the theorem"
-            )
-        elif self.violated is not None:
-            yield f"{self.clause} refuted at {self._shown(self.violated)}, certified"
-            yield "between these it is open"
-        elif self.met is not None:
-            yield f"a violation at {self._shown(self.met)} was met and is not certified"
-            yield "open beyond"
-        elif self.looked:
-            yield f"no violation found ({self.effort}): {self.further or 'open beyond'}"
-        else:
-            yield self.further or "open beyond: `verify necessity` with all values looks for a violation"
-
-    def _far(self) -> str:
-        if self.shown_to is None:
-            return "without limit"
-        upward = self.relation in ("<=", "<")
-        if self.shown_open:
-            far = f"for {self.parameter} {'<' if upward else '>'} {self._shown(self.shown_to)}"
-        else:
-            far = f"{'up' if upward else 'down'} to {self._shown(self.shown_to)}"
-        return f"{far}, as far as its domain goes" if self.domain_ends else far
-
-    def _shown(self, value: Fraction | int) -> str:
-        ratio = self._ratio(value)
-        return f"{short_text(value)} ({ratio})" if ratio else short_text(value)
-
-    def _ratio(self, value: Fraction | int) -> str:
-        """Return how many times past the end a value is; nothing where it is not past it, or a sign forbids it."""
-        assert self.end is not None
-        upward = self.relation in ("<=", "<")
-        if self.end <= 0 or value <= 0 or (value <= self.end if upward else value >= self.end):
-            return ""
-        ratio = Fraction(value) / self.end if upward else Fraction(self.end) / value
-        return f"{times_text(ratio)} times" + ("" if upward else " below")
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class ReachResult(Result, Tabled):
-    """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
-
-    theorem: str
-    statement_digest: str
-    instance: Instance
-    reaches: tuple[Reach, ...]
-    seconds: float
-    interrupted: bool = False
-
-    def to_json(self) -> dict[str, object]:
-        """Return the object of `verify necessity --json` with values, without `schema` and `version`."""
-        return {
-            "theorem": self.theorem,
-            "statement_digest": self.statement_digest,
-            "instance": json_numbers(self.instance),
-            "reaches": [reach.to_json() for reach in self.reaches],
-            "seconds": round(self.seconds, 3),
-            "interrupted": self.interrupted,
-        }
 
 
 def reaches(theorem: Theorem, given: Mapping[str, Any]) -> tuple[Reach, ...]:
@@ -304,59 +123,6 @@ def _along(statement: Statement, hypothesis: Hypothesis, instance: Instance) -> 
 
 
 @dataclass(frozen=True)
-class _Way:
-    """The way outwards from where a hypothesis, or what is shown, ends along a parameter; `strict`: before its end."""
-
-    parameter: Parameter
-    end: Fraction
-    strict: bool
-    upward: bool
-
-    @property
-    def start(self) -> Fraction:
-        """Where it begins, as the values that it returns, which grow outwards."""
-        return self.end if self.upward else -self.end
-
-    def past(self, ranges: Ranges) -> tuple[Range, ...]:
-        """Return what of some ranges is past the end, in order, turned so that values grow outwards."""
-        start = self.start
-        if self.parameter.kind == "integer":
-            first = start.__ceil__() if self.strict else start.__floor__() + 1
-            beyond = Range(Fraction(first), None)
-        else:
-            beyond = Range(start, None, low_open=not self.strict)
-        parts = meet(ranges if self.upward else tuple(map(_mirrored, ranges)), (beyond,))
-        if self.parameter.kind == "integer":
-            parts = (part.integers() for part in parts)
-        return tuple(sorted((part for part in parts if not part.empty), key=lambda part: (part.low, part.low_open)))
-
-    def value(self, outward: Fraction | int) -> Fraction | int:
-        """Return a value of the parameter from one that grows outwards."""
-        value = Fraction(outward if self.upward else -outward)
-        return int(value) if self.parameter.kind == "integer" and value.denominator == 1 else value
-
-    def covered(self, region: Ranges, domain: Ranges) -> tuple[Range | None, bool]:
-        """Return as far as what of a region a domain's part past the end is covered without a gap, and whether all is.
-
-        None where what comes first past the end is not in it.
-        """
-        parts, far = self.past(region), None
-        for place in self.past(domain):
-            begins = [p for p in parts if p.low == place.low and p.low_open <= place.low_open]
-            if not begins:
-                return far, False
-            far = max(begins, key=lambda part: (part.high is None, part.high or 0, not part.high_open))
-            if (far.high, far.high_open) != (place.high, place.high_open):
-                return far, False
-        return far, far is not None
-
-
-def _mirrored(part: Range) -> Range:
-    low, high = (None if end is None else -end for end in (part.high, part.low))
-    return Range(low, high, part.high_open, part.low_open)
-
-
-@dataclass(frozen=True)
 class _Region:
     """Where, along a parameter, every claim is concluded, what carries that, by which theorems; `why` it is nowhere."""
 
@@ -410,7 +176,7 @@ class _Beyond:
         at = replace(at, given=value if isinstance(value, int | Fraction) else None)
         return self._shown_along(way, at)
 
-    def _way(self, parameter: Parameter) -> _Way | None:
+    def _way(self, parameter: Parameter) -> Way | None:
         """Return the way outwards from where the hypothesis ends along a parameter, nearest to the given value.
 
         None where that is not found exactly. Raises UndecidedError.
@@ -419,9 +185,9 @@ class _Beyond:
         others = self._others(parameter)
         domain = domain_of(parameter)
         parts = solvable(relation, parameter.name, frozenset(others)).certified_ranges(others, domain)
-        edges = [_Way(parameter, part.high, part.high_open, True) for part in parts or () if part.high is not None]
+        edges = [Way(parameter, part.high, part.high_open, True) for part in parts or () if part.high is not None]
         edges += [
-            _Way(parameter, part.low, part.low_open, False)
+            Way(parameter, part.low, part.low_open, False)
             for part in parts or ()
             if part.low is not None and part.low != domain.low
         ]
@@ -432,7 +198,7 @@ class _Beyond:
     def _others(self, parameter: Parameter) -> Instance:
         return {name: x for name, x in self.instance.items() if name != parameter.name}
 
-    def _domain(self, way: _Way) -> tuple[Ranges | None, str]:
+    def _domain(self, way: Way) -> tuple[Ranges | None, str]:
         """Return where the theorem's domain is, along a parameter; None, and why, where it is not solved exactly."""
         statement = self.theorem.statement
         relations = (Hypothesis("domain", relation) for relation in statement.domain)
@@ -444,12 +210,12 @@ class _Beyond:
         ranges, _, why = _where(supposed, way.parameter, self._others(way.parameter), (domain_of(way.parameter),))
         return (None, why) if why else (ranges, "")
 
-    def _shown_along(self, way: _Way, at: Reach) -> Reach:
+    def _shown_along(self, way: Way, at: Reach) -> Reach:
         domain, why = self._domain(way)
         if domain is None:
             return replace(at, why=why)
         if not way.past(domain):
-            return replace(at, why=_OUT)
+            return replace(at, why=NOTHING_LEFT)
         best, furthest, regions = at, None, [self._by_inferences(way), self._by_own_argument(way)]
         for region in regions:
             far, whole = way.covered(meet(region.ranges, domain), domain)
@@ -469,7 +235,7 @@ class _Beyond:
         unreadable = any(region.unreadable for region in regions)
         return replace(at, why="; ".join(dict.fromkeys(whys)), unreadable=unreadable)
 
-    def _by_own_argument(self, way: _Way) -> _Region:
+    def _by_own_argument(self, way: Way) -> _Region:
         """Return where the theorem's own argument concludes the claims: where all other hypotheses hold.
 
         Nowhere if it uses the hypothesis, or where one of the others, which it may use, is not solved exactly.
@@ -492,7 +258,7 @@ class _Beyond:
         ranges, open_, why = _where(supposed, way.parameter, others, (domain_of(way.parameter),), supposing=True)
         return _Region(why=why) if why else _Region(ranges, carried, (), open_)
 
-    def _by_inferences(self, way: _Way) -> _Region:
+    def _by_inferences(self, way: Way) -> _Region:
         """Return where inferences beyond the hypotheses conclude every claim.
 
         Nowhere, and why, where a claim has none that does without the hypothesis, or is open.
@@ -547,7 +313,7 @@ class _Beyond:
 
     def with_violation(self, shown: Reach, seconds: float, progress: Progress | None) -> Reach:
         """Return what is shown, with the violation that is nearest to it of those that are found."""
-        if shown.end is None or shown.unlimited or shown.why == _OUT:
+        if shown.end is None or shown.unlimited or shown.why == NOTHING_LEFT:
             return shown
         name, statement, label = shown.parameter, self.theorem.statement, self.hypothesis.label
         assert name is not None
@@ -559,7 +325,7 @@ class _Beyond:
         domain, _ = self._domain(way)
         left = way.past((domain_of(way.parameter),) if domain is None else domain)
         started, before, search = time.monotonic(), Fraction(way.end), _Search()
-        for value in _outwards(way, left, shown.given):
+        for value in outwards(way, left, shown.given):
             spare = started + seconds - time.monotonic()
             if spare <= 0:
                 break
@@ -594,14 +360,14 @@ class _Beyond:
             search.ended = bool(left) and left[-1].high is not None
         return search.noted(shown, left, time.monotonic() - started)
 
-    def _after(self, shown: Reach) -> _Way:
+    def _after(self, shown: Reach) -> Way:
         """Return the way outwards from what is shown."""
         parameter = next(p for p in self.theorem.statement.parameters if p.name == shown.parameter)
         upward = shown.relation in ("<=", "<")
         if shown.carried is not None and shown.shown_to is not None:
-            return _Way(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
+            return Way(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
         assert shown.end is not None
-        return _Way(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
+        return Way(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
 
     def _certified(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
         """Return the reach with the violation, where it is certified; else with where it was met."""
@@ -696,7 +462,7 @@ class _Search:
             # Of integers all may have been tried.
             size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
             all_tried = all(isinstance(value, int) for value in self.tried) and size == count
-            further = _OUT if all_tried else f"between these it is open, {_OUT}"
+            further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
         effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
         verified = tuple(self.verified)
         return replace(shown, looked=True, verified_at=verified, effort=effort, further=further)
@@ -708,48 +474,3 @@ def _failing(result: CheckResult) -> str:
     if fail:
         return f"{' and '.join(fail)} do{'es' * (len(fail) == 1)} not hold"
     return f"{' and '.join(h.label for h in result.hypotheses if h.holds is None)} is undecided"
-
-
-def _outwards(way: _Way, left: Sequence[Range], given: Fraction | int | None) -> Iterator[Fraction | int]:
-    """Yield values of what is left past an end, further and further out, and the given one where it is among them."""
-    if not left:
-        return
-    start, first, last = way.start, left[0].low, left[-1].high
-    assert first is not None
-    values: set[Fraction]
-    if way.parameter.kind == "integer":
-        values = {first + 2**k - 1 for k in range(_DOUBLINGS)}
-    elif way.end > 0:
-        values = {start * Fraction(2) ** (k if way.upward else -k) for k in range(1, _DOUBLINGS + 1)}
-        if not way.upward:
-            # And past 0, where the domain goes there.
-            values |= {-start * (2**k - 1) for k in range(_DOUBLINGS // 2)}
-    else:
-        values = {start + Fraction(2) ** k for k in range(-_DOUBLINGS // 2, _DOUBLINGS // 2)}
-    if last is not None:
-        values.add(last)
-        if way.parameter.kind != "integer":
-            values |= {last - (last - start) / 2**k for k in range(1, _CLOSING)}
-    known = None if given is None else Fraction(given if way.upward else -given)
-    if known is not None:
-        # The given one stands for those beside it.
-        values = {value for value in values if abs(value - known) > abs(known) / 50} | {known}
-    done: Fraction | None = None
-    for value in sorted(values):
-        if not any(value in part for part in left) or (value <= start and value not in (known, first)):
-            continue
-        exact = way.parameter.kind == "integer" or value == known
-        short: Fraction = value if exact else _rounded(value, start, done, left)
-        if done is None or short > done:
-            done = short
-            yield way.value(short)
-
-
-def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
-    """Return a number in few digits near to one, past what was before it; the number where there is none."""
-    before = start if done is None else max(start, done)
-    for near in (abs(value), value - before):
-        short = simplest_between(value - near / 100, value + near / 100) if near > 0 else value
-        if short > before and any(short in part for part in left):
-            return Fraction(short)
-    return value

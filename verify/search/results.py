@@ -1,11 +1,13 @@
 """What a search found, and what it took."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 
-from verify.outcomes import ClauseResult, Outcome, json_numbers
+from verify.outcomes import Carried, ClauseResult, Outcome, json_numbers, short_text, times_text
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
-from verify.shown import Result
+from verify.shown import Result, Shown, Tabled
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -15,9 +17,8 @@ class ExploreResult(Result):
     `examples` are the instances that `max_examples` limits, `polished` those tried after them, beside the nearest miss
     of each clause and to make what was found simple. A counterexample is always confirmed in exact or ball arithmetic;
     it is certified where the re-checker accepts that it refutes the clause and keeps the hypotheses.
-    `smallest_margin` is the
-    smallest float64 margin met, relative to the size of what is compared, `nearest` where it was
-    met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
+    `smallest_margin` is the smallest float64 margin met, relative to the size of what is compared, `nearest` where it
+    was met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
     clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
     bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
     was kept from an earlier search with the same seed. `in_words` are claims that nothing searches.
@@ -82,4 +83,182 @@ class ExploreResult(Result):
             "in_words": list(self.in_words),
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+        }
+
+
+NOTHING_LEFT = "nothing is left beyond"
+_FURTHEST = 3
+"""Values at which the claims are certified that a line names."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reach(Shown):
+    """How far the claims hold beyond one hypothesis, along one of its parameters, the others as given.
+
+    Parameters
+    ----------
+    hypothesis, statement
+        Its label, and what it says.
+    parameter, relation, end
+        Along what, `<=`, `<`, `>=` or `>`, and where it ends at the instance; None where that cannot be told.
+    given
+        The parameter's own value at the instance, where it has one.
+    carried, by
+        What carries the claims beyond the end, and the theorems that show them; None where nothing does.
+    shown_to, shown_open
+        How far: None for without limit; whether the value itself is left out.
+    domain_ends
+        Whether the theorem's domain ends there too, so that it is shown as far as that goes.
+    supposing
+        Other hypotheses that this rests on, which do not depend on the parameter, and of which the instance does not
+        tell whether they hold.
+    verified_at
+        Values past that at which all claims were certified, with the other hypotheses.
+    clause, violated
+        The claim that is refuted, certified, and at which value nearest to the end; None where none was found.
+    inside
+        Whether the hypothesis holds at that value, so that it refutes the theorem.
+    met
+        Where a violation was met that is not certified.
+    looked
+        Whether a violation was looked for; `effort` says how, `further` what is not known, where none was found.
+    why
+        Why the end, or what is beyond it, is not known.
+    unreadable
+        Whether that is because what would show more cannot be read.
+    certificate
+        Of the violation, for `verify recheck`.
+    """
+
+    hypothesis: str
+    statement: str
+    parameter: str | None = None
+    relation: str = ""
+    end: Fraction | int | None = None
+    given: Fraction | int | None = None
+    carried: Carried | None = None
+    by: tuple[str, ...] = ()
+    shown_to: Fraction | int | None = None
+    shown_open: bool = False
+    domain_ends: bool = False
+    supposing: tuple[str, ...] = ()
+    verified_at: tuple[Fraction | int, ...] = ()
+    clause: str | None = None
+    violated: Fraction | int | None = None
+    inside: bool = False
+    met: Fraction | int | None = None
+    looked: bool = False
+    effort: str = ""
+    further: str = ""
+    why: str = ""
+    unreadable: bool = False
+    certificate: Mapping[str, object] | None = field(default=None, repr=False)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether the claims are shown as far as the theorem's domain goes along the parameter."""
+        return self.carried is not None and (self.shown_to is None or self.domain_ends)
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as an object of `verify necessity --json` and `verify conditions --json`."""
+        numbers = {name: getattr(self, name) for name in ("end", "given", "shown_to", "violated", "met")}
+        numbers["verified_at"] = list(self.verified_at)
+        return {
+            **{name: getattr(self, name) for name in ("hypothesis", "statement", "parameter", "relation")},
+            **json_numbers(numbers),
+            "shown_open": self.shown_open,
+            "unlimited": self.unlimited,
+            "for_all_parameters": self.carried and self.carried.standing,
+            "inferences_argued": len(self.carried.inferences) if self.carried else 0,
+            "by": list(self.by),
+            "supposing": list(self.supposing),
+            **{name: getattr(self, name) for name in ("clause", "inside", "looked", "effort", "further", "why")},
+        }
+
+    def text(self) -> str:
+        """Return it in one line; ratios are to the end of the hypothesis."""
+        if self.end is None:
+            return f"{self.hypothesis}: {self.statement}; {self.why}"
+        known = f"{self.hypothesis}: {self.parameter} {self.relation} {short_text(self.end)}"
+        given = "" if self.given is None or self._ratio(self.given) == "" else f", given {self._shown(self.given)}"
+        return "; ".join([known + given, *self._parts()])
+
+    def _parts(self) -> Iterator[str]:
+        if self.carried is not None:
+            by = f" by {', '.join(self.by) or 'its own argument, which does not use it'}"
+            how = f"{self.carried.standing}{by}{self.carried.text().removeprefix(self.carried.standing)}"
+            how += (
+                f", where {', '.join(self.supposing)} hold" + "s" * (len(self.supposing) == 1) if self.supposing else ""
+            )
+            yield f"holds {self._far()}, {how}"
+            if self.unlimited:
+                return
+        else:
+            yield self.why or "nothing is proved beyond it"
+            if self.why == NOTHING_LEFT:
+                return
+        if self.verified_at:
+            nearer = len(self.verified_at) - _FURTHEST
+            more = f" and {nearer} nearer value{'s' * (nearer > 1)}" if nearer > 0 else ""
+            yield f"all claims certified at {', '.join(map(self._shown, self.verified_at[-_FURTHEST:]))}{more}"
+        if self.violated is not None and self.inside:
+            yield (
+                f"{self.clause} is refuted at {short_text(self.violated)}, where {self.hypothesis} holds: "
+                "a counterexample to the theorem"
+            )
+        elif self.violated is not None:
+            yield f"{self.clause} refuted at {self._shown(self.violated)}, certified"
+            yield "between these it is open"
+        elif self.met is not None:
+            yield f"a violation at {self._shown(self.met)} was met and is not certified"
+            yield "open beyond"
+        elif self.looked:
+            yield f"no violation found ({self.effort}): {self.further or 'open beyond'}"
+        else:
+            yield self.further or "open beyond: `verify necessity` with all values looks for a violation"
+
+    def _far(self) -> str:
+        if self.shown_to is None:
+            return "without limit"
+        upward = self.relation in ("<=", "<")
+        if self.shown_open:
+            far = f"for {self.parameter} {'<' if upward else '>'} {self._shown(self.shown_to)}"
+        else:
+            far = f"{'up' if upward else 'down'} to {self._shown(self.shown_to)}"
+        return f"{far}, as far as its domain goes" if self.domain_ends else far
+
+    def _shown(self, value: Fraction | int) -> str:
+        ratio = self._ratio(value)
+        return f"{short_text(value)} ({ratio})" if ratio else short_text(value)
+
+    def _ratio(self, value: Fraction | int) -> str:
+        """Return how many times past the end a value is; nothing where it is not past it, or a sign forbids it."""
+        assert self.end is not None
+        upward = self.relation in ("<=", "<")
+        if self.end <= 0 or value <= 0 or (value <= self.end if upward else value >= self.end):
+            return ""
+        ratio = Fraction(value) / self.end if upward else Fraction(self.end) / value
+        return f"{times_text(ratio)} times" + ("" if upward else " below")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReachResult(Result, Tabled):
+    """How far a theorem's claims hold beyond each parametric hypothesis, at an instance, which may be partial."""
+
+    theorem: str
+    statement_digest: str
+    instance: Instance
+    reaches: tuple[Reach, ...]
+    seconds: float
+    interrupted: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """Return the object of `verify necessity --json` with values, without `schema` and `version`."""
+        return {
+            "theorem": self.theorem,
+            "statement_digest": self.statement_digest,
+            "instance": json_numbers(self.instance),
+            "reaches": [reach.to_json() for reach in self.reaches],
+            "seconds": round(self.seconds, 3),
+            "interrupted": self.interrupted,
         }

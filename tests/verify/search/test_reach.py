@@ -15,7 +15,8 @@ from verify.errors import UndecidedError
 from verify.outcomes import Carried, ForAll
 from verify.rechecker import recheck_text
 from verify.search import reach as module
-from verify.search.reach import Reach, reach, reaches
+from verify.search.reach import reach, reaches
+from verify.search.results import Reach
 
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
