@@ -142,7 +142,7 @@ def test_what_other_processes_print_is_not_our_output(theorem_file, tmp_path, ca
 def test_without_parameters_a_search_looks_at_the_one_instance(cli, theorem_file):
     path = theorem_file(NO_PARAMETERS.format(right="y**2 + 2 * y + 1"))
     code, out, err = cli("explore", path)
-    assert (code, err) == (0, "") and "no counterexample found" in out and "\n1 instances" in out
+    assert (code, err) == (0, "") and "no counterexample found" in out and "\n1 instance, " in out
     code, out, err = cli("explore", theorem_file(NO_PARAMETERS.format(right="y**2 + 1"), "false.py"))
     assert (code, err) == (1, "") and "counterexample  the one instance of a statement without parameters" in out
     code, out, _ = cli("explore", theorem_file(NO_PARAMETERS.format(right="y**2 + 1"), "false.py"), "--json")
