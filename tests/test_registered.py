@@ -1,5 +1,6 @@
 """What this package registers: ids as registered, references that exist, and FINDINGS.md as the findings say."""
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -7,10 +8,10 @@ import pytest
 
 import verify
 from theorems import catalogue
-from verify.reports.listing import standings_table, theorem_row
-from verify.reports.necessity_map import map_text
+from verify.reports.pinned_files import pages
 
 ROOT = Path(verify.__file__).parents[1]
+FINDINGS = ROOT / "docs" / "findings"
 KINDS = ("theorem", "experiment", "comparison", "prediction", "finding")
 OURS = {kind: sorted(getattr(catalogue, f"{kind}s".upper())) for kind in KINDS}
 
@@ -33,10 +34,18 @@ def test_a_prediction_is_about_an_experiment_that_exists(name):
 
 
 def test_findings_are_written_as_they_are():
-    theorems = list(map(verify.load_theorem, OURS["theorem"]))
-    text = verify.findings_text(map(verify.load_finding, OURS["finding"]))
-    text += standings_table(map(theorem_row, theorems)) + map_text(theorems)
-    assert (ROOT / "FINDINGS.md").read_text(encoding="utf-8") == text, "run `make pin`"
+    written = pages(map(verify.load_finding, OURS["finding"]), map(verify.load_theorem, OURS["theorem"]))
+    assert {path: (ROOT / path).read_text(encoding="utf-8") for path in written} == written, "run `make pin`"
+    assert {path for path in written if "/" in path} == {f"docs/findings/{path.name}" for path in FINDINGS.glob("*.md")}
+
+
+def test_the_index_of_findings_links_to_headings_that_exist():
+    links = re.findall(r"\]\((\S+?)#(\S+?)\)", (ROOT / "FINDINGS.md").read_text(encoding="utf-8"))
+    assert len(links) == len(OURS["finding"])
+    for path, anchor in links:
+        headings = re.findall(r"^### (.*)$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+        # A heading's words, in order, are those of its anchor.
+        assert anchor.replace("-", "") in [re.sub(r"[\W]", "", heading.lower()) for heading in headings]
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,11 @@ from verify.checking.loading import load_theorem as load_theorem
 from verify.checking.registry import theorem_ids as theorem_ids
 from verify.reports.findings import Finding as Finding
 from verify.reports.findings import Premise as Premise
+from verify.reports.findings import Weight as Weight
 from verify.reports.reproduction import Reproduction as Reproduction
 from verify.reports.reproduction import reproduce as reproduce
 from verify.checking.registry import finding_ids as finding_ids
-from verify.reports.findings import findings_text as findings_text
+from verify.reports.findings import findings_pages as findings_pages
 from verify.reports.findings import load_finding as load_finding
 
 __version__: str

@@ -6,7 +6,7 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 from fractions import Fraction
 
 from theorems.papers import AHN2023
-from verify import Enclosure, Finding, Premise
+from verify import Enclosure, Finding, Premise, Weight
 
 SETTING = Premise("the prompts, the linear attention with its mask and 1/n, and the loss of section 2", "printed")
 PATTERN = Premise("pattern (8): P_l = diag(0, 1), Q_l = −diag(A_l, 0)", "printed")
@@ -35,13 +35,14 @@ RELU_LOSS = Premise(
 lemma1_needs_the_transpose = Finding(
     id="ahn2023.lemma1_needs_the_transpose",
     paper=AHN2023,
-    title="Lemma 1 holds with the transpose of A_l, and as printed for symmetric A_l only",
-    summary="Lemma 1 prints A_l where, in the paper's own notation, A_lᵀ is right; a matrix that is not symmetric "
-    "refutes the printed form, which is certified.",
+    title="Lemma 1 needs the transpose of A_l; as printed it holds for symmetric A_l only",
+    weight=Weight.CONTRADICTED,
+    summary="Lemma 1 prints A_l where, in the paper's own notation, A_lᵀ is right; a matrix that is not symmetric is "
+    "certified to refute the printed form.",
     text="Under pattern (8) a layer is the gradient step w' = w − A_lᵀ∇R(w), for every matrix A_l. The paper prints "
     "A_l, which is the same for symmetric matrices. For others it is false: at d = 2 and n = 2 there is a matrix at "
     "which the query's label after one layer is not that of w − A_l∇R(w). Theorems 1, 2 and 3 use symmetric "
-    "matrices, so that they are not touched. The authors' code computes with the transpose of the paper's Q: there the "
+    "matrices, so they are not affected. The authors' code computes with the transpose of the paper's Q: there the "
     "printed lemma is right for every A_l.",
     command="verify check ahn2023.lemma1 d=2 n=2 preconditioner=any",
     expect={
@@ -58,8 +59,9 @@ lemma1_needs_the_transpose = Finding(
 theorem2_minimisers_commute = Finding(
     id="ahn2023.theorem2_minimisers_commute",
     paper=AHN2023,
-    title="Theorem 2: not some but every minimiser is diagonal after one rotation: A_0 and A_1 commute",
-    summary="Theorem 2 says that some minimiser is diagonal; in fact every one is, up to one rotation, by an "
+    title="Not only some but every minimiser of Theorem 2 is diagonal, after one rotation",
+    weight=Weight.STRONGER,
+    summary="Theorem 2 states that some minimiser is diagonal; in fact A_0 and A_1 commute at every minimiser, by an "
     "argument whose algebra is proved.",
     text="Turn A_0 into a diagonal matrix. Then the loss of two layers exceeds that with A_1's diagonal alone by "
     "Σ_{i<j} (k(x_i) + k(x_j)) o_ij², o_ij the entries of A_1 off the diagonal, and k is a sum of squares plus a "
@@ -83,9 +85,10 @@ theorem2_minimisers_commute = Finding(
 theorem3_is_attained = Finding(
     id="ahn2023.theorem3_is_attained",
     paper=AHN2023,
-    title="Theorem 3's infimum is attained, at one point of S, where the loss is 0.134 and not almost 0",
-    summary="Theorem 3 says that the gradient's infimum over S is 0 and leaves open whether it is attained; it is, "
-    "by an argument, and the loss there is 0.134 at the figures' sizes, computed exactly.",
+    title="Theorem 3's infimum is attained at a single point of S, where the loss is 0.134, not almost 0",
+    weight=Weight.STRONGER,
+    summary="Theorem 3 leaves open whether its infimum is attained; it is, by an argument, and the loss there, "
+    "computed exactly, is 0.134 at the figures' sizes, where the text has “almost 0”.",
     text="On S the loss is ∫ p² dμ with p(s) = ∏(1 − a_l s) and μ the expected spectrum of S = XXᵀ/n. It has one "
     "minimum, up to the order of the a_l: they are the inverse roots of the orthogonal polynomial of s dμ, which are "
     "real, positive and distinct. There the gradient in all A_l vanishes. At L = 3, d = 5, n = 20 the least loss is "
@@ -104,14 +107,16 @@ theorem3_is_attained = Finding(
 theorem3_at_two_layers = Finding(
     id="ahn2023.theorem3_at_two_layers",
     paper=AHN2023,
-    title="At two layers Theorem 3's infimum is attained for every d and n; its steps' sum and product are rational",
-    summary="Theorem 3's infimum is attained at two layers for every d and n, by an argument whose algebra is proved.",
+    title="With two layers Theorem 3's infimum is attained for every d and n, at a point in closed form",
+    weight=Weight.STRONGER,
+    summary="With two layers Theorem 3's infimum is attained for every d and n, at steps whose sum and product are "
+    "rational, by an argument whose algebra is proved.",
     text="On S the loss is a convex quadratic function of the two steps' sum and product, which at its minimum are "
     "rational functions of d and n and those of two different positive steps. There the gradient over all of A_0 and "
-    "A_1 vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is "
-    "d (d³(n+1) + d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which "
-    "falls like d (d² + 3d + 4)/n². The identities and inequalities of which this is made are "
-    "proved for all d and n; an argument joins them.",
+    "A_1 vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is d (d³(n+1) + "
+    "d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which falls like d "
+    "(d² + 3d + 4)/n². The identities and inequalities behind this are proved for all d and n; an argument joins "
+    "them.",
     command="verify check ahn2023.two_layer_minimum d=5 n=20",
     expect={
         "for_all_parameters": "argued",
@@ -124,8 +129,10 @@ theorem3_at_two_layers = Finding(
 figure2_is_theorem3s_point = Finding(
     id="ahn2023.figure2_is_theorem3s_point",
     paper=AHN2023,
-    title="Theorem 3's exact point lies within the weights that Figure 2 prints",
-    summary="Figure 2 prints trained weights; the exact minimum of Theorem 3 lies within them, which is certified.",
+    title="Theorem 3's exact minimiser agrees with the weights that Figure 2 prints",
+    weight=Weight.FIGURES,
+    summary="Figure 2 prints trained weights; the exact minimiser of Theorem 3 is certified to agree with them to "
+    "the printed digits.",
     text="Figure 2 prints −0.69, −0.42 to −0.43 and −1.69 to −1.72 on the diagonals of Σ^½ A_l Σ^½ (sign as in Q), "
     "after training over all matrices A_l. The exact point at L = 3, d = 5, n = 20 is 0.42240853…, 0.68912608…, "
     "1.71421737…: each lies in the range printed, widened by half a unit of its last digit.",
@@ -142,9 +149,11 @@ figure2_is_theorem3s_point = Finding(
 theorem4_is_attained = Finding(
     id="ahn2023.theorem4_is_attained",
     paper=AHN2023,
-    title="Theorem 4's infimum is attained; at L = 2, d = 5, n = 20 in seven points of S, three of them local minima",
-    summary="Theorem 4 says that the gradient's infimum on S is 0; by an argument it is attained for all sizes; at "
-    "two layers and the figures' sizes all critical points on S are certified.",
+    title="Theorem 4's infimum is attained; at L = 2, d = 5, n = 20 there are seven critical points on S, three of "
+    "them local minima",
+    weight=Weight.STRONGER,
+    summary="Theorem 4 states that the gradient's infimum on S is 0; it is attained for all sizes, by an argument, "
+    "and with two layers at the figures' sizes all critical points on S are certified.",
     text="For all L, d and n one point at which the gradient vanishes is rational: a_l = 0 and b_l = −1/2 for "
     "l < L − 1, and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so that an infimum of 0 says nothing of minima. "
     "On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
@@ -171,13 +180,15 @@ theorem4_is_attained = Finding(
 theorem4_at_the_figures_setting = Finding(
     id="ahn2023.theorem4_at_the_figures_setting",
     paper=AHN2023,
-    title="The best critical point found at L = 3, n = 20 is near the printed weights, and not within them",
-    summary="Figures 4 and 5 print trained weights; the lowest critical point found is within 14 % of them and not "
-    "within what is printed, which is certified.",
+    title="The lowest critical point found at L = 3, n = 20 is near the weights printed in Figures 4 and 5, but not "
+    "equal",
+    weight=Weight.FIGURES,
+    summary="Figures 4 and 5 print trained weights; the lowest of the certified critical points is within 14 % of "
+    "them, but outside the printed ranges.",
     text="Three layers have many critical points on S at d = 5, n = 20: more than 30 are certified, the four lowest "
-    "local minima on S; that these are all is not shown. The lowest loss among them is 0.000961, at "
-    "a = (0.338, 2.091, 8.568) and b = (0.878, 0.578). Figures 4 and 5 print a = 0.38, 2.38 to 2.42, 9.46 to 9.65 and "
-    "b = 0.90 to 0.91, 0.56 to 0.57: the lowest point is within 14 % of these, and none of its five weights is within "
+    "local minima on S; that there are no others is not shown. The lowest loss among them is 0.000961, at a = "
+    "(0.338, 2.091, 8.568) and b = (0.878, 0.578). Figures 4 and 5 print a = 0.38, 2.38 to 2.42, 9.46 to 9.65 and b "
+    "= 0.90 to 0.91, 0.56 to 0.57: the lowest point is within 14 % of these, and none of its five weights is within "
     "what is printed.",
     command="verify check ahn2023.theorem4 L=3 d=5 n=20",
     expect={
@@ -199,8 +210,9 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     id="ahn2023.figures_4_and_5_are_not_at_10_examples",
     paper=AHN2023,
     title="At n = 10, which the text gives, the loss at the weights of Figures 4 and 5 is 7 million",
-    summary="The text gives n = 10 for Figures 4 and 5; there the expected loss at the printed weights is 7 million, "
-    "computed exactly.",
+    weight=Weight.FIGURES,
+    summary="The text gives n = 10 for Figures 4 and 5, where the expected loss at the printed weights, computed "
+    "exactly, is 7 million; the figures fit n = 20.",
     text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
     "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are like "
@@ -218,9 +230,10 @@ figures_4_and_5_are_not_at_10_examples = Finding(
 figures_4_and_5_are_best_on_batches = Finding(
     id="ahn2023.figures_4_and_5_are_best_on_batches",
     paper=AHN2023,
-    title="At the weights of Figures 4 and 5 the expected loss at n = 20 is 0.06, not Figure 3's e^−6 and less",
-    summary="Figure 3 shows log losses below −6; at the printed weights the log of the expected loss is −2.8, "
-    "certified, and rare prompts make the difference.",
+    title="At the weights of Figures 4 and 5 the expected loss at n = 20 is 0.06, far above Figure 3's e^−6",
+    weight=Weight.FIGURES,
+    summary="Figure 3 shows log losses below −6; at the printed weights the log of the expected loss is certified to "
+    "be −2.8, and in simulations rare prompts make up the difference.",
     text="At the middles of the printed intervals the expected loss at n = 20 is 0.0597, with natural logarithm −2.8. "
     "Figure 3 shows log losses below −6, and so do most batches of 20 000 fresh prompts, more than half (comparison "
     "ahn2023.printed_layers_batches). Both hold: r_3² grows like s^26, and prompts whose S has an eigenvalue above 4, "
@@ -241,7 +254,8 @@ theorem5_last_row_is_needless = Finding(
     id="ahn2023.theorem5_last_row_is_needless",
     paper=AHN2023,
     title="Theorem 5 needs no hypothesis on the last row of Q: its minimiser is global over all P and Q",
-    summary="Theorem 5 asks for a last row of Q that is 0; its minimiser is global without that, by an argument "
+    weight=Weight.STRONGER,
+    summary="Theorem 5 assumes that the last row of Q is 0; its minimiser is global without that, by an argument "
     "whose algebra is proved.",
     text="With any last row of Q the loss of a layer of ReLU attention exceeds d + tr M + κ‖M‖², where M = βA + b qᵀ, "
     "κ = (n − 1)/(4n) + (d + 2)/(2n), by a mean of squares and a sum of two squares. Its least value is Theorem 5's, "

@@ -6,7 +6,7 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 from fractions import Fraction
 
 from theorems.papers import LI2024
-from verify import Enclosure, Finding, Premise
+from verify import Enclosure, Finding, Premise, Weight
 
 REGRESSION = Premise("softmax regression: f(x) = softmax(Ax), loss ½‖f(x) − b‖²", "printed")
 CLAIM = Premise(
@@ -24,9 +24,10 @@ LAYER = Premise("a self-attention layer moves the data: A' = A + softmax(A W A�
 constant_is_half_the_radius = Finding(
     id="li2024.constant_is_half_the_radius",
     paper=LI2024,
-    title="Both shifts are at most R/2 times the move, for every n, where the paper has n^1.5 exp(10 R²)",
-    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times is enough, by an argument "
-    "whose algebra is proved.",
+    title="Both shifts are at most R/2 times the move, where the paper has n^1.5 exp(10 R²)",
+    weight=Weight.STRONGER,
+    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times is enough, for every n, by "
+    "an argument whose algebra is proved.",
     text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
     "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 is enough, and 1.99953… is reached by an "
     "explicit matrix. At n = 2 nothing below R/2 is true; for n ≥ 3 a factor a "
@@ -49,9 +50,10 @@ constant_is_half_the_radius = Finding(
 claimed_bound_is_vacuous = Finding(
     id="li2024.claimed_bound_is_vacuous",
     paper=LI2024,
-    title="The claimed bound says something only of moves below 10^-69: any two predictions are within √2",
-    summary="Any two predictions are within √2 of each other; the claimed bound is smaller than that for moves below "
-    "10^−69 only, computed exactly.",
+    title="The claimed bound is vacuous for moves longer than 10^−69: any two predictions are within √2 of each other",
+    weight=Weight.VACUOUS,
+    summary="Any two predictions are within √2 of each other, and the claimed bound, computed exactly, is larger "
+    "than that for every move longer than 10^−69.",
     text="Two softmax outputs differ by less than √2, and by at most √2 tanh(1/200) where no logit moves by 0.01. "
     "The claimed bound is below the first for moves shorter than 10^−69.78… at n = 2 and R = 4, the smallest case in "
     "scope in which anything moves, and below the second for moves shorter than 10^−72.08….",
@@ -67,9 +69,10 @@ claimed_bound_is_vacuous = Finding(
 one_column = Finding(
     id="li2024.one_column",
     paper=LI2024,
-    title="With one column a move of the data shifts the target by more than a move of the weight is seen to",
-    summary="With a single column, moving the weight is seen to shift the target half as far as moving the data can, "
-    "by explicit examples; that it cannot do better is not proved.",
+    title="With one column a move of the data shifts the target further than any weight move we found",
+    weight=Weight.STRONGER,
+    summary="With a single column, the weight moves that we found shift the target half as far as a move of the data "
+    "does; that none does better is not proved.",
     text="For d = 1 the direction in which a move of the weight moves the logits is that of the logits themselves. One "
     "row at probability ½ reaches R n/(4(n−1)), at n = 200 and R = 4 200/199 = 1.005…; an ascent finds nothing better "
     "at small n (`li2024.reached_by_ascent`), which is no proof. A move of the data is not tied: `li2024.data_shift` "
@@ -82,9 +85,11 @@ one_column = Finding(
 bounded_shifts_are_not_closeness = Finding(
     id="li2024.bounded_shifts_are_not_closeness",
     paper=LI2024,
-    title="Bounded shifts do not make the two models close: a gradient step and a layer may move apart",
-    summary="The paper calls the two models close because both shifts are bounded; an explicit pair moves apart "
-    "within all bounds, which is proved.",
+    title="Bounded shifts do not make the two models close: a gradient step and a layer may move in opposite "
+    "directions",
+    weight=Weight.CONTRADICTED,
+    summary="The paper calls the two models close because both shifts are bounded; an explicit pair within all the "
+    "bounds moves in opposite directions, which is proved.",
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
     "0.00212…; their distance is the sum, within all the hypotheses, small moves included. It is so for all step sizes "
@@ -107,7 +112,8 @@ readings_depend_on_the_tasks = Finding(
     id="li2024.readings_depend_on_the_tasks",
     paper=LI2024,
     title="Whether the trained layer comes close to the gradient step depends on the tasks",
-    summary="The paper's figures have the trained layer come close to the gradient step; on targets that no weights "
+    weight=Weight.FIGURES,
+    summary="In the paper's figures the trained layer comes close to the gradient step; on targets that no weights "
     "explain it does not, as simulated.",
     text="The paper reads off its figures that losses and predictions come close and that the sensitivities' cosine "
     "rises towards 1, in words; the levels that count as close here were set after runs had been seen. On targets "

@@ -27,7 +27,7 @@ def inconclusive_from_one_draw(verdict: Verdict, result: ExperimentResult) -> Ve
 
 
 def settled(curve: Curve, late_change: Measurement, nothing: float) -> Verdict:
-    """Decide whether a loss has settled by the end, below that of answering nothing.
+    """Decide whether a loss has settled by the end, below the zero predictor's.
 
     One that is still on its way leaves the claim open: a longer run may settle.
     """

@@ -1,6 +1,6 @@
 """The captions of the figures, each a comparison with a verdict: training from the definitions, theory where it speaks.
 
-Quick runs are smaller in every size, with the same ratio of the least loss to that of answering nothing, d/(2q); losses
+Quick runs are smaller in every size, with the same ratio of the least loss to the zero predictor's, d/(2q); losses
 that a caption states as numbers are taken in proportion to it. Their d_e exceeds T, so that a draw of fixed encodings
 may be linearly independent, where the figures' own T = 200 exceeds d_e = 170. The verdicts on a caption's words are
 those of `captions`. Of Figures 6 to 8 nothing is known to us. "Converges to 0" is refuted by theory, of a run that is
@@ -38,7 +38,7 @@ NEAR = 0.1
 """Of population gradient descent's loss: how near that of SGD is to be; a fifth where a length was not trained at."""
 NEAR_ELSEWHERE = 0.2
 PRINTED, NOTHING = 0.15, 5 / 6
-"""The loss above which fixed encodings are said to end, and that of answering nothing there, d/(2q)."""
+"""The loss above which fixed encodings are said to end, and the zero predictor's there, d/(2q)."""
 MANY = ("runs", "steps", "late", "batch_size", "readings")
 """Settings in which Figure 1's and Figure 3's single run differs from the many of the other figures."""
 BLOCKS = 5
@@ -65,7 +65,7 @@ def points(figure: str, full: bool) -> dict[str, int]:
 
 
 def level_of(result: ExperimentResult, q: int | None = None) -> float:
-    """Return the printed 0.15 in proportion to the loss of answering nothing."""
+    """Return the printed 0.15 in proportion to the zero predictor's loss."""
     return PRINTED / NOTHING * int(result.settings["d"]) / (2 * (q or int(result.settings["q"])))  # type: ignore[arg-type]
 
 

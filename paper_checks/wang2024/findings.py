@@ -6,7 +6,7 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 from fractions import Fraction
 
 from theorems.papers import WANG2024
-from verify import Enclosure, Finding, Premise
+from verify import Enclosure, Finding, Premise, Weight
 
 TASK = Premise("the task: X Gaussian, y a uniformly random q-subset of [T], target the mean of its tokens", "printed")
 ONE_HOT = Premise("Definition 2: one-hot encoding", "printed")
@@ -49,14 +49,15 @@ MOMENTS = Premise(
 stays_needs_a_step_size = Finding(
     id="wang2024.stays_needs_a_step_size",
     paper=WANG2024,
-    title="Without a bound on the step size, Theorem 1's loss does not stay below ε",
-    summary="Theorem 1 says that the loss, once below ε, stays there; at a step size of 5 it comes back above ε, "
+    title="Without a limit on the step size, Theorem 1's loss does not stay below ε",
+    weight=Weight.NEEDED,
+    summary="Theorem 1 states that the loss, once below ε, stays there; at a step size of 5 it rises above ε again, "
     "which is certified.",
-    text="At T = 9, q = 2, d = 1, ε = 1/200 every hypothesis of Theorem 1 holds but the step size: η = 5 is a hundred "
-    "times the bound 1/20. The loss comes down to ε at step 102, and is above it again at step 1601. That step is of "
-    "the exact recursion: beyond η = 2q the way to zero loss is unstable (wang2024.inverse_loss_rate, clause lag), "
-    "and a run in float64 leaves it sooner, on its rounding. So the second half of the theorem needs a bound on η; "
-    "its first half holds here.",
+    text="At T = 9, q = 2, d = 1, ε = 1/200 every hypothesis of Theorem 1 holds but the step size: η = 5 is a "
+    "hundred times the bound 1/20. The loss reaches ε at step 102 and is above it again at step 1601. That step is "
+    "of the exact recursion: beyond η = 2q the approach to zero loss is unstable (wang2024.inverse_loss_rate, clause "
+    "lag), and a run in float64 leaves it sooner, because of rounding. So the second half of the theorem needs a "
+    "bound on η; its first half holds here.",
     command="verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200",
     expect={
         "in_scope": False,
@@ -81,13 +82,14 @@ stays_needs_a_step_size = Finding(
 may_never_reach = Finding(
     id="wang2024.may_never_reach",
     paper=WANG2024,
-    title="Without a bound on the step size, Theorem 1's loss may never come down to ε: it runs into a cycle",
-    summary="Theorem 1 says that the loss comes down to any ε; at a step size of 6 it runs into a cycle and never "
+    title="Without a limit on the step size, Theorem 1's loss may never reach ε: it is drawn into a cycle",
+    weight=Weight.NEEDED,
+    summary="Theorem 1 states that the loss reaches every ε; at a step size of 6 it is drawn into a cycle and never "
     "does, which is certified.",
-    text="At T = 9, q = 2, d = 3, ε = 1/500 every hypothesis of Theorem 1 holds but the step size: with η = 6 the run "
-    "is drawn into a cycle of period two, on which the loss is above 0.08, forty times ε. That it stays there for good "
-    "is certified by an ellipsoid around the cycle that two steps map into itself. So the first half of the theorem "
-    "needs a bound on η too.",
+    text="At T = 9, q = 2, d = 3, ε = 1/500 every hypothesis of Theorem 1 holds but the step size: with η = 6 the "
+    "run is drawn into a cycle of period two on which the loss is above 0.08, forty times ε. That it stays there for "
+    "good is certified by an ellipsoid around the cycle that two steps map into itself. So the first half of the "
+    "theorem needs a bound on η too.",
     command="verify check wang2024.theorem1 T=9 q=2 d=3 eta=6 eps=1/500",
     expect={
         "in_scope": False,
@@ -108,14 +110,15 @@ may_never_reach = Finding(
 figures_step_size_out_of_scope = Finding(
     id="wang2024.figures_step_size_out_of_scope",
     paper=WANG2024,
-    title="At the experiments' sizes and step size, 500 times Theorem 1's bound, the theorem's own layer reaches ε "
-    "and stays",
+    title="At the experiments' sizes and step size, 500 times Theorem 1's limit, the theorem's own layer reaches ε "
+    "and stays there",
+    weight=Weight.STRONGER,
     summary="Theorem 1 asks for η ≤ 1/500 at the experiments' sizes; at their η = 1 its conclusion is certified for "
     "ε = 1/1000 as well.",
     text="The experiments have T = 200, q = 3, d = 5 and η = 1, with the stochastic encoding and sampled gradients; "
     "Theorem 1 is about one-hot encodings and the population gradient, and asks for η ≤ 1/(20 d²) = 1/500. For its "
-    "own layer at the experiments' sizes and η = 1, the loss comes down to ε = 1/1000 at step 55766 and is certified "
-    "to stay there.",
+    "own layer at the experiments' sizes and η = 1, the loss reaches ε = 1/1000 at step 55766 and is certified to "
+    "stay there.",
     command="verify check wang2024.theorem1 T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
         "outcome": "out_of_scope",
@@ -137,13 +140,14 @@ figures_step_size_out_of_scope = Finding(
 every_level_at_the_figures_step = Finding(
     id="wang2024.every_level_at_the_figures_step",
     paper=WANG2024,
-    title="Theorem 1's conclusion holds for every step size up to 4q²/(5q + 2d), the experiments' 1 included",
-    summary="Theorem 1 asks for η ≤ 1/(20 d²); its conclusion holds for step sizes up to 4q²/(5q + 2d), by an "
-    "argument whose algebra is proved.",
+    title="Theorem 1's conclusion holds for every step size up to 4q²/(5q + 2d), including the experiments' η = 1",
+    weight=Weight.STRONGER,
+    summary="Theorem 1 asks for η ≤ 1/(20 d²); its conclusion holds up to η = 4q²/(5q + 2d), by an argument whose "
+    "algebra is proved.",
     text="With q ≥ 2 and T > 4q the loss of the one-hot layer falls at every step for all η ≤ 4q²/(5q + 2d), which "
     "is 1.44 at the experiments' q = 3, d = 5, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500; it is below any ε "
-    "after 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε) steps, here 5.4 million for ε = 1/1000. It is no sharp bound: the "
-    "run is there at step 55766, which is certified. The inequalities are proved for all T, q, d and η, and an "
+    "after 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε) steps, here 5.4 million for ε = 1/1000. That bound is not sharp: "
+    "the run reaches ε at step 55766, which is certified. The inequalities are proved for all T, q, d and η, and an "
     "argument joins them to the claim. Above 2q, 6 here, the conclusion may be false "
     "(wang2024.stays_needs_a_step_size); what holds in between is open.",
     command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
@@ -161,9 +165,10 @@ every_level_at_the_figures_step = Finding(
 exact_rate = Finding(
     id="wang2024.exact_rate",
     paper=WANG2024,
-    title="Where a run has limits, the inverse loss grows by 4η/(T − 1) a step in the limit, whatever q and d",
-    summary="Figure 1 is read as 1/L growing linearly; where a run has limits, its slope is 4η/(T − 1), by a limit "
-    "that is proved and an argument.",
+    title="If a run has limits, its inverse loss grows by 4η/(T − 1) a step in the limit, whatever q and d",
+    weight=Weight.STRONGER,
+    summary="Figure 1 shows 1/L growing linearly; if a run has limits, the slope tends to 4η/(T − 1), by a proved "
+    "limit and an argument.",
     text="The figure's reading of Theorem 1 is that the inverse loss increases linearly, L = O(1/t). Along a run on "
     "which the odds against the selected tokens and the lag of V tend to their limits, 1/(t·L_t) tends to 4η/(T − 1): "
     "at T = 200 and η = 1 to 4/199, for q = 3 and d = 5 as for all others with η < 2q.",
@@ -188,6 +193,7 @@ def _cannot_reach_zero(
         id=f"wang2024.{name}",
         paper=WANG2024,
         title=title,
+        weight=Weight.CONTRADICTED,
         summary=summary,
         text=text,
         command=f"verify check wang2024.theorem2 T=200 q=3 d=5 d_e=170 eps={eps} attend={attend}",
@@ -204,15 +210,15 @@ def _cannot_reach_zero(
 
 figure1_cannot_reach_zero = _cannot_reach_zero(
     "figure1_cannot_reach_zero",
-    "With encodings of independent signs no layer with C ≥ 0 on gradient descent's set has a loss below 0.35 at "
-    "Figure 1's setting",
-    "Figure 1's caption has the loss converge to 0; with encodings of independent signs no layer of the set that "
-    "gradient descent keeps has a loss below 0.35, which is certified.",
+    "With independent signs as encodings no layer with C ≥ 0 on gradient descent's invariant set has a loss below "
+    "0.35 at Figure 1's setting",
+    "Figure 1's caption says that the loss converges to 0; with independent signs as encodings no layer with C ≥ 0 on "
+    "gradient descent's invariant set has a loss below 0.35, which is certified.",
     "At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all V = "
-    "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where answering nothing costs d/(2q) = 5/6. The "
+    "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where the zero predictor has d/(2q) = 5/6. The "
     "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, the more "
-    "the larger C is: the infimum is reached, at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
-    "that converges to 0 there, and its inverse, which stays below 3, does not grow linearly without end. The number "
+    "the larger C is: the infimum is attained at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
+    "that converges to 0 there, and the inverse loss, which stays below 3, does not grow linearly forever. The number "
     "is that of independent signs: Definition 3 admits other laws and other unit vectors of small inner products, "
     "whose infima are not computed here.",
     *("tokens_and_query", "1/4"),
@@ -222,12 +228,12 @@ figure1_cannot_reach_zero = _cannot_reach_zero(
 
 figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
     "figure1_cannot_reach_zero_over_tokens",
-    "Nor, attending to the tokens alone, has any a loss below 0.088",
-    "Without the query's own token, as in the theorems, no layer of the set with such encodings has a loss below "
-    "0.088, which is certified.",
+    "Attending to the tokens alone, no layer with C ≥ 0 on the invariant set has a loss below 0.088",
+    "Without the query's own token, as in the theorems, no layer with C ≥ 0 on the invariant set has a loss below "
+    "0.088 with such encodings, which is certified.",
     "The same at T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems: the "
     "infimum of the population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a "
-    "quarter of that with the query's token, and is reached. It, too, is that of independent signs.",
+    "quarter of that with the query's token, and is attained. This number, too, is that of independent signs.",
     *("tokens", "1/100"),
     # 0.08963 ± 0.00072 by 2·10⁵ sampled encodings at α = 58443/40000, C = 77/16, five standard errors.
     ("0.0889", "0.0904"),
@@ -236,17 +242,18 @@ figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
 fewer_selected_at_test = Finding(
     id="wang2024.fewer_selected_at_test",
     paper=WANG2024,
-    title="The layer that is nearly best for q = 3, attending to [Z, z_query], is worse than answering nothing at "
-    "q_test = 2",
-    summary="Figure 4 has unseen subset sizes converge; a layer that is nearly the best for three selected tokens is "
-    "certified to be forty times worse than answering nothing when two are selected.",
-    text="At T = 200, d = 5, d_e = 170 take the layer that is nearly the best for q = 3 attending to [Z, z_query], "
-    "and let two tokens be selected at test. Its loss is certified to be above 50, forty times what answering "
-    "nothing costs, d/(2 q_test) = 5/4: the query's token takes all but a small share of the attention, which a "
-    "large α makes up for; with two selected tokens that share is many times as large, and α stays. Figure 4 has the "
-    "unseen subset sizes converge, of a layer that is trained, not best: at the one that our full run of Figure 1 "
-    "ends with, α = 41.26 and C = 2.79 where the best has 123 and 3.31, the loss at q_test = 2 is 7.46 ± 0.03, six "
-    "times that of answering nothing. Attending to Z alone, the layer that is best for q = 3 does well at q_test = 2.",
+    title="A nearly optimal layer for q = 3, attending to [Z, z_query], is worse than the zero predictor at q_test = 2",
+    weight=Weight.CONTRADICTED,
+    summary="In Figure 4 the loss at unseen subset sizes converges; a nearly optimal layer for three selected tokens "
+    "is certified to have forty times the zero predictor's loss when two are selected.",
+    text="At T = 200, d = 5, d_e = 170 take a nearly optimal layer for q = 3, attending to [Z, z_query], and let two "
+    "tokens be selected at test. Its loss is certified to be above 50, forty times the zero predictor's d/(2 q_test) "
+    "= 5/4: the query's token takes all but a small share of the attention, which a large α compensates; with two "
+    "selected tokens that share is many times larger, while α stays the same. Figure 4 is about a trained layer, not "
+    "an optimal one: at the end of our full run of Figure 1, with α = 41.26 and C = 2.79 where the optimum has 123 "
+    "and 3.31, the loss at q_test = 2 is 7.46 ± 0.03, six times the zero predictor's. Attending to Z alone, a nearly "
+    "optimal "
+    "layer for q = 3 has a loss of 0.101 at q_test = 2, 8 % of the zero predictor's (the command with attend=tokens).",
     command="verify check wang2024.length_generalization T=200 T_test=200 q=3 q_test=2 d=5 d_e=170 "
     "attend=tokens_and_query",
     expect={
@@ -287,14 +294,15 @@ NEAR_THE_SET = Premise(
 figure1_ends_at_the_least_loss = Finding(
     id="wang2024.figure1_ends_at_the_least_loss",
     paper=WANG2024,
-    title="With stochastic encodings at T = 16, d_e = 32 Figure 1's loss does not tend to 0: SGD ends at the least one "
-    "of its set, 42 % of the loss of answering nothing",
-    summary="Figure 1's caption has the loss converge to 0; in a small run of ours it ends at the least loss of its "
-    "set, as simulated.",
+    title="In a small run (T = 16, d_e = 32) Figure 1's loss plateaus at the attainable minimum, 42 % of the zero "
+    "predictor's loss",
+    weight=Weight.CONTRADICTED,
+    summary="Figure 1's caption says that the loss converges to 0; in a small run of ours it plateaus at the least "
+    "loss on the invariant set, as simulated.",
     text="At T = 16, q = 3, d = 2, d_e = 32, attending to [Z, z_query], no α and C have a loss below 0.139, where "
-    "answering nothing has 1/3: encodings of finite dimension leave that much. SGD with the annealed step, batch 256, "
-    "comes down to it within some hundred steps, near that set, and stays, and so does the inverse loss, which the "
-    "caption says increases linearly. The path is that of population gradient descent on two numbers "
+    "the zero predictor has 1/3: that much remains with encodings of finite dimension. SGD with the annealed step, "
+    "batch 256, reaches it within a few hundred steps, near that set, and stays there; so the inverse loss, which "
+    "the caption says increases linearly, levels off. The path is that of population gradient descent on two numbers "
     "(wang2024.figure1_sgd_is_near_population_descent), and is drawn over the simulation by `--out`.",
     command="verify simulate wang2024.figure1 steps=1200 late=600 readings=3 n_test=10000 --device cpu --seed 0",
     expect={

@@ -13,7 +13,7 @@ from verify import Curve, Enclosure, Experiment, InputError, Measurement, Parame
 LENGTHS = Parameter("lengths", "rationals", "numbers of tokens", minimum=2)
 Q = Parameter("q", "integer", "number of tokens that the query selects", minimum=2)
 D = Parameter("d", "integer", "dimension of a token", minimum=1)
-SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), what answering nothing costs", above=0)
+SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), the zero predictor's", above=0)
 
 QUICK = tuple(map(Fraction, (20, 50, 100, 200, 500)))
 KINDS = {"attention_alone": "tokens", "attention_with_query": "tokens_and_query"}

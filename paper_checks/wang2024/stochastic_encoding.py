@@ -228,7 +228,7 @@ def sampled(layer: Layer, device: str, samples: int) -> Any:
 def on_the_set_is(bounds: Bounds, layer: Layer, measured: Any) -> Verdict:
     """Compare the loss on the set, between bounds, with a measurement; half of their distance counts as rounding."""
     low, high = bounds
-    # A tenth of the loss of answering nothing tells P and R from other means.
+    # A tenth of the zero predictor's loss tells P and R from other means.
     resolution = layer.d / (20 * layer.q) + abs(low) / 10
     middle, half = (low + high) / 2, (high - low) / 2 + 1e-12 * (1 + abs(low))
     return agreement(middle, measured, comparisons=MOST_COMPARISONS, rounding=half, resolution=resolution)
@@ -359,7 +359,7 @@ def implied(drawn: Between) -> dict[str, Bounds]:
 def traces(layer: Layer, expected: Mapping[str, Bounds], found: Measured) -> Verdict:
     """Compare the traces of the two identity blocks with what the set implies; half an enclosure's width is rounding.
 
-    What may pass is at most a fifth of d/(2q), the loss of answering nothing, and of its slope; for α > 1, α times it.
+    What may pass is at most a fifth of d/(2q), the zero predictor's loss, and of its slope; for α > 1, α times it.
     """
     resolution = layer.d / (10 * layer.q) * max(1, layer.alpha)
 

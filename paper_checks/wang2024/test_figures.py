@@ -246,7 +246,7 @@ def test_the_level_is_below_what_attention_without_positions_has():
         (0.5, -0.2, 1e-3, INCONCLUSIVE),
         (0.5, 0.0, 0.1, INCONCLUSIVE),
         (0.5, 0.0, None, INCONCLUSIVE),
-        # It has settled where answering nothing is better; or an untrained one has not moved.
+        # It has settled where the zero predictor is better; or an untrained one has not moved.
         (1.5, 0.0, 1e-3, REFUTED),
         (1.0, 0.0, 1e-3, INCONCLUSIVE),
     ],

@@ -10,7 +10,7 @@ the hypothesis: L(α, C) at T tokens is at most 1.02 times the infimum. Where th
 attending to Z alone) they have to be given.
 
 More tokens take attention from the selected ones, and α stays what T tokens made it. While the floor is at most an
-eighth of d/(2q), what answering nothing costs, and there are at most twice as many other tokens as in training, the
+eighth of d/(2q), the zero predictor's, and there are at most twice as many other tokens as in training, the
 loss stays below two fifths of it; at four times as many it does not (a canary). At the floor's minimiser the share
 that is lost rises with T: where the others have nearly all the attention, twice as many of them halve all shares, and
 1 − 2P + qR at the best α, 1 − G, becomes 1 − G + G (R_y/4 + R_o/2)/R ≥ 1 − 3G/4, R_y and R_o the selected and the

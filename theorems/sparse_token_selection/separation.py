@@ -1,6 +1,6 @@
 r"""The separation in width: attention with stochastic encoding against fully-connected nets, for the same loss.
 
-For the loss ε = σ d/(2q), the share σ of what answering nothing costs,
+For the loss ε = σ d/(2q), the share σ of the zero predictor's,
 
 - a fully-connected net needs a first layer of at least Td (1 − σ (T−1)/(T−q)) units (`fully_connected_width`): at least
   Td/3 for σ ≤ 1/2 and T ≥ 4q, which is the abstract's Ω̃(Td) with its constant;
@@ -50,7 +50,7 @@ from verify import Canary, Case, Derivation, Hypothesis, Inequality, Parameter, 
 
 share = sp.Symbol("share", positive=True)
 
-SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), what answering nothing costs", above=0)
+SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), the zero predictor's", above=0)
 
 LOSS = share * d / (2 * q)
 NETS = T * d * (1 - share * (T - 1) / (T - q))

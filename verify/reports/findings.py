@@ -1,9 +1,11 @@
 """Findings: what a check established about a paper beyond "holds", with the command that reproduces it."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from itertools import groupby
 from typing import Literal, get_args
@@ -15,6 +17,7 @@ from verify.outcomes import Enclosure, number_text
 
 Provenance = Literal["printed", "recalled", "our reading", "open", "derived here", "observed"]
 WRITTEN_BY = "Written by `verify pin`"
+PAGES = "docs/findings"
 _OURS: tuple[Provenance, ...] = ("our reading", "open")
 
 Expected = bool | int | Fraction | Enclosure | str | None
@@ -33,6 +36,21 @@ class Premise:
             raise TheoremError(f"premise {self.text!r}: {self.provenance!r} is not one of {get_args(Provenance)}")
 
 
+class Weight(Enum):
+    """How much a finding says against a paper, heaviest first; the value is the heading that findings stand under."""
+
+    CONTRADICTED = "What does not hold as printed"
+    VACUOUS = "Bounds that are vacuous where they are used"
+    NEEDED = "Hypotheses that cannot be dropped"
+    STRONGER = "Where more holds than is printed"
+    FIGURES = "What the printed figures show"
+
+    @property
+    def rank(self) -> int:
+        """The place in the order, 0 for the heaviest."""
+        return list(Weight).index(self)
+
+
 @dataclass(frozen=True)
 class Finding:
     """What was found about a paper.
@@ -41,6 +59,8 @@ class Finding:
     ----------
     id, paper, title
         `paper.name`; the paper; the finding in one line.
+    weight
+        How much it says against the paper.
     summary, text
         One plain sentence: what the paper says, what is so, how sure. Then the details.
     command
@@ -55,6 +75,7 @@ class Finding:
     id: str
     paper: Paper
     title: str
+    weight: Weight
     summary: str
     text: str
     command: str
@@ -65,6 +86,8 @@ class Finding:
         words = shlex.split(self.command)
         if len(words) < 2 or words[0] != "verify" or "--json" in words:
             raise TheoremError(f"finding {self.id}: the command must be `verify …`, without --json")
+        if not isinstance(self.weight, Weight):
+            raise TheoremError(f"finding {self.id}: weight {self.weight!r} is not a Weight")
         if not self.summary.strip().endswith(".") or "\n" in self.summary:
             raise TheoremError(f"finding {self.id}: its summary is one sentence, on one line")
         if not self.expect or not self.rests_on:
@@ -93,37 +116,59 @@ def shown(expected: Expected) -> str:
     return number_text(expected)
 
 
-def findings_text(findings: Iterable[Finding]) -> str:
-    """Return findings as Markdown, by paper and id; the same text for the same findings in any order."""
-    return "\n".join(_lines(sorted(findings, key=lambda finding: (finding.paper.key, finding.id)))) + "\n"
+def findings_pages(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return findings as Markdown files by path: an index by weight, and behind it a page a paper.
+
+    The files are the same for the same findings in any order.
+    """
+    ordered = sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
+    by_paper = sorted(ordered, key=lambda finding: finding.paper.key)
+    pages = {"FINDINGS.md": _index(ordered)}
+    for paper, group in groupby(by_paper, key=lambda finding: finding.paper):
+        pages[page_of(paper)] = _page(paper, list(group))
+    return {path: "\n".join(lines) + "\n" for path, lines in pages.items()}
 
 
-def _lines(findings: Iterable[Finding]) -> Iterator[str]:
+def page_of(paper: Paper) -> str:
+    """Return the path of the page of a paper's findings."""
+    return f"{PAGES}/{paper.key}.md"
+
+
+def _index(findings: Iterable[Finding]) -> Iterator[str]:
     yield "# Findings"
     yield ""
-    yield f'What the checks established about the papers beyond "holds". {WRITTEN_BY}; a test runs every'
-    yield "command and compares what it reports."
-    for paper, group in groupby(findings, key=lambda finding: finding.paper):
-        yield from ("", f"## {paper.key}", "", f"{paper.citation}, arXiv {paper.arxiv}")
-        of_paper = list(group)
-        premises = list(dict.fromkeys(premise for finding in of_paper for premise in finding.rests_on))
-        for finding in of_paper:
-            yield from (
-                "",
-                f"### {finding.heading}",
-                "",
-                f"`{finding.id}`",
-                "",
-                f"**{finding.summary}**",
-                "",
-                finding.text,
-            )
-            yield from ("", "```", finding.command, "```", "", "What it reports:", "")
+    yield 'What the checks established about the papers beyond "holds". Each line links to the finding: its witness,'
+    yield "the command that reproduces it, and the premises it rests on. A test runs every command and compares what"
+    yield f"it reports. {WRITTEN_BY}."
+    for weight, group in groupby(findings, key=lambda finding: finding.weight):
+        yield from ("", f"## {weight.value}", "")
+        for finding in group:
+            reading = " *(under our reading)*" if finding.under_our_reading else ""
+            link = f"{page_of(finding.paper)}#{_anchor(finding.heading)}"
+            yield f"- [`{finding.id}`]({link}): {finding.summary}{reading}"
+    yield from ("", "## What carries these", "")
+    yield f"- [What carries each theorem]({PAGES}/standing.md), for all parameters"
+    yield f"- [Which hypotheses are needed]({PAGES}/hypotheses.md), and how sharp their bounds are"
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that Markdown renderers give to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _page(paper: Paper, findings: list[Finding]) -> Iterator[str]:
+    premises = list(dict.fromkeys(premise for finding in findings for premise in finding.rests_on))
+    yield from (f"# Findings: {paper.key}", "", f"{paper.citation}, arXiv {paper.arxiv}. {WRITTEN_BY}.")
+    for weight, group in groupby(findings, key=lambda finding: finding.weight):
+        yield from ("", f"## {weight.value}")
+        for finding in group:
+            yield from ("", f"### {finding.heading}", "", f"`{finding.id}`", "", f"**{finding.summary}**", "")
+            yield from (finding.text, "", "```", finding.command, "```", "", "What it reports:", "")
             yield from (f"- `{path}`: {shown(expected)}" for path, expected in finding.expect.items())
             used = ", ".join(str(premises.index(premise) + 1) for premise in finding.rests_on)
-            yield from ("", f"Rests on premise{'s' if len(finding.rests_on) > 1 else ''} {used} of {paper.key}.")
-        yield from ("", f"### What the findings of {paper.key} rest on", "")
-        yield from (f"{i}. {premise.text} ({premise.provenance})" for i, premise in enumerate(premises, 1))
+            yield from ("", f"Rests on premise{'s' if len(finding.rests_on) > 1 else ''} {used}.")
+    yield from ("", "## Premises", "")
+    yield from (f"{i}. {premise.text} ({premise.provenance})" for i, premise in enumerate(premises, 1))
 
 
 def load_finding(reference: str) -> Finding:

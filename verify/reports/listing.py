@@ -14,6 +14,7 @@ from verify.checking.registry import listed, package_folder, packages, theorem_i
 from verify.errors import InputError, meant
 from verify.files import sources
 from verify.outcomes import ForAll
+from verify.reports.findings import WRITTEN_BY
 
 # They load SymPy.
 if TYPE_CHECKING:
@@ -158,9 +159,9 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return, in Markdown, what carries each theorem, with how many inferences are prose in all."""
     rows = list(rows)
-    lines = ["## What carries each theorem", "", f"{standings_text(rows).capitalize()}.", ""]
+    lines = ["# What carries each theorem", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
     lines += ["| theorem | for all parameters | inferences | claims |", "|---|---|---|---|"]
     for row in rows:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])
         lines.append(f"| `{row['id']}` | {row['for_all_parameters']} | {row['inferences_argued']} | {claims} |")
-    return "\n".join(["", *lines, ""])
+    return "\n".join([*lines, ""])

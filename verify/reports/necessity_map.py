@@ -21,6 +21,7 @@ from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.files import NAME, write_whole
 from verify.rechecker import Rejected, Unreadable, recheck_text
+from verify.reports.findings import WRITTEN_BY
 from verify.search.narrowing import without
 
 # It loads Hypothesis.
@@ -51,7 +52,7 @@ class Mapped:
             for status, labels in rows.items()
             if labels
         ]
-        return ", ".join(parts) + (f", {fixed} of these without a coded variation" if fixed else "")
+        return ", ".join(parts) + (f", {fixed} of these not tested" if fixed else "")
 
 
 def folder(theorem_id: str) -> Path:
@@ -152,19 +153,18 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
 
 
 def map_text(theorems: Iterable[Theorem]) -> str:
-    """Return the shipped maps of theorems as Markdown, to stand after the findings; "" where there are none."""
-    maps = [mapped for mapped in map(shipped, theorems) if not mapped.why]
-    return "\n" + "\n".join(table(maps)) + "\n" if maps else ""
+    """Return the shipped maps of theorems as a page of Markdown."""
+    return "\n".join(table(mapped for mapped in map(shipped, theorems) if not mapped.why)) + "\n"
 
 
 def table(maps: Iterable[Mapped]) -> Iterator[str]:
-    """Yield the map as Markdown; a hypothesis of which no variation is coded is counted, not shown."""
-    yield "## Which hypotheses are needed"
+    """Yield the map as Markdown; a hypothesis of which not tested is counted, not shown."""
+    yield "# Which hypotheses are needed"
     yield ""
     yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
     yield "found, of the claim that is named. *Redundant*: every claim is proved without it, or argued by what does not"
     yield "use it, or the others imply it, whatever it stands for in the text; one at a time, not all together. What is"
-    yield "proved of it has its certificate shipped. Else *undecided*. Written by `verify pin`."
+    yield f"proved of it has its certificate shipped. Else *undecided*. {WRITTEN_BY}."
     yield ""
     yield "| theorem | hypothesis | | what is known |"
     yield "|---|---|---|---|"
@@ -176,7 +176,7 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
             statement = row["statement"].replace("|", "\\|")
             yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
         if fixed:
-            yield f"| `{mapped.theorem}` | {fixed} structural | undecided | no variation is coded |"
+            yield f"| `{mapped.theorem}` | {fixed} structural | undecided | not tested |"
 
 
 def _known(row: dict[str, Any]) -> Iterator[str]:
@@ -190,12 +190,17 @@ def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {_short(threshold, 'clear')}"
-        yield f"for the other values there the hypothesis ends at {name} = {end}{clear}, refuted at {violated}"
+        side = "up to" if _number(threshold, "violated") > _number(threshold, "end") else "down to"
+        yield f"here the hypothesis allows {name} {side} {end}{clear}; refuted at {violated}"
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
         effort = f"no violation in {relaxed['examples']} instances past it and up to {clear:.4g} times"
         yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
+
+
+def _number(row: dict[str, Any], key: str) -> float:
+    return float(row.get(f"{key}_float", row[key]))
 
 
 def _short(row: dict[str, Any], key: str) -> str:

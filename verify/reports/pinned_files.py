@@ -7,6 +7,7 @@ FINDINGS.md. What still fits is left as it is, and so is what is better than wha
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from verify.evaluation.instances import parse
 from verify.files import write_whole
 from verify.outcomes import Evidence, Outcome
 from verify.reports import necessity_map
-from verify.reports.findings import WRITTEN_BY, Finding, findings_text, load_finding
+from verify.reports.findings import PAGES, WRITTEN_BY, Finding, findings_pages, load_finding
 from verify.reports.listing import standings_table, theorem_row
 from verify.search.necessity import necessity
 
@@ -84,7 +85,7 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
             tell(done, len(parts))
         yield from part(theorem, seconds)
     if findings:
-        yield from _findings(package, root / "FINDINGS.md", findings, theorems.values())
+        yield from _findings(package, root, findings, theorems.values())
 
 
 def _project(package: str | None) -> tuple[str, Path]:
@@ -209,15 +210,24 @@ def _map(theorem: "Theorem", seconds: float) -> Iterator[Pinned]:
         yield Pinned("map", theorem.id, str(folder / f"{theorem.id}.json"), why, _tried(write))
 
 
-def _findings(package: str, path: Path, findings: list[Finding], theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
+def pages(findings: "Iterable[Finding]", theorems: "Iterable[Theorem]") -> dict[str, str]:
+    """Return FINDINGS.md and the pages behind it, by path."""
     theorems = list(theorems)
-    text = findings_text(findings) + standings_table(map(theorem_row, theorems)) + necessity_map.map_text(theorems)
-    before = path.read_bytes() if path.is_file() else b""
+    standings, hypotheses = standings_table(map(theorem_row, theorems)), necessity_map.map_text(theorems)
+    return findings_pages(findings) | {f"{PAGES}/standing.md": standings, f"{PAGES}/hypotheses.md": hypotheses}
 
-    def write() -> str | None:
-        if before and WRITTEN_BY.encode() not in before:
-            return f"the file does not say {WRITTEN_BY!r}: it may be yours"
-        return write_whole(path, text)
 
-    if before != text.encode():
-        yield Pinned("findings", package, str(path), "it says something else", _tried(write))
+def _findings(package: str, root: Path, findings: list[Finding], theorems: "Iterable[Theorem]") -> Iterator[Pinned]:
+    for name, text in pages(findings, theorems).items():
+        path = root / name
+        before = path.read_bytes() if path.is_file() else b""
+        if before != text.encode():
+            why = "it says something else" if before else "it is missing"
+            yield Pinned("findings", package, str(path), why, _tried(partial(_page, path, text)))
+
+
+def _page(path: Path, text: str) -> str | None:
+    if path.is_file() and WRITTEN_BY not in path.read_text(encoding="utf-8"):
+        return f"the file does not say {WRITTEN_BY!r}: it may be yours"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_whole(path, text)

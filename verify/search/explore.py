@@ -246,7 +246,7 @@ def explore(
     given
         Values of parameters that are to stay fixed.
     drop
-        Labels of hypotheses to leave out; a structural one can be left out where a variation is coded.
+        Labels of hypotheses to leave out; a structural one only where a parameter varies it.
     max_examples, seconds
         The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
         up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50

@@ -51,7 +51,7 @@ class Need(Shown):
     status, why
         needed, redundant or undecided; the reason in words, with the effort where it is undecided.
     varied
-        Whether it can be left out: a relation can, a structural hypothesis where a variation is coded.
+        Whether it can be left out: a relation can, a structural hypothesis only where a parameter varies it.
     clause, witness, slack
         The clause that is refuted, where, and the hypothesis's slack there.
     thresholds, relaxed
@@ -156,7 +156,7 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     deadline = time.monotonic() + seconds
     shown = (hypothesis.label, hypothesis.kind, hypothesis.statement)
     if hypothesis.relation is None and hypothesis.varies is None:
-        return Need(*shown, "undecided", "structural: no variation is coded", varied=False)
+        return Need(*shown, "undecided", "structural: not tested", varied=False)
     weaker = without(theorem.statement, [hypothesis.label])
     # A step may need what the claims do not, and be shown without what they need.
     statement = weaker.alone(*weaker.claims)

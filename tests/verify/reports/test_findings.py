@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from verify import Enclosure, Finding, InputError, Paper, Premise, TheoremError, findings_text, reproduce
+from verify import Enclosure, Finding, InputError, Paper, Premise, TheoremError, Weight, findings_pages, reproduce
 
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001")
 PRINTED = Premise("Definition 1", "printed")
@@ -14,9 +14,16 @@ COMMAND = "verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200"
 
 
 def finding(
-    expect=None, rests_on=(PRINTED,), command=COMMAND, name="zeta2025.finding", paper=PAPER, summary="A sentence."
+    expect=None,
+    rests_on=(PRINTED,),
+    command=COMMAND,
+    name="zeta2025.finding",
+    paper=PAPER,
+    summary="A sentence.",
+    weight=Weight.STRONGER,
 ):
-    return Finding(name, paper, "A title", summary, "A text.", command, expect or {"outcome": "verified"}, rests_on)
+    expect = expect or {"outcome": "verified"}
+    return Finding(name, paper, "A title", weight, summary, "A text.", command, expect, rests_on)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,7 @@ def test_a_finding_that_expects_or_rests_on_nothing():
     for given in ({"expect": {}}, {"rests_on": ()}):
         fields = {"expect": {"outcome": "verified"}, "rests_on": (PRINTED,)} | given
         with pytest.raises(TheoremError, match="needs expected values and what it rests on"):
-            Finding("a.b", PAPER, "t", "t.", "t", COMMAND, **fields)
+            Finding("a.b", PAPER, "t", Weight.NEEDED, "t.", "t", COMMAND, **fields)
 
 
 def test_a_float_is_no_expectation():
@@ -137,6 +144,11 @@ def test_an_interval_without_ends_is_no_expectation():
 def test_a_summary_is_one_sentence(summary):
     with pytest.raises(TheoremError, match="its summary is one sentence"):
         finding(summary=summary)
+
+
+def test_a_weight_that_is_not_known():
+    with pytest.raises(TheoremError, match=r"finding zeta2025\.finding: weight 'heavy' is not a Weight"):
+        finding(weight="heavy")
 
 
 def test_a_provenance_that_is_not_known():
@@ -161,17 +173,56 @@ def test_what_rests_on_a_reading_says_so(provenance, ours):
     assert found.heading == "A title" + (" (under our reading)" if ours else "")
 
 
-def test_findings_as_text():
+def test_findings_as_pages():
     reading = Premise("the layer", "our reading")
     first = finding({"a.b": Fraction(1, 3), "c": True, "d": None, "e": "word"}, (PRINTED, reading), name="zeta2025.a")
-    second = finding({"x": Enclosure(1, Fraction(5, 2))}, name="zeta2025.b")
+    second = finding({"x": Enclosure(1, Fraction(5, 2))}, name="zeta2025.b", weight=Weight.CONTRADICTED)
     other = finding(name="alpha2024.c", paper=Paper("alpha2024", "A, 2024", "2401.00001"))
-    text = findings_text([second, first, other])
-    assert text == findings_text([other, first, second])
-    assert text.endswith("\n") and not text.endswith("\n\n")
-    assert text.split("\n## zeta2025\n")[1] == (
-        """
-Z, Title, 2025, arXiv 2501.00001
+    pages = findings_pages([second, first, other])
+    assert pages == findings_pages([other, first, second])
+    assert list(pages) == ["FINDINGS.md", "docs/findings/alpha2024.md", "docs/findings/zeta2025.md"]
+    assert pages["FINDINGS.md"].split("\n\n", 2)[2] == (
+        """## What does not hold as printed
+
+- [`zeta2025.b`](docs/findings/zeta2025.md#a-title): A sentence.
+
+## Where more holds than is printed
+
+- [`alpha2024.c`](docs/findings/alpha2024.md#a-title): A sentence.
+- [`zeta2025.a`](docs/findings/zeta2025.md#a-title-under-our-reading): A sentence. *(under our reading)*
+
+## What carries these
+
+- [What carries each theorem](docs/findings/standing.md), for all parameters
+- [Which hypotheses are needed](docs/findings/hypotheses.md), and how sharp their bounds are
+"""
+    )
+    assert pages["docs/findings/zeta2025.md"] == (
+        """# Findings: zeta2025
+
+Z, Title, 2025, arXiv 2501.00001. Written by `verify pin`.
+
+## What does not hold as printed
+
+### A title
+
+`zeta2025.b`
+
+**A sentence.**
+
+A text.
+
+```
+verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200
+```
+
+What it reports:
+
+- `x`: between 1 and 2.5
+
+Rests on premise 1.
+
+## Where more holds than is printed
 
 ### A title (under our reading)
 
@@ -192,33 +243,14 @@ What it reports:
 - `d`: null
 - `e`: word
 
-Rests on premises 1, 2 of zeta2025.
+Rests on premises 1, 2.
 
-### A title
-
-`zeta2025.b`
-
-**A sentence.**
-
-A text.
-
-```
-verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200
-```
-
-What it reports:
-
-- `x`: between 1 and 2.5
-
-Rests on premise 1 of zeta2025.
-
-### What the findings of zeta2025 rest on
+## Premises
 
 1. Definition 1 (printed)
 2. the layer (our reading)
 """
     )
-    assert text.index("## alpha2024") < text.index("## zeta2025")
 
 
 def test_a_finding_is_reproduced_by_its_id():

@@ -18,7 +18,7 @@ from verify.search.necessity import necessity
 THEOREMS = """
 import sympy as sp
 
-from verify import Finding, Hypothesis, Inequality, Paper, Parameter, Premise, Source, Statement, Theorem
+from verify import Finding, Hypothesis, Inequality, Paper, Parameter, Premise, Source, Statement, Theorem, Weight
 
 x = sp.Symbol("x", positive=True)
 X = Parameter("x", "rational", "a number", above=0)
@@ -34,7 +34,7 @@ def made(name, bound, **more):
 first = made("first", 4)
 second = made("second", 9, proof_uses=("zeta2025.first",))
 found = Finding(
-    "zeta2025.finding", PAPER, "A title", "A sentence.", "A text.", "verify check zeta2025.first x=1",
+    "zeta2025.finding", PAPER, "A title", Weight.STRONGER, "A sentence.", "A text.", "verify check zeta2025.first x=1",
     {"outcome": "verified"},
     (Premise("Definition 1", "printed"),),
 )
@@ -82,7 +82,7 @@ ALL = [
     *(("digest", FIRST), ("digest", SECOND)),
     *(("certificate", FIRST), ("certificate", SECOND)),
     *(("map", FIRST), ("map", SECOND)),
-    ("findings", "zeta_of_a_test"),
+    *[("findings", "zeta_of_a_test")] * 4,
 ]
 
 
@@ -93,7 +93,8 @@ def test_everything_is_written_once(package, cli):
     }
     assert [standing(verify.load_theorem(name)).why for name in (FIRST, SECOND)] == ["", ""]
     assert shipped(verify.load_theorem(FIRST)).counts() == "1 needed (small)"
-    assert "## zeta2025" in (package.parent / "FINDINGS.md").read_text()
+    assert "(docs/findings/zeta2025.md#" in (package.parent / "FINDINGS.md").read_text()
+    assert "# Findings: zeta2025" in (package.parent / "docs" / "findings" / "zeta2025.md").read_text()
     before = contents(package)
     assert pin(cli, "zeta_of_a_test") == (0, [], []) and contents(package) == before
     assert cli("pin") == (0, "all fits\n", "")
@@ -128,7 +129,7 @@ def test_a_theorem_that_is_gone_is_no_longer_pinned_and_its_files_are_left(packa
     before = contents(package)
     monkeypatch.delitem(sys.modules["zeta_of_a_test.catalogue"].THEOREMS, SECOND)
     code, written, _ = pin(cli)
-    assert code == 0 and written == [("digest", SECOND), ALL[-1]]
+    assert code == 0 and written == [("digest", SECOND), *ALL[-2:]]
     assert contents(package).keys() == before.keys()
 
 

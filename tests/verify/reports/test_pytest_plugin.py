@@ -16,7 +16,7 @@ import pytest
 import sympy as sp
 
 from verify import Comparison, Evidence, Finding, Inequality, Outcome, Paper, Parameter, Premise, Source, Statement
-from verify import Theorem, Verdict
+from verify import Theorem, Verdict, Weight
 
 x = sp.Symbol("x", real=True)
 PAPER = Paper("zeta2025", "Z, Title, 2025", "2501.00001", 5, ("Lemma 1", "Lemma 2"))
@@ -34,7 +34,8 @@ def comparison(outcome, detail="0.1 standard errors", devices=("cpu", "cuda")):
 def finding(expected):
     command = "verify conditions wang2024.theorem1 T=9 q=2 d=1"
     rests_on = (Premise("Definition 1", "our reading"),)
-    return Finding("zeta2025.small", PAPER, "T is small", "A.", "T is 9.", command, {"given.T": expected}, rests_on)
+    says = ("T is small", Weight.STRONGER, "A.", "T is 9.")
+    return Finding("zeta2025.small", PAPER, *says, command, {"given.T": expected}, rests_on)
 """
 PASSING = (
     THEOREM

@@ -90,7 +90,7 @@ def test_a_structural_hypothesis_is_varied_or_undecided():
 
     clause = Inequality("large", sp.Le(Case(sp.Symbol("law"), x, -x) * -1, 0, evaluate=False))
     made = theorem([clause], fixed, varied, parameters=(SIZES[0], law), law="normal")
-    assert found(made, "fixed").status == "undecided" and "no variation is coded" in found(made, "fixed").why
+    assert found(made, "fixed").status == "undecided" and "not tested" in found(made, "fixed").why
     need = found(made, "normal")
     assert need.status == "needed" and need.witness["law"] == "any" and need.thresholds == ()
 
@@ -207,7 +207,7 @@ def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, mo
     assert shipped(made).why == "no map is shipped"
     write(made, necessity(made, seconds=4), tmp_path)
     mapped = shipped(made)
-    assert mapped.why == "" and mapped.counts() == "1 needed (small), 1 undecided, 1 of these without a coded variation"
+    assert mapped.why == "" and mapped.counts() == "1 needed (small), 1 undecided, 1 of these not tested"
     assert refusal(made, mapped.hypotheses[0]) == ""
     lines = list(table([mapped]))
     assert any("| needed |" in line and "`square` refuted at" in line for line in lines)
