@@ -1,7 +1,6 @@
 """Findings: what a check established about a paper beyond "holds", with the command that reproduces it."""
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -104,6 +103,11 @@ class Finding:
         return any(premise.provenance in _OURS for premise in self.rests_on)
 
     @property
+    def anchor(self) -> str:
+        """The id without its paper: the anchor of the finding on its paper's page."""
+        return self.id.rpartition(".")[2]
+
+    @property
     def heading(self) -> str:
         """The title, and whether it is under our reading."""
         return self.title + (" (under our reading)" if self.under_our_reading else "")
@@ -144,16 +148,10 @@ def _index(findings: Iterable[Finding]) -> Iterator[str]:
         yield from ("", f"## {weight.value}", "")
         for finding in group:
             reading = " *(under our reading)*" if finding.under_our_reading else ""
-            link = f"{page_of(finding.paper)}#{_anchor(finding.heading)}"
-            yield f"- [`{finding.id}`]({link}): {finding.summary}{reading}"
+            yield f"- [`{finding.id}`]({page_of(finding.paper)}#{finding.anchor}): {finding.summary}{reading}"
     yield from ("", "## What carries these", "")
     yield f"- [What carries each theorem]({PAGES}/standing.md), for all parameters"
     yield f"- [Which hypotheses are needed]({PAGES}/hypotheses.md), and how sharp their bounds are"
-
-
-def _anchor(heading: str) -> str:
-    """Return the anchor that Markdown renderers give to a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _page(paper: Paper, findings: list[Finding]) -> Iterator[str]:
@@ -162,7 +160,8 @@ def _page(paper: Paper, findings: list[Finding]) -> Iterator[str]:
     for weight, group in groupby(findings, key=lambda finding: finding.weight):
         yield from ("", f"## {weight.value}")
         for finding in group:
-            yield from ("", f"### {finding.heading}", "", f"`{finding.id}`", "", f"**{finding.summary}**", "")
+            yield from ("", f'<a id="{finding.anchor}"></a>', "", f"### {finding.heading}", "", f"`{finding.id}`", "")
+            yield from (f"**{finding.summary}**", "")
             yield from (finding.text, "", "```", finding.command, "```", "", "What it reports:", "")
             yield from (f"- `{path}`: {shown(expected)}" for path, expected in finding.expect.items())
             used = ", ".join(str(premises.index(premise) + 1) for premise in finding.rests_on)

@@ -184,12 +184,12 @@ def test_findings_as_pages():
     assert pages["FINDINGS.md"].split("\n\n", 2)[2] == (
         """## What does not hold as printed
 
-- [`zeta2025.b`](docs/findings/zeta2025.md#a-title): A sentence.
+- [`zeta2025.b`](docs/findings/zeta2025.md#b): A sentence.
 
 ## Where more holds than is printed
 
-- [`alpha2024.c`](docs/findings/alpha2024.md#a-title): A sentence.
-- [`zeta2025.a`](docs/findings/zeta2025.md#a-title-under-our-reading): A sentence. *(under our reading)*
+- [`alpha2024.c`](docs/findings/alpha2024.md#c): A sentence.
+- [`zeta2025.a`](docs/findings/zeta2025.md#a): A sentence. *(under our reading)*
 
 ## What carries these
 
@@ -203,6 +203,8 @@ def test_findings_as_pages():
 Z, Title, 2025, arXiv 2501.00001. Written by `verify pin`.
 
 ## What does not hold as printed
+
+<a id="b"></a>
 
 ### A title
 
@@ -223,6 +225,8 @@ What it reports:
 Rests on premise 1.
 
 ## Where more holds than is printed
+
+<a id="a"></a>
 
 ### A title (under our reading)
 
