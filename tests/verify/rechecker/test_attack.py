@@ -99,13 +99,17 @@ HARMLESS = [
 
 
 def _paths(value, path=()):
-    """All paths below a value; of long lists the first, the second and the last entries, of many clauses one."""
+    """All paths below a value; of long lists the first, the second and the last entries, of many clauses one.
+
+    Of a symbol or a number in an expression only its name or value: the list that it is loses and repeats the others.
+    """
     yield path
     if isinstance(value, dict):
         for key in value:
             yield from _paths(value[key], (*path, key))
     elif isinstance(value, list):
         places = {3} if path == ("clauses",) and len(value) > 4 else {0, 1, len(value) - 1}
+        places = {1} if value[:1] in (["Symbol"], ["Integer"], ["Rational"]) else places
         for i in sorted(places & set(range(len(value)))):
             yield from _paths(value[i], (*path, i))
 
@@ -129,7 +133,8 @@ def _others(value):
         yield from (value + 1, value - 1, 2 * value, -value, 0, 10**9, 10**17, 10**30, str(value), [value])
     elif isinstance(value, str):
         yield from (*NO_NUMBERS, HUGE, f"1/{HUGE}", value + " ", value + "\n", value.upper(), 1)
-        yield from (word for word in WORDS if word != value)
+        # In the place of a word of the format any other of its words; elsewhere one word is as good as another.
+        yield from WORDS if value in WORDS else WORDS[:2]
         if re.fullmatch(r"-?\d+(/\d+)?", value):
             x = Fraction(value)
             moved = [x + 1, x - 1, 2 * x, x / 2, -x, x + Fraction(1, 10**40), x - Fraction(1, 10**40)]
