@@ -59,7 +59,7 @@ from verify.claims.context import Context as Context
 from verify.errors import InputError as InputError
 from verify.errors import TheoremError as TheoremError
 from verify.outcomes import ClauseResult as ClauseResult
-from verify.outcomes import Enclosure as Enclosure
+from verify.outcomes.numbers import Enclosure as Enclosure
 from verify.outcomes import Carried as Carried
 from verify.outcomes import Evidence as Evidence
 from verify.outcomes import ForAll as ForAll

@@ -1,6 +1,7 @@
 """Outcomes, evidence and how numbers are written: decimals against Python's decimal module."""
 
 import json
+import re
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -22,11 +23,11 @@ from verify.outcomes import (
     decimal_text,
     json_number,
     json_numbers,
-    margin_text,
     number_text,
     short_text,
     times_text,
 )
+from verify.outcomes.numbers import is_shortened
 
 FRACTIONS = st.fractions() | st.builds(
     lambda m, e: Fraction(m) * Fraction(10) ** e, st.integers(), st.integers(-40, 40)
@@ -307,10 +308,9 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     [
         (Fraction(1, 3), "1/3"),
         (Fraction(10**9 - 1, 10**9), "999999999/1000000000"),
-        (Fraction(10**12 - 1, 10**12), "about 9.999999999e-1"),
+        (Fraction(10**12 - 1, 10**12), "about 0.9999999999"),
         (-(10**30), "about -1e30"),
         (10**4000, "about 1e4000"),
-        (Enclosure(0, None), "between 0 and ∞"),
         (True, "True"),
         (None, "none"),
         ("word", "word"),
@@ -326,13 +326,55 @@ def test_an_exact_number_is_short_in_text(value, text):
         (Fraction(1, 3), "1/3"),
         (Enclosure(0, 1), "between 0 and 1"),
         (Enclosure(0, None), "at least 0 (no upper bound known)"),
-        (Enclosure(None, Fraction(-1, 3)), "at most -3.333333333e-1 (no lower bound known)"),
-        (Enclosure(Fraction(-1, 3), None), "at least -3.333333334e-1 (no upper bound known)"),
+        (Enclosure(None, Fraction(-1, 3)), "at most -0.3333333333 (no lower bound known)"),
+        (Enclosure(Fraction(-1, 3), None), "at least -0.3333333334 (no upper bound known)"),
         (Enclosure(None, None), "not known on either side"),
     ],
 )
 def test_a_margin_that_is_not_known_on_a_side_says_so(margin, text):
-    assert margin_text(margin) == text
+    assert short_text(margin) == text
+
+
+@pytest.mark.parametrize(
+    ("enclosure", "text"),
+    [
+        (Enclosure(Fraction("0.422408533928"), Fraction("0.422408533929")), "0.4224085339 ± 1e-10"),
+        (Enclosure(Fraction("1.602805373e-8"), Fraction("1.602805374e-8")), "1.602805374e-8 ± 1e-17"),
+        (Enclosure(Fraction("0.0891426"), Fraction("0.0896407")), "0.08939 ± 0.00026"),
+        (Enclosure(Fraction("-1.7144"), Fraction("-1.7140")), "-1.71420 ± 0.00020"),
+        (Enclosure(Fraction("99.999"), Fraction("100.001")), "100.0000 ± 0.0010"),
+        (Enclosure(0, Fraction("1.4049e-13")), "between 0 and 1.41e-13"),
+        (Enclosure(Fraction(-1, 3), Fraction(1, 7)), "between -0.334 and 0.143"),
+        (Enclosure(24812386531650, 24936695278388), "between 24812386531650 and 24936695278388"),
+        ((Enclosure(1, 2), Fraction(1, 3)), "between 1 and 2, 1/3"),
+        ({"a": Enclosure(1, 1), "b": (2, 3)}, "a = 1; b = 2,3"),
+        ([{"a": 10**30}], "\n    a = about 1e30"),
+    ],
+)
+def test_an_enclosure_is_shown_to_the_digits_that_it_decides(enclosure, text):
+    assert short_text(enclosure) == text
+
+
+@given(FRACTIONS, FRACTIONS, st.integers(3, 20))
+def test_an_enclosure_that_is_shown_is_one_still_and_no_loose_one(one, other, digits):
+    low, up = sorted((one, other))
+    ends = [Fraction(word) for word in re.findall(r"-?\d[\d.]*(?:e-?\d+)?", short_text(Enclosure(low, up), digits))]
+    text = short_text(Enclosure(low, up), digits)
+    if "/" in text or "about" in text:
+        assert low == up
+        return
+    shown = (ends[0] - ends[1], ends[0] + ends[1]) if "±" in text else (ends[0], ends[-1])
+    assert shown[0] <= low <= up <= shown[1]
+    size = max(abs(low), abs(up))
+    assert shown[1] - shown[0] <= (up - low) * Fraction(12, 10) + 4 * size * Fraction(10) ** (
+        1 - min(digits, 3 + 17 * ("±" in text))
+    )
+
+
+def test_what_is_shortened_is_known():
+    long = Fraction(10**12 - 1, 10**12)
+    assert is_shortened(long) and is_shortened([1, long]) and is_shortened({"a": [long]})
+    assert not any(map(is_shortened, (Fraction(1, 3), True, "about 1", None, [1, 2], Enclosure(0, 1))))
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ def check(
             rechecked=rechecked,
             scope_confirmed=confirmed,
             scope_doubt=doubt,
+            statement=theorem.statement,
         )
 
 

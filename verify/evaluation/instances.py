@@ -1,7 +1,7 @@
 """Instances: parsed and completed; which hypotheses hold there, and which values of others are admissible."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -40,7 +40,7 @@ class ConditionsResult(Result):
     """The hypotheses of a theorem at a partial instance, and the admissible ranges of what was not given.
 
     `reaches` has a line for each hypothesis beyond which the claims are known to hold (`verify.search.reach`), or where
-    a theorem that would show it cannot be read.
+    a theorem that would show it cannot be read. `statement` is what they are of, to show it.
     """
 
     theorem: str
@@ -48,6 +48,7 @@ class ConditionsResult(Result):
     hypotheses: tuple[HypothesisResult, ...]
     ranges: Mapping[str, str]
     reaches: tuple[Line, ...] = ()
+    statement: Statement | None = field(default=None, compare=False)
 
     @property
     def in_scope(self) -> bool | None:
@@ -155,7 +156,7 @@ def conditions(theorem: Stated, given: Mapping[str, object]) -> ConditionsResult
     results = tuple(with_past(h, evaluate_hypothesis(h, known), known) for h in statement.hypotheses)
     asked = [p for p in statement.parameters if p.name not in instance]
     ranges = {p.name: _range(statement, p, {n: x for n, x in known.items() if n != p.name}) for p in asked}
-    return ConditionsResult(theorem.id, instance, results, ranges)
+    return ConditionsResult(theorem.id, instance, results, ranges, statement=theorem.statement)
 
 
 def check_domain(statement: Statement, instance: Instance) -> None:

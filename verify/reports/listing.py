@@ -14,6 +14,7 @@ from verify.checking.registry import listed, package_folder, packages, theorem_i
 from verify.errors import InputError, meant
 from verify.files import sources
 from verify.outcomes import ForAll
+from verify.reports.display.layout import WIDTH, fitted
 from verify.reports.findings import WRITTEN_BY
 
 # They load SymPy.
@@ -130,16 +131,16 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
     }
 
 
-def rows_text(rows: list[dict[str, Any]]) -> str:
+def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
     """Return the rows for people: what carries each for all parameters, and how sure it is at its example."""
     known = [(carried_text(row), row["best_instance_evidence"] or "-") for row in rows]
     width = max(len(row["id"]) for row in rows)
     wide = max(len(for_all) for for_all, _ in known)
     lines = [f"{'':{width}}  {'for all':{wide}}  at its example"]
     for row, (for_all, evidence) in zip(rows, known, strict=True):
-        lines.append(f"{row['id']:{width}}  {for_all:{wide}}  {evidence:13}  {row['title']}")
+        lines += [f"{row['id']:{width}}  {for_all:{wide}}  {evidence}", f"  {row['title']}"]
         lines += (f"    {claim['for_all_parameters']:6}  {claim['label']}: {claim['claim']}" for claim in row["claims"])
-    return "\n".join([*lines, standings_text(rows)])
+    return fitted("\n".join([*lines, standings_text(rows)]), columns)
 
 
 def carried_text(row: Mapping[str, Any]) -> str:

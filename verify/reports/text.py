@@ -8,16 +8,9 @@ import sympy as sp
 from verify.checking.derivation import Derivation
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
-from verify.outcomes import (
-    CheckResult,
-    ClauseResult,
-    Evidence,
-    HypothesisResult,
-    count_text,
-    margin_text,
-    number_text,
-    short_text,
-)
+from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, count_text, number_text, short_text
+from verify.outcomes.numbers import is_shortened
+from verify.reports.display.layout import WIDTH, fitted, stated_table
 from verify.reports.display.short import headline
 from verify.reports.necessity_map import threshold_lines
 from verify.runs.experiments import ExperimentResult
@@ -36,15 +29,37 @@ if TYPE_CHECKING:
 
 _SHORT = 10
 """Significant digits of what is beside a result, and values of a grid that are shown."""
+_LONG = 40
+"""Characters of a value that stands in a table; a longer one stands above it."""
 _ONE = "the one instance of a statement without parameters"
 
 
-def _hypothesis(result: HypothesisResult) -> str:
-    slack = "" if result.slack is None else f"   slack {short_text(result.slack, _SHORT)}"
-    slack += f"   {result.past}" if result.past else ""
-    needs = f"   needs {', '.join(result.needs)}" if result.needs else ""
-    detail = f"   {result.detail}" if result.detail else ""
-    return f"  {result.status:7}  {result.label}: {result.statement}{slack}{needs}{detail}"
+_WHOLE = "what stands after “about” is exact with --json"
+
+
+def _hypotheses(results: Iterable[HypothesisResult], width: int) -> Iterator[str]:
+    """Yield the table of hypotheses, with the slack, and how far past its limit it is, beside each."""
+    rows = []
+    for h in results:
+        slack = "" if h.slack is None else short_text(h.slack, _SHORT)
+        needs = f"needs {', '.join(h.needs)}" if h.needs else ""
+        rows.append((h.status, h.label, h.statement, ", ".join(filter(None, (slack, h.past, needs, h.detail)))))
+    if rows:
+        yield from stated_table("hypotheses", "slack", rows, width)
+
+
+def _parameters(statement: Any, values: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield the table of parameters: the value of each, where it has one, and what it stands for."""
+    if statement is None or not statement.parameters:
+        return
+    rows = ((p.name, number_text(values[p.name]) if p.name in values else "-", p) for p in statement.parameters)
+    cells = [(name, value if len(value) <= _LONG else "…", p.meaning, "") for name, value, p in rows]
+    yield from stated_table("parameters", "", cells, width)
+
+
+def _whole(*values: Any) -> list[str]:
+    """Return a line that says where to find the whole of what is shortened, if anything is."""
+    return [_WHOLE] if any(map(is_shortened, values)) else []
 
 
 def assignments_text(values: Any) -> str:
@@ -52,15 +67,17 @@ def assignments_text(values: Any) -> str:
     return " ".join(f"{name}={number_text(value)}" for name, value in values.items())
 
 
-def conditions_text(result: ConditionsResult) -> str:
+def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
     """Return the conditions at a partial instance."""
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
-    lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip(), *map(_hypothesis, result.hypotheses)]
+    lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip()]
+    lines += [*_parameters(result.statement, result.given, width), *_hypotheses(result.hypotheses, width)]
     if result.ranges:
         lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
     if result.reaches:
         lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
-    return "\n".join([*lines, scope])
+    lines += _whole(*(h.slack for h in result.hypotheses))
+    return fitted("\n".join([*lines, scope]), width)
 
 
 def _measured(m: Measurement) -> str:
@@ -73,7 +90,7 @@ def _row(numbers: Iterable[float]) -> str:
     return ", ".join(f"{number:.4g}" for number in numbers)
 
 
-def experiment_text(result: ExperimentResult) -> str:
+def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
     """Return what an experiment measured, a line each; a standard error of 0 is not shown."""
     lines = [f"{result.experiment}  {assignments_text(result.settings)}"]
     lines += ["measurements"] if result.measurements else []
@@ -91,31 +108,37 @@ def experiment_text(result: ExperimentResult) -> str:
         shape = f"{len(heat_map.values)} x {len(heat_map.values[0])}"
         lines += [f"  {name}: {shape} numbers from {min(numbers):.4g} to {max(numbers):.4g}"]
     stored = ", from the store" if result.from_store else ""
-    return "\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"])
+    return fitted("\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"]), width)
 
 
-def check_text(result: CheckResult) -> str:
+def check_text(result: CheckResult, width: int = WIDTH) -> str:
     """Return a check, its headline last."""
-    lines = [f"{result.theorem}  {assignments_text(result.instance)}", "hypotheses"]
-    lines += map(_hypothesis, result.hypotheses)
+    lines = [f"{result.theorem}  {assignments_text(result.instance)}".rstrip()]
+    lines += [*_parameters(result.statement, result.instance, width), *_hypotheses(result.hypotheses, width)]
     for role, title in (("claim", "claims"), ("step", "steps")):
         of_role = [clause for clause in result.clauses if clause.role == role]
-        lines += [title, *(line for clause in of_role for line in _clause(result, clause))] if of_role else []
+        lines += [title, *(line for clause in of_role for line in _clause(result, clause, width))] if of_role else []
     for name, known in result.rests_on.items():
         lines.append(f"uses {name}, for all parameters: {known.text()}")
     if result.values:
         lines += ["values", *(f"  {name} = {_value(result, name)}" for name in result.values)]
     if unchecked := [name for name, rechecked in result.rechecked.items() if not rechecked]:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
+    lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
     for_all = f"; for all parameters: {result.for_all.text()}"
-    return "\n".join([*lines, f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}"])
+    lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
+    return fitted("\n".join(lines), width)
 
 
-def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
+def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[str]:
     evidence = f" ({clause.evidence})" if clause.evidence else ""
-    margin = "" if clause.margin is None else f"   margin {margin_text(clause.margin, _SHORT)}"
-    yield f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}{margin}"
+    line = f"  {clause.outcome}{evidence}  {clause.label}: {clause.claim}"
+    margin = "" if clause.margin is None else f"margin {short_text(clause.margin, _SHORT)}"
+    # Beside the claim where there is room for it, else in a line of its own.
+    beside = margin and len(line) + 3 + len(margin) <= width
+    yield f"{line}   {margin}" if beside else line
+    yield from [f"      {margin}"] if margin and not beside else []
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
         yield f"      for all parameters: {carried.text()}"
@@ -124,7 +147,7 @@ def _clause(result: CheckResult, clause: ClauseResult) -> Iterator[str]:
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
 
 
-def prove_text(result: "ProveResult") -> str:
+def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
     """Return what carries each clause of a theorem, its argument, and the headline last."""
     lines = [result.theorem]
     for role, title in (("claim", "claims"), ("step", "steps")):
@@ -152,7 +175,7 @@ def prove_text(result: "ProveResult") -> str:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.evidence})")
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
-    return "\n".join([*lines, f"{headline}   {result.seconds:.2f} s"])
+    return fitted("\n".join([*lines, f"{headline}   {result.seconds:.2f} s"]), width)
 
 
 def _value(result: CheckResult, name: str) -> str:
@@ -160,7 +183,7 @@ def _value(result: CheckResult, name: str) -> str:
     return f"{short_text(result.values[name], result.digits)}{why}"
 
 
-def explore_text(result: "ExploreResult") -> str:
+def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
     """Return what a search found, with its effort."""
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
     lines = [f"{result.theorem}{dropped}"]
@@ -183,10 +206,10 @@ def explore_text(result: "ExploreResult") -> str:
     stopped += ", replayed" if result.replayed else ""
     beside = f", and {result.polished} near the closest" if result.polished else ""
     effort = f"{count_text(result.examples, 'instance')}{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
-    return "\n".join([*lines, effort])
+    return fitted("\n".join([*lines, effort]), width)
 
 
-def sweep_text(result: "SweepResult") -> str:
+def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
     """Return a sweep's table of outcomes, in scope and not, with the evidence and the effort last."""
     lines = [f"{result.theorem.id}  {assignments_text(result.given)}".rstrip(), *map(_axis, result.grid.axes)]
     scopes = {True: "in scope", False: "out of scope", None: "neither"}
@@ -208,7 +231,7 @@ def sweep_text(result: "SweepResult") -> str:
     done = f"{result.done} of {len(result.grid)} instances"
     done += f", {result.served} from the store" if result.served else ""
     stopped = f", {result.stopped}" if result.stopped else ""
-    return "\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"])
+    return fitted("\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"]), width)
 
 
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
@@ -227,46 +250,49 @@ def _axis(axis: Axis) -> str:
 
 def _sharpness(bound: "Sharpness") -> Iterator[str]:
     yield f"sharpness of {bound.clause} at {assignments_text(bound.instance)}"
-    yield f"  found {number_text(bound.reached, _SHORT)}, claimed {number_text(bound.claimed, _SHORT)}"
-    yield f"  ratio {number_text(bound.ratio, _SHORT)}"
+    yield f"  found {short_text(bound.reached, _SHORT)}, claimed {short_text(bound.claimed, _SHORT)}"
+    yield f"  ratio {short_text(bound.ratio, _SHORT)}"
     if bound.best_proved is not None:
-        yield f"  best proved {number_text(bound.best_proved, _SHORT)}"
+        yield f"  best proved {short_text(bound.best_proved, _SHORT)}"
     if bound.free is not None:
         vacuous = "; the claimed bound says no more than that here" if bound.vacuous else ""
-        yield f"  free {number_text(bound.free, _SHORT)}{vacuous}"
+        yield f"  free {short_text(bound.free, _SHORT)}{vacuous}"
     if bound.bites is not None:
         yield f"  bites where {bound.bites}"
 
 
-def necessity_text(result: "NecessityResult") -> str:
+def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
     """Return what was found about each hypothesis, with the violation or the effort."""
-    lines = [result.theorem]
+    lines, wide = [result.theorem], max((len(need.label) for need in result.hypotheses), default=0)
     for need in result.hypotheses:
-        lines.append(f"  {need.status:9}  {need.label}: {need.statement}")
+        row = (need.status.ljust(9), need.label.ljust(wide), need.statement, "")
+        lines += list(stated_table("", "", [row], width))[1:]
         lines.append(f"             {need.why}")
         if need.witness is not None:
             lines.append(f"             at {assignments_text(need.witness)}")
             lines += [f"             {line}" for line in threshold_lines(need.to_json())]
     interrupted = ", interrupted" if result.interrupted else ""
-    return "\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"])
+    return fitted("\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"]), width)
 
 
-def reach_text(result: "ReachResult") -> str:
+def reach_text(result: "ReachResult", width: int = WIDTH) -> str:
     """Return a line for each hypothesis: how far the claims hold beyond it, and where they do not."""
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
     lines += [f"  {reach.text()}" for reach in result.reaches] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""
-    return "\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"])
+    return fitted("\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"]), width)
 
 
-def derivation_lines(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> Iterator[str]:
-    """Yield the derivation line by line, each step after its check."""
+def derivation_lines(
+    theorem: Theorem, tell: Callable[[int, int], None] | None = None, width: int = WIDTH
+) -> Iterator[str]:
+    """Yield the derivation part by part, each step after its check."""
     derivation = theorem.made_derivation()
-    yield f"{theorem.id}: {theorem.title}"
-    yield f"{theorem.source}"
-    yield from notation_lines(derivation)
+    yield fitted(f"{theorem.id}: {theorem.title}", width)
+    yield fitted(f"{theorem.source}", width)
+    yield from (fitted(line, width) for line in notation_lines(derivation))
     for step in derivation.checked_steps(tell):
-        yield step.text()
+        yield fitted(step.text(), width)
 
 
 def notation_lines(derivation: Derivation) -> Iterator[str]:
@@ -275,16 +301,18 @@ def notation_lines(derivation: Derivation) -> Iterator[str]:
         yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
 
 
-def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """Return the derivation as an object, every step checked."""
+def derivation_json(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """Return the derivation as an object, every step checked: each expression as text, and in LaTeX."""
     derivation = theorem.made_derivation()
-    write = sp.sstr if form == "text" else sp.latex
+    notation = derivation.notation()
     return {
         "theorem": theorem.id,
-        "format": form,
-        "notation": {write(name): write(value) for name, value in derivation.notation()},
+        "notation": {sp.sstr(name): sp.sstr(value) for name, value in notation},
+        "notation_latex": {sp.latex(name): sp.latex(value) for name, value in notation},
         "steps": [
-            {"number": step.number, "why": step.why, "left": write(step.left), "right": write(step.right)}
+            {"number": step.number, "why": step.why}
+            | {name: sp.sstr(side) for name, side in (("left", step.left), ("right", step.right))}
+            | {f"{name}_latex": sp.latex(side) for name, side in (("left", step.left), ("right", step.right))}
             for step in derivation.checked_steps(tell)
         ],
     }

@@ -6,7 +6,8 @@ import sympy as sp
 import verify
 from verify import Derivation, Inequality, Step, TheoremError
 from verify.checking.derivation import check_step
-from verify.reports.formats.latex import derivation_latex
+from verify.reports.display.latex import document
+from verify.reports.display.pages import derivation_page
 from verify.reports.text import derivation_json, derivation_lines
 
 x, y, C = sp.symbols("x y C", real=True)
@@ -125,35 +126,40 @@ def test_a_derivation_as_text(theorem):
 
 
 def test_a_derivation_as_latex(theorem):
-    lines = list(derivation_latex(theorem(RIGHT[0])))
-    assert lines[0] == "\\documentclass{article}" and lines[-1] == "\\end{document}"
-    at = lines.index("\\begin{align*}")
-    assert lines[at : at + 3] == ["\\begin{align*}", "  w &= e^{- x} \\\\\n  C &= x + 1", "\\end{align*}"]
-    assert lines[-4:-1] == [
-        "\\begin{enumerate}",
-        "\\item expand\n  \\[ \\left(x + y\\right)^{2} = x^{2} + 2 x y + y^{2} \\]",
-        "\\end{enumerate}",
-    ]
+    shown = document(derivation_page(theorem(RIGHT[0])))
+    assert shown.startswith("\\documentclass{article}\n") and shown.endswith("\\end{document}")
+    assert "$w$ & $e^{- x}$ \\\\\n$C$ & $x + 1$ \\\\\n" in shown
+    assert "1 & expand & $\\left(x + y\\right)^{2} = x^{2} + 2 x y + y^{2}$ \\\\\n" in shown
+
+
+def test_a_long_step_has_a_line_of_its_own(theorem):
+    long = Step("expand", (x + y) ** 12, sp.expand((x + y) ** 12))
+    shown = document(derivation_page(theorem(long)))
+    assert "\\item[{1}] expand\n\\[ \\left(x + y\\right)^{12} = x^{12} + 12 x^{11} y" in shown
 
 
 def test_a_derivation_as_json(theorem):
-    assert derivation_json(theorem(RIGHT[0]), "text") == {
+    assert derivation_json(theorem(RIGHT[0])) == {
         "theorem": "user.theorem",
-        "format": "text",
         "notation": {"w": "exp(-x)", "C": "x + 1"},
-        "steps": [{"number": 1, "why": "expand", "left": "(x + y)**2", "right": "x**2 + 2*x*y + y**2"}],
+        "notation_latex": {"w": "e^{- x}", "C": "x + 1"},
+        "steps": [
+            {
+                "number": 1,
+                "why": "expand",
+                "left": "(x + y)**2",
+                "right": "x**2 + 2*x*y + y**2",
+                "left_latex": "\\left(x + y\\right)^{2}",
+                "right_latex": "x^{2} + 2 x y + y^{2}",
+            }
+        ],
     }
-    assert derivation_json(theorem(RIGHT[0]), "latex")["steps"][0]["left"] == "\\left(x + y\\right)^{2}"
 
 
-@pytest.mark.parametrize("form", ["text", "latex"])
-def test_a_wrong_step_stops_every_form(theorem, form):
-    wrong = theorem(RIGHT[0], Step("planted", x + y, x - y))
-    shown = derivation_latex(wrong) if form == "latex" else derivation_lines(wrong)
+@pytest.mark.parametrize("shown", [derivation_page, derivation_json, lambda wrong: list(derivation_lines(wrong))])
+def test_a_wrong_step_stops_every_form(theorem, shown):
     with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
-        list(shown)
-    with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
-        derivation_json(wrong, form)
+        shown(theorem(RIGHT[0], Step("planted", x + y, x - y)))
 
 
 def test_a_theorem_without_a_derivation_says_so(make_theorem, theorem):

@@ -118,7 +118,7 @@ def test_a_file_that_does_not_import_is_one_line_with_the_line(cli, theorem_file
         (["check", THEOREM, *SMALL, "--digits", "0"], ("digits = 0", "from 1 to 1000")),
         (["check", THEOREM, *SMALL, "--digits", "1001"], ("digits = 1001", "from 1 to 1000")),
         (["conditions", THEOREM, "--seconds", "3"], ("--seconds",)),
-        (["derive", THEOREM, "--format", "pdf"], ("--format = pdf", "text or latex")),
+        (["derive", THEOREM, "--format", "pdf"], ("--format = pdf", "one of table, json, markdown, latex")),
         (["derive", THEOREM, "T=3"], ("T=3",)),
         (["list", "--paper", "nope"], ("--paper = nope", "wang2024")),
         (["list", "--paper", ""], ("--paper",)),

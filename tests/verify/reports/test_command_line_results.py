@@ -134,11 +134,8 @@ def test_a_check_out_of_scope_evaluates_the_clauses(cli):
     assert (code, body["outcome"], body["in_scope"]) == (4, "out_of_scope", False)
     assert [(clause["label"], clause["holds"]) for clause in body["clauses"]] == [("reached", True), ("stays", True)]
     assert body["detail"].startswith("step_size: eta <= 1/(20*d**2) does not hold")
-    assert (
-        cli("check", THEOREM, *small_with("eta=1"))[1]
-        .splitlines()[-1]
-        .startswith("out of scope; the claim there: verified")
-    )
+    text = cli("check", THEOREM, *small_with("eta=1"))[1]
+    assert "\nout of scope; the claim there: verified (certified); for all parameters: argued" in text
 
 
 def test_a_check_without_time_is_inconclusive(cli):
@@ -184,14 +181,16 @@ mine = theorem_of(Inequality("c", sp.Lt(x, 2)), derivation=lambda: Derivation(ST
 """
 
 
-@pytest.mark.parametrize("arguments", [(), ("--format", "latex"), ("--json",), ("--json", "--format", "latex")])
+@pytest.mark.parametrize(
+    "arguments", [(), ("--format", "latex"), ("--format", "markdown"), ("--json",), ("--format", "json")]
+)
 def test_a_derivation_is_printed(cli, theorem_file, arguments):
     path = theorem_file(DERIVED.format(wrong=2))
     code, out, err = cli("derive", path, *arguments)
     assert (code, err) == (0, "") and "expand" in out and "planted" in out
-    if "--json" in arguments:
+    if arguments in (("--json",), ("--format", "json")):
         body = body_of(out)
-        assert set(body) == {"schema", "version", "theorem", "format", "notation", "steps"}
+        assert set(body) == {"schema", "version", "theorem", "notation", "notation_latex", "steps"}
         assert [step["number"] for step in body["steps"]] == [1, 2]
 
 

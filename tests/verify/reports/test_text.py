@@ -4,9 +4,9 @@ import sympy as sp
 
 import verify
 from verify import Hypothesis, Inequality, load_theorem
+from verify.reports.display.latex import document
 from verify.reports.display.pages import page_of
 from verify.reports.display.short import headline
-from verify.reports.formats.latex import check_latex
 from verify.reports.text import check_text, conditions_text
 
 x, y = sp.symbols("x y", real=True)
@@ -22,10 +22,14 @@ def test_conditions_show_each_hypothesis_the_ranges_and_the_scope(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Lt(x, 9)), names="x y", hypotheses=hypotheses)
     assert conditions_text(verify.conditions(theorem, x=0)).splitlines() == [
         "user.theorem  x=0",
-        "  holds    small: x < 2   slack 2",
-        "  fails    inverse: 1/x < 9   1/x: division by zero".replace("1/x: division", "9 - 1/x: division"),
-        "  needs    sum: x + y < 1   needs y",
-        "  assumed  model: a model",
+        "parameters",
+        "  x  0  x",
+        "  y  -  y",
+        "hypotheses                     slack",
+        "  holds    small    x < 2      2",
+        "  fails    inverse  1/x < 9    9 - 1/x: division by zero",
+        "  needs    sum      x + y < 1  needs y",
+        "  assumed  model    a model",
         "admissible:",
         "  y < 1",
         "out of scope",
@@ -44,8 +48,10 @@ def test_a_check_ends_with_its_headline(make_theorem):
     lines = check_text(verify.check(theorem, x=1)).splitlines()
     assert lines[:-1] == [
         "user.theorem  x=1",
-        "hypotheses",
-        "  holds    small: x < 2   slack 1",
+        "parameters",
+        "  x  1  x",
+        "hypotheses             slack",
+        "  holds  small  x < 2  1",
         "claims",
         "  verified (certified)  low: x < 3   margin 2",
         "      for all parameters: open",
@@ -74,18 +80,43 @@ def test_out_of_scope_reads_alike_in_every_form(make_theorem):
         assert check_text(result).splitlines()[-1].startswith(f"{found}; for all parameters: open")
         assert repr(result) == f"<CheckResult user.theorem at x={given}: {found}; for all: open>"
         assert page_of(result).headline == f"{found}; for all parameters: open"
-        assert f"\n{found}; for all parameters: open.\n" in check_latex(theorem, result)
+        assert f"\\textbf{{{found}; for all parameters: open}}\n" in document(page_of(result))
 
 
 def test_a_slack_is_one_number_in_every_form(make_theorem):
     hypotheses = (Hypothesis("small", sp.Lt(x, 1)),)
     theorem = make_theorem(Inequality("low", sp.Lt(x, 1)), hypotheses=hypotheses)
-    result, said = verify.check(theorem, x="1/3000000000000000000001"), "about 9.999999999e-1"
-    assert f"slack {said}" in check_text(result) and f"slack {said}" in check_latex(theorem, result)
+    result, said = verify.check(theorem, x="1/3000000000000000000001"), "about 0.9999999999"
+    assert f"x < 1  {said}\n" in check_text(result) and f"& {said} " in document(page_of(result))
+    assert "\nwhat stands after “about” is exact with --json\n" in check_text(result)
+    assert "with --json" not in check_text(verify.check(theorem, x="1/3"))
     assert f"slack {said}" in repr(result.hypotheses[0]) and said in result._repr_html_()
 
 
 def test_bits_and_enclosures_are_shown():
     text = check_text(verify.check(load_theorem("wang2024.theorem1"), T=9, q=2, d=1, eta="1/20", eps="3/500"))
     assert ", 128 bits, seed 0" in text.splitlines()[-1]
-    assert "margin between " in text and "steps_to_epsilon = " in text and "(certified)" in text
+    assert "margin " in text and " ± " in text and "steps_to_epsilon = " in text and "(certified)" in text
+
+
+def test_a_table_of_hypotheses_keeps_to_the_width(make_theorem):
+    hypotheses = (
+        Hypothesis("rate", sp.Le(x, sp.Rational(1, 20))),
+        Hypothesis("a_longer_label", sp.Lt(x, 30), "a hypothesis that " + "goes on and " * 6 + "ends"),
+        Hypothesis("model", text="a model that " + "goes on and " * 12 + "ends"),
+    )
+    theorem = make_theorem(
+        Inequality("c", sp.Lt(x, 9), says="a claim that " + "goes on and " * 12), hypotheses=hypotheses
+    )
+    result = verify.check(theorem, x=1)
+    for width in (100, 70):
+        lines = check_text(result, width).splitlines()
+        assert max(map(len, lines)) <= width and lines[1:3] == ["parameters", "  x  1  x"]
+        at = lines[3].index("slack")
+        assert lines[3].startswith("hypotheses ") and lines[4].startswith("  fails    rate            x <= 1/20 ")
+        assert lines[4][at:].startswith("-19/20, 20 times the") and lines[4][at - 2 : at] == "  "
+        assert any(line[at:] == "29" for line in lines)
+    lines = check_text(result).splitlines()
+    assert lines[4].endswith("  -19/20, 20 times the limit")
+    assert [line[27:] for line in lines if line.startswith(" " * 27)][-1].endswith("goes on and ends")
+    assert str(result) == check_text(result)

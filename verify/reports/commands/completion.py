@@ -13,8 +13,7 @@ CALL = "__complete"
 """The word by which a shell asks, in the place of a verb."""
 _OF_A_THEOREM = frozenset(("conditions", "check", "prove", "derive", "explore", "necessity", "sweep", "observe"))
 _WORDS = {
-    "derive --format": ("text", "latex"),
-    "--format": ("text", "json", "markdown", "latex"),
+    "--format": ("table", "json", "markdown", "latex"),
     "--device": ("auto", "cpu", "cuda"),
     "--kind": ("inequality", "identity", "recursion", "argument"),
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from verify.errors import InputError
-from verify.reports.commands.terminal import for_stream
+from verify.reports.commands.terminal import for_stream, width_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -39,7 +39,8 @@ OverGrids = Annotated[
     ),
 ]
 Format = Annotated[
-    str, typer.Option("--format", metavar="text|json|markdown|latex", help="how it is written; latex is a document")
+    str,
+    typer.Option("--format", metavar="table|json|markdown|latex", help="how it is written; latex is a whole document"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
@@ -90,10 +91,10 @@ def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..
 
 def form_of(form: str, *, as_json: bool) -> str:
     """Return the form that is asked for, of which `--json` is another name for one. Raises InputError."""
-    known = ("text", "json", "markdown", "latex")
+    known = ("table", "json", "markdown", "latex")
     if form not in known:
         raise InputError("--format", form, f"must be one of {', '.join(known)}")
-    if as_json and form not in ("text", "json"):
+    if as_json and form not in ("table", "json"):
         raise InputError("--format", form, "does not go with --json, which is --format json")
     return "json" if as_json else form
 
@@ -110,6 +111,23 @@ def say(text: str) -> None:
     stream = _OUTPUT.get()
     with _bar_aside():
         typer.echo(for_stream(text, stream), file=stream)
+
+
+def columns() -> int:
+    """Return the columns that text for standard output is laid out in."""
+    return width_of(_OUTPUT.get())
+
+
+def answer(result: Any, form: str, text: Callable[[Any, int], str]) -> None:
+    """Write a result in one of the forms of `--format`; as a table it is what `text` returns for it and the columns."""
+    if form == "json":
+        print_json(result.to_json())
+    elif form == "table":
+        say(text(result, columns()))
+    else:
+        from verify.reports.display import forms
+
+        say_whole(forms.markdown(result) if form == "markdown" else forms.document(result))
 
 
 def say_whole(text: str) -> None:

@@ -16,6 +16,7 @@ from verify.reports.commands.frame import (
     TheoremArgument,
     assigned,
     bar_shown,
+    columns,
     print_json,
     say,
     verb,
@@ -72,7 +73,7 @@ def sweep_theorem(
     if as_json:
         print_json({**result.to_json(), "files": files})
     else:
-        say("\n".join([sweep_text(result), *files]))
+        say("\n".join([sweep_text(result, columns()), *files]))
     lost = result.failed or result.stopped or result.done < len(result.grid)
     differs = result.rechecked is not None and result.rechecked.differing > 0
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
@@ -154,4 +155,4 @@ def simulate_experiment(
     if as_json:
         print_json(result.to_json())
     else:
-        say(experiment_text(result))
+        say(experiment_text(result, columns()))

@@ -1,54 +1,63 @@
-"""Text as a terminal shows it: wrapped, with colours where it has them. In a pipe lines stay whole and plain."""
+"""Text as a terminal shows it: in its width, with colours and marks where it has them. In a pipe it is plain."""
 
 import os
 import re
 import shutil
-import textwrap
 from typing import TextIO
 
-WIDEST = 100
-"""Columns to which lines are wrapped where the terminal is wider."""
-_NARROWEST = 40
+from verify.reports.display.layout import WIDTH, wrapped
+
 _GREEN, _RED, _YELLOW, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
-_COLOURS = {
-    **dict.fromkeys(("holds", "verified", "proved", "formal", "reproduced"), _GREEN),
-    **dict.fromkeys(("fails", "refuted", "counterexample"), _RED),
-    **dict.fromkeys(("needs", "inconclusive", "undecided", "open", "argued"), _YELLOW),
-}
-_STATUS = re.compile(rf"^( *)({'|'.join(_COLOURS)})(?=[ ;(]|$)", re.MULTILINE)
+_GOOD = ("holds", "verified", "proved", "formal", "reproduced")
+_BAD = ("fails", "refuted", "counterexample")
+_UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
+_COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
+_MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
+_STATUS = re.compile(rf"( *)({'|'.join(_COLOURS)})(?=[ ;(]|$)")
+
+
+def width_of(stream: TextIO | None) -> int:
+    """Return the columns that text is laid out in for a stream: a terminal's own, 100 at most, or 100."""
+    if stream is None or not stream.isatty():
+        return WIDTH
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
 
 
 def for_stream(text: str, stream: TextIO | None) -> str:
-    """Return text as it is to be written to a stream: fitted and coloured for a terminal, else as it is."""
+    """Return text as it is to be written to a stream: wrapped, coloured and marked for a terminal, else as it is."""
     if stream is None or not stream.isatty():
         return text
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     # https://no-color.org: set to anything, it asks for none.
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return fitted(text, width, colours=not plain)
+    return shown(text, width_of(stream), colours=not plain, marks=_writes(stream, "✓✗"))
 
 
-def fitted(text: str, width: int, *, colours: bool = False) -> str:
-    """Return text with lines of at most so many columns, at least 40; what goes on is indented by four more.
+def shown(text: str, width: int, *, colours: bool = False, marks: bool = False) -> str:
+    """Return text wrapped, the status at the beginning of a line with its mark and in its colour.
 
-    With colours a line's status has its own, and a word with which one goes on has none, whatever it is.
+    A mark stands in the indentation of its line. A word with which a wrapped line goes on is no status, whatever it is.
     """
-    shown = []
+    lines = []
     for whole in text.split("\n"):
-        first, *more = _wrapped(whole, max(width, _NARROWEST))
-        shown += [coloured(first) if colours else first, *more]
-    return "\n".join(shown)
+        first, *more = wrapped(whole, width)
+        lines += [_marked(first, colours=colours, marks=marks), *more]
+    return "\n".join(lines)
 
 
-def _wrapped(line: str, width: int) -> list[str]:
-    if len(line) <= width:
-        return [line]
-    indent = len(line) - len(line.lstrip()) + 4
-    # A word that is longer, such as a number or a path, stays whole, to be copied.
-    options = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
-    return textwrap.wrap(line, width, subsequent_indent=" " * indent, replace_whitespace=False, **options) or [""]
+def _marked(line: str, *, colours: bool, marks: bool) -> str:
+    if (found := _STATUS.match(line)) is None:
+        return line
+    indent, status = found.groups()
+    if marks and len(indent) >= 2:
+        indent = f"{indent[:-2]}{_MARKS[status]} "
+    word = f"{_COLOURS[status]}{indent}{status}{_PLAIN}" if colours else f"{indent}{status}"
+    return f"{word}{line[found.end() :]}"
 
 
-def coloured(text: str) -> str:
-    """Return text with the status at the beginning of a line in green, red or yellow."""
-    return _STATUS.sub(lambda match: f"{match[1]}{_COLOURS[match[2]]}{match[2]}{_PLAIN}", text)
+def _writes(stream: TextIO, text: str) -> bool:
+    """Whether a stream's encoding has the letters of a text."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -12,8 +12,10 @@ from verify.reports.commands.frame import (
     Assignments,
     Format,
     TheoremArgument,
+    answer,
     assigned,
     bar_shown,
+    columns,
     form_of,
     print_json,
     progress_shown,
@@ -38,36 +40,23 @@ def list_theorems(
     if as_json:
         print_json({"theorems": rows})
     else:
-        say(rows_text(rows))
+        say(rows_text(rows, columns()))
 
 
 @verb("conditions", "wang2024.theorem1 T=200 q=3 d=5 eta=1")
 def show_conditions(
-    theorem: TheoremArgument, given: Assignments = None, form: Format = "text", as_json: AsJson = False
+    theorem: TheoremArgument, given: Assignments = None, form: Format = "table", as_json: AsJson = False
 ) -> None:
     """Say which hypotheses hold, fail or need a parameter; a partial instance will do.
 
     And beyond which of them the claims are known to hold all the same. --json is --format json.
     """
     from verify.checking.loading import load_theorem
+    from verify.reports.text import conditions_text
 
     form = form_of(form, as_json=as_json)
-    loaded = load_theorem(theorem)
-    result = verbs.conditions(loaded, assigned(given))
-    if form == "json":
-        print_json(result.to_json())
-    elif form == "latex":
-        from verify.reports.formats.latex import conditions_latex
-
-        say_whole(conditions_latex(loaded, result))
-    elif form == "markdown":
-        from verify.reports.display.forms import markdown
-
-        say_whole(markdown(result))
-    else:
-        from verify.reports.text import conditions_text
-
-        say(conditions_text(result))
+    result = verbs.conditions(load_theorem(theorem), assigned(given))
+    answer(result, form, conditions_text)
     raise typer.Exit(result.exit_code)
 
 
@@ -81,32 +70,20 @@ def check_theorem(
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
-    form: Format = "text",
+    form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Check the hypotheses and the claim at an instance. --json is --format json."""
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
+    from verify.reports.text import check_text
 
     form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded, assignments = load_theorem(theorem), assigned(given)
     with progress_shown() as progress:
         result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
-    if form == "json":
-        print_json(result.to_json())
-    elif form == "latex":
-        from verify.reports.formats.latex import check_latex
-
-        say_whole(check_latex(loaded, result))
-    elif form == "markdown":
-        from verify.reports.display.forms import markdown
-
-        say_whole(markdown(result))
-    else:
-        from verify.reports.text import check_text
-
-        say(check_text(result))
+    answer(result, form, check_text)
     if file is not None:
         write_certificate(loaded, result, file)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.outcome.exit_code)
@@ -119,6 +96,7 @@ def prove_theorem(
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
+    form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Say what carries each claim for all parameters: a proof, an argument, or nothing yet. No instance is needed.
@@ -129,44 +107,41 @@ def prove_theorem(
     from verify.checking.loading import load_theorem
     from verify.reports.text import prove_text
 
+    form = form_of(form, as_json=as_json)
     file = None if certificate is None else certificate_file(certificate)
     loaded = load_theorem(theorem)
     with progress_shown("instance") as progress:
         result = verbs.prove(loaded, seconds=seconds, progress=progress)
-    if as_json:
-        print_json(result.to_json())
-    else:
-        say(prove_text(result))
+    answer(result, form, prove_text)
     if file is not None:
         write_certificate(loaded, result.checked, file)
     raise typer.Exit(INTERRUPTED if result.checked.interrupted else result.exit_code)
 
 
 @verb("derive", "wang2024.lemma1 --format latex")
-def derive_theorem(
-    theorem: TheoremArgument,
-    form: Annotated[str, typer.Option("--format", metavar="text|latex", help="text or latex")] = "text",
-    as_json: AsJson = False,
-) -> None:
-    """Print the derivation's steps; each is checked by SymPy when it is printed. LaTeX is a whole document."""
+def derive_theorem(theorem: TheoremArgument, form: Format = "table", as_json: AsJson = False) -> None:
+    """Print the derivation's steps; each is checked by SymPy when it is printed. --json is --format json."""
     from verify.checking.loading import load_theorem
-    from verify.reports.formats.latex import derivation_latex
+    from verify.reports.display.pages import derivation_page
+    from verify.reports.display.rendering import markdown
     from verify.reports.text import derivation_json, derivation_lines
 
-    if form not in ("text", "latex"):
-        raise InputError("--format", form, "must be text or latex")
+    form = form_of(form, as_json=as_json)
     loaded = load_theorem(theorem)
     if loaded.derivation is None:
         raise InputError("theorem", theorem, "has no derivation")
     with bar_shown(loaded.id) as tell:
-        if as_json:
-            print_json(derivation_json(loaded, form, tell))
-        elif form == "latex":
-            # Half a document does not compile: none is printed where a step fails.
-            say_whole("\n".join(derivation_latex(loaded, tell)))
-        else:
-            for line in derivation_lines(loaded, tell):
+        if form == "json":
+            print_json(derivation_json(loaded, tell))
+        elif form == "table":
+            for line in derivation_lines(loaded, tell, columns()):
                 say(line)
+        else:
+            # Half a document does not compile: none is printed where a step fails.
+            from verify.reports.display.latex import document
+
+            page = derivation_page(loaded, tell)
+            say_whole(markdown(page) if form == "markdown" else document(page))
 
 
 @verb("explore", "wang2024.theorem1 --drop step_size --seconds 30")
@@ -177,6 +152,7 @@ def explore_theorem(
     max_examples: Annotated[int, typer.Option(help="instances to draw")] = 1000,
     seconds: Annotated[float, typer.Option(help="time budget")] = 30,
     seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Search for a counterexample; what is found is confirmed in exact or ball arithmetic."""
@@ -184,14 +160,12 @@ def explore_theorem(
     from verify.reports.text import explore_text
     from verify.search.explore import default_database
 
+    form = form_of(form, as_json=as_json)
     loaded, assignments = load_theorem(theorem), assigned(given)
     effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
     with progress_shown("instance") as progress:
         result = verbs.explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
-    if as_json:
-        print_json(result.to_json())
-    else:
-        say(explore_text(result))
+    answer(result, form, explore_text)
     raise typer.Exit(INTERRUPTED if result.interrupted else result.exit_code)
 
 
@@ -201,6 +175,7 @@ def map_necessity(
     given: Assignments = None,
     seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
     seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
     """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided.
@@ -210,11 +185,8 @@ def map_necessity(
     """
     from verify.reports.text import necessity_text, reach_text
 
-    assignments = assigned(given)
+    form, assignments = form_of(form, as_json=as_json), assigned(given)
     with progress_shown("instance") as progress:
         result = verbs.necessity(theorem, assignments, seconds=seconds, seed=seed, progress=progress)
-    if as_json:
-        print_json(result.to_json())
-    else:
-        say(reach_text(result) if assignments else necessity_text(result))
+    answer(result, form, reach_text if assignments else necessity_text)
     raise typer.Exit(INTERRUPTED if result.interrupted else 0)

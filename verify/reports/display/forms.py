@@ -77,6 +77,14 @@ def latex(value: object) -> str:
     return _rendered("latex", value)
 
 
+def document(value: object) -> str:
+    """Return a value as a LaTeX document that compiles as it is."""
+    from verify.reports.display.latex import document as written
+    from verify.reports.display.pages import page_of
+
+    return written(page_of(value))
+
+
 def _rendered(form: str, value: object) -> str:
     # It loads SymPy's printers.
     from verify.reports.display import rendering

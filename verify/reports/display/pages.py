@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
-from verify.outcomes import margin_text
+from verify.outcomes import short_text
 from verify.reports.display.short import DIGITS, LINES, headline, instance, number
 
 
@@ -127,11 +127,22 @@ def _argument(inferences: Iterable[Any]) -> Table:
 
 
 def _derivation(derivation: Any) -> Page:
-    notation = _table("notation", "name, stands for", ((formula(n), formula(v)) for n, v in derivation.notation()))
     # A step is shown after its check alone.
     checked, failed = derivation.holding_steps
+    return _page("derivation", (), _steps(derivation, checked), failed and f"does not hold: {failed}")
+
+
+def _steps(derivation: Any, checked: Iterable[Any]) -> list[Table]:
+    notation = _table("notation", "name, stands for", ((formula(n), formula(v)) for n, v in derivation.notation()))
     steps = _table("steps", "no., why, step", ((str(step.number), step.why, _equation(step)) for step in checked))
-    return _page("derivation", (), [notation, steps], failed and f"does not hold: {failed}")
+    return [notation, steps]
+
+
+def derivation_page(theorem: Any, tell: Callable[[int, int], None] | None = None) -> Page:
+    """Return a theorem's derivation, all steps checked; `tell` as in `Derivation.checked_steps`, which may raise."""
+    derivation = theorem.made_derivation()
+    tables = _steps(derivation, derivation.checked_steps(tell))
+    return _page(theorem.id, (theorem.title, str(theorem.source)), tables)
 
 
 def _equation(step: Any) -> Cell:
@@ -142,28 +153,41 @@ def _step(step: Any) -> Page:
     return _page(f"step {step.number}", (), [_table("", "why, step", [(step.why, _equation(step))])])
 
 
-def _hypotheses(hypotheses: Iterable[Any]) -> Table:
-    rows = (
-        (h.status, h.label, h.statement, "" if h.slack is None else number(h.slack), ", ".join(h.needs) or h.detail)
-        for h in hypotheses
-    )
-    return _table("hypotheses", "status, label, hypothesis, slack, needs", rows)
+def _hypotheses(result: Any) -> Table:
+    """Return the table of a result's hypotheses, as formulas where they are relations and its statement is known."""
+    stated = {} if result.statement is None else {h.label: h for h in result.statement.hypotheses}
+    rows = []
+    for h in result.hypotheses:
+        said = stated.get(h.label)
+        shown = h.statement if said is None or said.relation is None else formula(said.relation, text=h.statement)
+        slack = "" if h.slack is None else number(h.slack)
+        beside = f"needs {', '.join(h.needs)}" if h.needs else h.detail
+        rows.append((h.status, h.label, shown, ", ".join(filter(None, (slack, h.past, beside)))))
+    return _table("hypotheses", "status, label, hypothesis, slack", rows)
+
+
+def _meanings(result: Any, values: Mapping[str, Any]) -> Table:
+    """Return the table of the parameters of a result's statement, with their values and what they stand for."""
+    parameters = () if result.statement is None else result.statement.parameters
+    rows = ((p.name, number(values[p.name]) if p.name in values else "-", p.meaning) for p in parameters)
+    return _table("parameters", "name, value, meaning", rows)
 
 
 def _check(result: Any) -> Page:
-    clauses = (
-        (
-            *(c.role, str(c.outcome).replace("_", " "), str(c.evidence or ""), c.label, c.claim),
-            "" if c.margin is None else margin_text(c.margin, DIGITS),
-            result.carried[c.label].text() if c.label in result.carried else "",
-            c.detail,
-        )
-        for c in result.clauses
-    )
+    stated = {} if result.statement is None else {clause.label: clause for clause in result.statement.clauses}
+    rows = {"claim": [], "step": []}
+    for c in result.clauses:
+        evidence = f" ({c.evidence})" if c.evidence else ""
+        margin = "" if c.margin is None else short_text(c.margin, DIGITS)
+        carried = result.carried[c.label].text() if c.label in result.carried else ""
+        shown = _clause(stated[c.label]) if c.label in stated else c.claim
+        rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, carried, c.detail))
+    columns = "label, {}, margin, for all parameters, detail"
     values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
     tables = (
-        _hypotheses(result.hypotheses),
-        _table("clauses", "role, outcome, evidence, label, clause, margin, for all parameters, detail", clauses),
+        _meanings(result, result.instance),
+        _hypotheses(result),
+        *(_table(f"{role}s", f"outcome, {columns.format(role)}", found) for role, found in rows.items()),
         _table("values", "name, value", values),
     )
     found = f"{headline(result)}; for all parameters: {result.for_all.text()}"
@@ -173,8 +197,8 @@ def _check(result: Any) -> Page:
 def _conditions(result: Any) -> Page:
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
     ranges = _table("admissible", "parameter, range", result.ranges.items())
-    tables = (_hypotheses(result.hypotheses), ranges, _reaches(result.reaches))
-    return _page(f"{result.theorem} {instance(result.given)}", (), tables, scope)
+    tables = (_meanings(result, result.given), _hypotheses(result), ranges, _reaches(result.reaches))
+    return _page(f"{result.theorem} {instance(result.given)}".rstrip(), (), tables, scope)
 
 
 def _reaches(reaches: Iterable[Any]) -> Table:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from verify.outcomes import Enclosure, count_text, margin_text, number_text, short_text
+from verify.outcomes import Enclosure, count_text, number_text, short_text
 
 LONGEST = 300
 """Characters of a `repr`."""
@@ -87,7 +87,7 @@ def _hypothesis(result: Any) -> str:
 
 
 def _clause(result: Any) -> str:
-    margin = "" if result.margin is None else f"; margin {margin_text(result.margin, DIGITS)}"
+    margin = "" if result.margin is None else f"; margin {short_text(result.margin, DIGITS)}"
     evidence = f" ({result.evidence})" if result.evidence else ""
     return f"{result.label} {result.outcome}{evidence}: {_clipped(result.claim, 120)}{margin}"
 

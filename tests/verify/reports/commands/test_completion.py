@@ -31,7 +31,7 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify sweep wang2024.theorem1 --over e", ["eps=", "eta="]),
         ("verify list --paper w", ["wang2024"]),
         ("verify conditions wang2024.theorem1 --format m", ["markdown"]),
-        ("verify derive wang2024.lemma1 --format ", ["latex", "text"]),
+        ("verify derive wang2024.lemma1 --format ", ["json", "latex", "markdown", "table"]),
         ("verify completion ", ["bash", "fish", "zsh"]),
         ("verify simulate li2024.clos", ["li2024.closeness"]),
         ("verify simulate wang2024.separation sh", ["share="]),

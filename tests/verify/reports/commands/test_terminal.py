@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from verify.reports.commands.terminal import WIDEST, coloured, fitted, for_stream
+from verify.reports.commands.terminal import for_stream, shown, width_of
+from verify.reports.display.layout import WIDTH, fitted
 
 LONG = "  holds    first: " + "a word " * 30 + "end"
 
@@ -30,19 +31,23 @@ def test_a_narrow_terminal_is_no_error():
     assert max(map(len, fitted(LONG, 3).split("\n"))) <= 40
 
 
-def test_a_status_has_its_colour_and_nothing_else_has():
-    text = "  fails    step: it holds\nverified (certified)\n  opening: open\ncounterexample  x=1"
-    assert coloured(text) == (
-        "  \x1b[31mfails\x1b[0m    step: it holds\n\x1b[32mverified\x1b[0m (certified)\n  opening: open\n"
-        "\x1b[31mcounterexample\x1b[0m  x=1"
+def test_a_status_has_its_colour_and_mark_and_nothing_else_has():
+    text = "  fails    step: it holds\nverified (certified)\n  opening: open\n  counterexample  x=1"
+    assert shown(text, 100, colours=True) == (
+        "\x1b[31m  fails\x1b[0m    step: it holds\n\x1b[32mverified\x1b[0m (certified)\n  opening: open\n"
+        "\x1b[31m  counterexample\x1b[0m  x=1"
     )
+    assert shown(text, 100, marks=True) == (
+        "✗ fails    step: it holds\nverified (certified)\n  opening: open\n✗ counterexample  x=1"
+    )
+    assert shown(text, 100) == text
 
 
 def test_a_line_that_goes_on_with_the_word_of_a_status_is_not_coloured_there():
     text = "open  there is nothing here that is\nfails  " + "a " * 16 + "proved by anyone"
-    lines = fitted(text, 40, colours=True).split("\n")
+    lines = shown(text, 40, colours=True, marks=True).split("\n")
     assert lines[0].startswith("\x1b[33mopen\x1b[0m") and lines[1].startswith("\x1b[31mfails\x1b[0m")
-    assert lines[2:] == ["    proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
+    assert lines[2:] == ["      proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
 
 
 def test_only_a_terminal_is_written_to_like_that(monkeypatch):
@@ -50,7 +55,22 @@ def test_only_a_terminal_is_written_to_like_that(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
     assert for_stream(LONG, io.StringIO()) == LONG == for_stream(LONG, None)
-    shown = for_stream(LONG, Terminal())
-    assert "\x1b[32mholds\x1b[0m" in shown and max(map(len, shown.split("\n"))) <= WIDEST + 9
+    said = for_stream(LONG, Terminal())
+    assert "\x1b[32m  holds\x1b[0m" in said and max(map(len, said.split("\n"))) <= WIDTH + 9
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in for_stream(LONG, Terminal()) and "\n" in for_stream(LONG, Terminal())
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "✓ holds"), ("ascii", "  holds"), (None, "  holds")])
+def test_marks_are_written_where_the_encoding_has_them(monkeypatch, encoding, mark):
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal()
+    monkeypatch.setattr(Terminal, "encoding", encoding, raising=False)
+    assert for_stream("  holds    x", terminal) == f"{mark}    x"
+
+
+def test_the_width_is_that_of_the_terminal_up_to_a_hundred(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert width_of(Terminal()) == 60 and width_of(io.StringIO()) == width_of(None) == WIDTH == 100
+    monkeypatch.setenv("COLUMNS", "300")
+    assert width_of(Terminal()) == 100

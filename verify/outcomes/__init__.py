@@ -1,13 +1,44 @@
 """Outcomes, evidence and results: what a check says, and how it is written as JSON."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
-from verify.errors import TheoremError
+from verify.outcomes.numbers import (
+    DIGITS as DIGITS,
+)
+from verify.outcomes.numbers import (
+    Enclosure as Enclosure,
+)
+from verify.outcomes.numbers import (
+    Quantity as Quantity,
+)
+from verify.outcomes.numbers import (
+    as_float as as_float,
+)
+from verify.outcomes.numbers import (
+    count_text as count_text,
+)
+from verify.outcomes.numbers import (
+    decimal_text as decimal_text,
+)
+from verify.outcomes.numbers import (
+    json_number as json_number,
+)
+from verify.outcomes.numbers import (
+    json_numbers as json_numbers,
+)
+from verify.outcomes.numbers import (
+    number_text as number_text,
+)
+from verify.outcomes.numbers import (
+    short_text as short_text,
+)
+from verify.outcomes.numbers import (
+    times_text as times_text,
+)
 from verify.shown import Result, Shown, Tabled
 
 
@@ -27,16 +58,6 @@ class Labelled(Protocol):
 
 SCHEMA = 1
 """Version of the JSON objects of the command line."""
-DIGITS = 17
-"""Significant digits of enclosures in JSON and text, unless the user asks for others."""
-_LONG_BITS = 8192
-"""Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
-_WHOLE_RATIO = 100
-"""Ratios from here on are shown whole."""
-_LARGE_RATIO = 10**6
-"""Ratios from here on are shown in three digits and a power of ten."""
-_LONG_TEXT = 20
-"""Characters beyond which an exact number is shortened in text."""
 
 
 class Outcome(StrEnum):
@@ -106,37 +127,6 @@ class Carried:
         count = len(self.inferences)
         counted = f" ({count} inference{'s' if count != 1 else ''})" if self.standing is ForAll.ARGUED else ""
         return f"{self.standing}{counted}"
-
-
-@dataclass(frozen=True, repr=False)
-class Enclosure(Shown):
-    """A closed interval with exact ends that contains a number; `None` is an end that is not known.
-
-    Raises TheoremError for an end that is a float, or ends in the wrong order.
-    """
-
-    lower: Fraction | int | None
-    upper: Fraction | int | None
-
-    def __post_init__(self) -> None:
-        for end in (self.lower, self.upper):
-            if type(end) not in (int, Fraction, type(None)):
-                raise TheoremError(f"enclosure: {end!r} is a {type(end).__name__}, and an end is an exact number")
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise TheoremError(f"enclosure: its lower end {self.lower} is above its upper end {self.upper}")
-
-    def __str__(self) -> str:
-        return number_text(self)
-
-    @property
-    def midpoint(self) -> Fraction | None:
-        """The midpoint, when both ends are known."""
-        if self.lower is None or self.upper is None:
-            return None
-        return Fraction(self.lower + self.upper) / 2
-
-
-Quantity = int | Fraction | Enclosure
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -234,7 +224,7 @@ class CheckResult(Result, Tabled):
     theorem that the proof uses: no part of the outcome here, which is of what was evaluated. `without` says, of values
     that are asked for and that there are not, why; `rechecked` whether the re-checker finds a value too.
     `scope_confirmed` is whether it finds all hypotheses to hold, None where that was not asked or not found, for
-    `scope_doubt`.
+    `scope_doubt`. `statement` is what was checked, for formulas and the meaning of parameters where it is shown.
     """
 
     theorem: str
@@ -254,6 +244,7 @@ class CheckResult(Result, Tabled):
     rechecked: Mapping[str, bool] = field(default_factory=dict)
     scope_confirmed: bool | None = True
     scope_doubt: str = ""
+    statement: Any = field(default=None, compare=False)
 
     @property
     def in_scope(self) -> bool | None:
@@ -348,132 +339,3 @@ class CheckResult(Result, Tabled):
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
         }
-
-
-def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, Any]:
-    """Return the mapping with exact numbers in JSON form and, beside each, its float under `…_float`."""
-    result: dict[str, Any] = {}
-    for name, value in values.items():
-        result[name] = json_number(value, digits)
-        if isinstance(value, list | tuple):
-            if not any(isinstance(item, Mapping) for item in value):
-                result[f"{name}_float"] = [as_float(item) for item in value]
-        elif isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
-            result[f"{name}_float"] = as_float(value)
-    return result
-
-
-def json_number(value: Any, digits: int = DIGITS) -> Any:
-    """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
-    if isinstance(value, Mapping):
-        return json_numbers(value, digits)
-    if isinstance(value, list | tuple):
-        return [json_number(item, digits) for item in value]
-    if isinstance(value, int | Fraction) and _is_long(value):
-        value = Enclosure(value, value)
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
-    if isinstance(value, Enclosure):
-        return {"lower": _end(value.lower, digits, up=False), "upper": _end(value.upper, digits, up=True)}
-    return value
-
-
-def _end(value: Fraction | int | None, digits: int, *, up: bool) -> int | str | None:
-    if value is None:
-        return None
-    exact = Fraction(value)
-    whole = exact.denominator == 1 and not _is_long(exact)
-    return int(exact) if whole else decimal_text(exact, digits, up=up)
-
-
-def _is_long(value: int | Fraction) -> bool:
-    """Whether a number has more digits than anyone reads; it is then shown by an enclosure."""
-    exact = Fraction(value)
-    return max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONG_BITS
-
-
-def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
-    """Return `value` as decimal text with `digits` significant digits, rounded up or down (outward for an end)."""
-    if value == 0:
-        return "0"
-    exponent = _decimal_exponent(abs(value)) - digits + 1
-    scaled = value / Fraction(10) ** exponent
-    mantissa = -((-scaled).__floor__()) if up else scaled.__floor__()
-    text = str(abs(mantissa))
-    exponent += len(text) - 1
-    text = text[0] + ("." + text[1:].rstrip("0") if text[1:].rstrip("0") else "")
-    sign = "-" if mantissa < 0 else ""
-    return f"{sign}{text}e{exponent}" if exponent else f"{sign}{text}"
-
-
-def _decimal_exponent(value: Fraction) -> int:
-    """Return the e with 10^e <= value < 10^(e+1), without writing the number out."""
-    bits = value.numerator.bit_length() - value.denominator.bit_length()
-    guess = math.floor(bits * math.log10(2)) + 1
-    while value < Fraction(10) ** guess:
-        guess -= 1
-    return guess
-
-
-def as_float(value: Quantity) -> float | None:
-    """Return the nearest float (an enclosure's midpoint); None when it is unknown or overflows."""
-    exact = value.midpoint if isinstance(value, Enclosure) else value
-    try:
-        return None if exact is None else float(exact)
-    except OverflowError:
-        return None
-
-
-def short_text(value: Any, digits: int = 10) -> str:
-    """Return a number for people, shortened: a fraction of more than 20 characters to some digits, after `about`."""
-    if not isinstance(value, int | Fraction) or isinstance(value, bool):
-        return number_text(value, digits)
-    # Of a number with very many digits none is written out.
-    if not _is_long(value) and len(exact := number_text(value, digits)) <= _LONG_TEXT:
-        return exact
-    return f"about {decimal_text(Fraction(value), digits, up=False)}"
-
-
-def margin_text(margin: Quantity, digits: int = 10) -> str:
-    """Return a margin for people, shortened; of one that is not known on a side, what is known of it."""
-    if not isinstance(margin, Enclosure) or None not in (margin.lower, margin.upper):
-        return short_text(margin, digits)
-    if margin.lower is None and margin.upper is None:
-        return "not known on either side"
-    low, up = _end(margin.lower, digits, up=False), _end(margin.upper, digits, up=True)
-    return f"at most {up} (no lower bound known)" if low is None else f"at least {low} (no upper bound known)"
-
-
-def count_text(count: int, noun: str) -> str:
-    """Return a number of things, such as `1 instance` and `2 instances`."""
-    return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
-def times_text(ratio: Fraction) -> str:
-    """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
-    if round(ratio) >= _LARGE_RATIO:
-        unit = Fraction(10) ** (_decimal_exponent(ratio) - 2)
-        return decimal_text(round(ratio / unit) * unit, 3, up=False)
-    return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
-
-
-def number_text(value: Any, digits: int = DIGITS) -> str:
-    """Return a number for people: exact values as they are, enclosures by their ends, `none` for None."""
-    if value is None:
-        return "none"
-    if isinstance(value, Enclosure):
-        lower, upper = _end(value.lower, digits, up=False), _end(value.upper, digits, up=True)
-        if lower == upper and lower is not None:
-            return str(lower)
-        return f"between {'-∞' if lower is None else lower} and {'∞' if upper is None else upper}"
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        shown = json_number(value, digits)
-        return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items())
-    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        return "".join(f"\n    {number_text(item, digits)}" for item in value)
-    if isinstance(value, list | tuple):
-        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
-        return separator.join(number_text(item, digits) for item in value)
-    return str(value)

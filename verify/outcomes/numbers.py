@@ -1,0 +1,259 @@
+"""Numbers that are exact or enclosed: as JSON, as floats, and as text for people."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from verify.errors import TheoremError
+from verify.shown import Shown
+
+DIGITS = 17
+"""Significant digits of enclosures in JSON and text, unless the user asks for others."""
+_LONG_BITS = 8192
+"""Bits of a numerator or denominator beyond which a number is shown by an enclosure: nobody reads 2467 digits."""
+_WHOLE_RATIO = 100
+"""Ratios from here on are shown whole."""
+_LARGE_RATIO = 10**6
+"""Ratios from here on are shown in three digits and a power of ten."""
+LONG_TEXT = 20
+"""Characters beyond which an exact number is shortened in text."""
+_POSITIONAL = range(-5, 16)
+"""Powers of ten of a leading digit that is shown without an exponent, in a shortened number."""
+_WIDE = 3
+"""Significant digits of the ends of an enclosure of few digits, rounded outward."""
+
+
+@dataclass(frozen=True, repr=False)
+class Enclosure(Shown):
+    """A closed interval with exact ends that contains a number; `None` is an end that is not known.
+
+    Raises TheoremError for an end that is a float, or ends in the wrong order.
+    """
+
+    lower: Fraction | int | None
+    upper: Fraction | int | None
+
+    def __post_init__(self) -> None:
+        for end in (self.lower, self.upper):
+            if type(end) not in (int, Fraction, type(None)):
+                raise TheoremError(f"enclosure: {end!r} is a {type(end).__name__}, and an end is an exact number")
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise TheoremError(f"enclosure: its lower end {self.lower} is above its upper end {self.upper}")
+
+    def __str__(self) -> str:
+        return number_text(self)
+
+    @property
+    def midpoint(self) -> Fraction | None:
+        """The midpoint, when both ends are known."""
+        if self.lower is None or self.upper is None:
+            return None
+        return Fraction(self.lower + self.upper) / 2
+
+
+Quantity = int | Fraction | Enclosure
+
+
+def json_numbers(values: Mapping[str, Any], digits: int = DIGITS) -> dict[str, Any]:
+    """Return the mapping with exact numbers in JSON form and, beside each, its float under `…_float`."""
+    result: dict[str, Any] = {}
+    for name, value in values.items():
+        result[name] = json_number(value, digits)
+        if isinstance(value, list | tuple):
+            if not any(isinstance(item, Mapping) for item in value):
+                result[f"{name}_float"] = [as_float(item) for item in value]
+        elif isinstance(value, int | Fraction | Enclosure) and not isinstance(value, bool):
+            result[f"{name}_float"] = as_float(value)
+    return result
+
+
+def json_number(value: Any, digits: int = DIGITS) -> Any:
+    """Return an int as it is, a Fraction as `"p/q"`, an Enclosure as `{lower, upper}`, anything else as it is."""
+    if isinstance(value, Mapping):
+        return json_numbers(value, digits)
+    if isinstance(value, list | tuple):
+        return [json_number(item, digits) for item in value]
+    if isinstance(value, int | Fraction) and _is_long(value):
+        value = Enclosure(value, value)
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+    if isinstance(value, Enclosure):
+        return {"lower": _end(value.lower, digits, up=False), "upper": _end(value.upper, digits, up=True)}
+    return value
+
+
+def _end(value: Fraction | int | None, digits: int, *, up: bool) -> int | str | None:
+    if value is None:
+        return None
+    exact = Fraction(value)
+    whole = exact.denominator == 1 and not _is_long(exact)
+    return int(exact) if whole else decimal_text(exact, digits, up=up)
+
+
+def _is_long(value: int | Fraction) -> bool:
+    """Whether a number has more digits than anyone reads; it is then shown by an enclosure."""
+    exact = Fraction(value)
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONG_BITS
+
+
+def decimal_text(value: Fraction, digits: int, *, up: bool) -> str:
+    """Return `value` as decimal text with `digits` significant digits, rounded up or down (outward for an end)."""
+    if value == 0:
+        return "0"
+    exponent = _decimal_exponent(abs(value)) - digits + 1
+    scaled = value / Fraction(10) ** exponent
+    mantissa = -((-scaled).__floor__()) if up else scaled.__floor__()
+    text = str(abs(mantissa))
+    exponent += len(text) - 1
+    text = text[0] + ("." + text[1:].rstrip("0") if text[1:].rstrip("0") else "")
+    sign = "-" if mantissa < 0 else ""
+    return f"{sign}{text}e{exponent}" if exponent else f"{sign}{text}"
+
+
+def _decimal_exponent(value: Fraction) -> int:
+    """Return the e with 10^e <= value < 10^(e+1), without writing the number out."""
+    bits = value.numerator.bit_length() - value.denominator.bit_length()
+    guess = math.floor(bits * math.log10(2)) + 1
+    while value < Fraction(10) ** guess:
+        guess -= 1
+    return guess
+
+
+def as_float(value: Quantity) -> float | None:
+    """Return the nearest float (an enclosure's midpoint); None when it is unknown or overflows."""
+    exact = value.midpoint if isinstance(value, Enclosure) else value
+    try:
+        return None if exact is None else float(exact)
+    except OverflowError:
+        return None
+
+
+def short_text(value: Any, digits: int = 10) -> str:
+    """Return a number for people, shortened; all of it stands in JSON.
+
+    A fraction of more than 20 characters is given to some digits, after `about`; an enclosure to the digits that it
+    decides, rounded outward, as `midpoint ± radius` or, where it decides none, by its ends.
+    """
+    if isinstance(value, Enclosure):
+        return _enclosure_text(value, digits)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} = {short_text(item, digits)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        if any(isinstance(item, Mapping) for item in value):
+            return "".join(f"\n    {short_text(item, digits)}" for item in value)
+        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
+        return separator.join(short_text(item, digits) for item in value)
+    if not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return number_text(value, digits)
+    if not is_shortened(value):
+        return number_text(value, digits)
+    return f"about {_rounded(Fraction(value), digits, up=False)}"
+
+
+def is_shortened(value: Any) -> bool:
+    """Whether `short_text` leaves out digits of an exact number, or of one in a list or an object."""
+    if isinstance(value, Mapping):
+        return any(map(is_shortened, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(is_shortened, value))
+    if not isinstance(value, int | Fraction) or isinstance(value, bool):
+        return False
+    # Of a number with very many digits none is written out.
+    return _is_long(value) or len(number_text(value)) > LONG_TEXT
+
+
+def _enclosure_text(value: Enclosure, digits: int) -> str:
+    low, up = value.lower, value.upper
+    if low is None or up is None:
+        if low is not None:
+            return f"at least {_end_text(low, digits, up=False)} (no upper bound known)"
+        known = None if up is None else _end_text(up, digits, up=True)
+        return "not known on either side" if known is None else f"at most {known} (no lower bound known)"
+    if low == up:
+        return short_text(low, digits)
+    if not any(map(_is_many, (low, up))):
+        return f"between {low} and {up}"
+    middle, radius = Fraction(low + up) / 2, Fraction(up - low) / 2
+    if radius * 10 > abs(middle):
+        return (
+            f"between {_end_text(low, min(digits, _WIDE), up=False)} and {_end_text(up, min(digits, _WIDE), up=True)}"
+        )
+    # Two digits of the radius, unless these are beyond what was asked for.
+    unit = max(_decimal_exponent(radius) - 1, _decimal_exponent(abs(middle)) - digits + 1)
+    scale = Fraction(10) ** unit
+    shown = round(middle / scale)
+    around = math.ceil(max(up / scale - shown, shown - low / scale))
+    return f"{_decimal(shown, unit)} ± {_decimal(around, unit)}"
+
+
+def _is_many(end: Fraction | int) -> bool:
+    """Whether an end is no integer, or one of too many digits to be read."""
+    return Fraction(end).denominator != 1 or is_shortened(end)
+
+
+def _end_text(end: Fraction | int, digits: int, *, up: bool) -> str:
+    return _rounded(Fraction(end), digits, up=up) if _is_many(end) else str(end)
+
+
+def _rounded(value: Fraction, digits: int, *, up: bool) -> str:
+    """Return `value` with `digits` significant digits, rounded up or down; with an exponent where it is needed."""
+    if value == 0:
+        return "0"
+    unit = _decimal_exponent(abs(value)) - digits + 1
+    scaled = value / Fraction(10) ** unit
+    mantissa = math.ceil(scaled) if up else math.floor(scaled)
+    while mantissa and mantissa % 10 == 0:
+        mantissa, unit = mantissa // 10, unit + 1
+    return _decimal(mantissa, unit)
+
+
+def _decimal(mantissa: int, unit: int) -> str:
+    """Return mantissa · 10^unit with the digits that the mantissa has."""
+    sign, figures = "-" if mantissa < 0 else "", str(abs(mantissa))
+    leading = unit + len(figures) - 1
+    if mantissa == 0:
+        return "0"
+    if leading not in _POSITIONAL:
+        rest = figures[1:]
+        return f"{sign}{figures[0]}{'.' if rest else ''}{rest}e{leading}"
+    if unit >= 0:
+        return f"{sign}{figures}{'0' * unit}"
+    figures = figures.rjust(1 - unit, "0")
+    return f"{sign}{figures[:unit]}.{figures[unit:]}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """Return a number of things, such as `1 instance` and `2 instances`."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def times_text(ratio: Fraction) -> str:
+    """Return a ratio to three significant digits; whole from 100 on, with a space between thousands, below 10^6."""
+    if round(ratio) >= _LARGE_RATIO:
+        unit = Fraction(10) ** (_decimal_exponent(ratio) - 2)
+        return decimal_text(round(ratio / unit) * unit, 3, up=False)
+    return f"{round(ratio):,}".replace(",", " ") if ratio >= _WHOLE_RATIO else f"{float(ratio):.3g}"
+
+
+def number_text(value: Any, digits: int = DIGITS) -> str:
+    """Return a number for people: exact values as they are, enclosures by their ends, `none` for None."""
+    if value is None:
+        return "none"
+    if isinstance(value, Enclosure):
+        lower, upper = _end(value.lower, digits, up=False), _end(value.upper, digits, up=True)
+        if lower == upper and lower is not None:
+            return str(lower)
+        return f"between {'-∞' if lower is None else lower} and {'∞' if upper is None else upper}"
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        shown = json_number(value, digits)
+        return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items())
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        return "".join(f"\n    {number_text(item, digits)}" for item in value)
+    if isinstance(value, list | tuple):
+        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
+        return separator.join(number_text(item, digits) for item in value)
+    return str(value)

@@ -1,0 +1,65 @@
+"""Text laid out in columns: lines wrapped with what goes on indented, and tables that keep to a width."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+WIDTH = 100
+"""Columns that text is laid out in, unless a terminal has fewer."""
+_NARROWEST = 40
+_HANGING = 6
+_GAP = 2
+_LEAST = 20
+"""Columns that the text of a table keeps, whatever stands beside it."""
+
+
+def fitted(text: str, width: int = WIDTH) -> str:
+    """Return text with lines of at most so many columns, at least 40; what goes on is indented by six more."""
+    return "\n".join(line for whole in text.split("\n") for line in wrapped(whole, width))
+
+
+def wrapped(line: str, width: int = WIDTH) -> list[str]:
+    """Return a line in parts of at most so many columns, at least 40; a longer word stays whole, to be copied."""
+    width = max(width, _NARROWEST)
+    if len(line) <= width:
+        return [line]
+    indent = len(line) - len(line.lstrip()) + _HANGING
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, **_OPTIONS) or [""]
+
+
+_OPTIONS = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True, "replace_whitespace": False}
+
+
+def stated_table(
+    title: str, beside: str, rows: Iterable[Sequence[str]], width: int = WIDTH, indent: int = 2
+) -> Iterator[str]:
+    """Yield a table: rows of some short cells, a text that is wrapped, and a note beside the text.
+
+    Parameters
+    ----------
+    title, beside
+        The heading, and that of the notes, above these.
+    rows
+        Cells, of which the last two are the text and its note; a text without a note takes the note's room too.
+    width
+        Columns of the whole.
+    indent
+        Columns before a row.
+    """
+    rows = [tuple(row) for row in rows]
+    wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]
+    start = indent + sum(column + _GAP for column in wide)
+    note = max(len(row[-1]) for row in rows)
+    noted = max((len(row[-2]) for row in rows if row[-1]), default=0)
+    most = max(width - start - note - _GAP, _LEAST)
+    text = min(noted, most)
+    yield f"{title.ljust(start + text + _GAP)}{beside}" if note and beside else title
+    for row in rows:
+        cells = _GAP * " "
+        first = " " * indent + "".join(cell.ljust(column) + cells for cell, column in zip(row, wide, strict=False))
+        room = text if row[-1] else max(width - start, _LEAST)
+        said = textwrap.wrap(row[-2], room, **_OPTIONS) or [""]
+        notes = textwrap.wrap(row[-1], max(width - start - text - _GAP, _LEAST), **_OPTIONS) or [""]
+        for number, (part, right) in enumerate(zip_longest(said, notes, fillvalue="")):
+            left = " " * start if number else first
+            yield f"{left}{part.ljust(text) + cells if right else part}{right}".rstrip()
