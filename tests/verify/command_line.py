@@ -20,7 +20,7 @@ def assert_one_line(result, *parts):
     code, out, err = result
     assert code == 2 and out == ""
     assert err.startswith("verify: ") and err.endswith("\n") and err.count("\n") == 1
-    assert "Traceback" not in err and "error of ours" not in err
+    assert "Traceback" not in err and "internal error" not in err
     for part in parts:
         assert part in err
 

@@ -35,7 +35,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", INTERRUPTED)
     except Exception as error:
-        return fail(f"an error of ours, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
+        return fail(f"internal error, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
 
 
 def _with_value(message: str, arguments: list[str]) -> str:

@@ -9,6 +9,7 @@ proved, or with the hypothesis itself as the claim, proved; none where other the
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ class Mapped:
             for status, labels in rows.items()
             if labels
         ]
-        return ", ".join(parts) + (f", {fixed} of these not tested" if fixed else "")
+        return ", ".join(parts) + (f", {fixed} of these structural and not tested" if fixed else "")
 
 
 def folder(theorem_id: str) -> Path:
@@ -158,7 +159,7 @@ def map_text(theorems: Iterable[Theorem]) -> str:
 
 
 def table(maps: Iterable[Mapped]) -> Iterator[str]:
-    """Yield the map as Markdown; a hypothesis of which not tested is counted, not shown."""
+    """Yield the map as Markdown; a hypothesis that nothing varies is counted, not shown."""
     yield "# Which hypotheses are needed"
     yield ""
     yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
@@ -189,9 +190,9 @@ def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
     """Yield where violations begin, a line for each way in which that was asked."""
     for threshold in row["thresholds"]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
-        clear = "" if threshold["clear"] is None else f", {threshold['clear_outcome']} at {_short(threshold, 'clear')}"
-        side = "up to" if _number(threshold, "violated") > _number(threshold, "end") else "down to"
-        yield f"here the hypothesis allows {name} {side} {end}{clear}; refuted at {violated}"
+        clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "
+        way = "up" if Fraction(threshold["violated"]) > Fraction(threshold["end"]) else "down"
+        yield f"here the hypothesis allows {name} {way} to {end}; {clear}refuted at {violated}"
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))

@@ -221,7 +221,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         lines += [f"{name.replace('_', ' '):14}" + "".join(f"{count:14}" for count in counts)]
     evidence = [f"{name} {result.evidence[name]}" for name in (*Evidence, "none") if name in result.evidence]
     lines += [f"evidence: {', '.join(evidence)}"] if evidence else []
-    lines += [f"an error of ours, please report it, at {failure}" for failure in result.failures]
+    lines += [f"internal error, please report it, at {failure}" for failure in result.failures]
     if result.replaced:
         lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")
     if result.rechecked is not None:

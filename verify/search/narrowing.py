@@ -17,7 +17,7 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
         if label not in known:
             raise InputError("--drop", label, f"is no hypothesis of this theorem; {meant(label, known, 'it has')}")
         if not _droppable(known[label]):
-            raise InputError("--drop", label, f"is structural and not a parameter; can be dropped: {droppable}")
+            raise InputError("--drop", label, f"is structural and cannot be varied; can be dropped: {droppable}")
     kept = tuple(hypothesis for hypothesis in statement.hypotheses if hypothesis.label not in labels)
     return replace(statement, hypotheses=kept)
 

@@ -174,7 +174,7 @@ def test_an_error_of_ours_is_one_line_and_70(cli, monkeypatch):
     monkeypatch.setattr("verify.checking.check.check", broken)
     code, out, err = cli("check", THEOREM, *SMALL)
     assert (code, out) == (70, "")
-    assert err == "verify: an error of ours, please report it: RuntimeError: two lines\n"
+    assert err == "verify: internal error, please report it: RuntimeError: two lines\n"
 
 
 CONSOLE = Path(sys.executable).with_name("verify")

@@ -83,7 +83,7 @@ def test_an_error_of_ours_is_shown_and_is_70(cli, path, tmp_path, monkeypatch):
     monkeypatch.setattr("verify.runs.sweeps.workers.checked_row", broken)
     code, out, err = cli("sweep", path, "--over", "x=1:2:2", "--certify", "--store", str(tmp_path / "s"))
     assert (code, err) == (70, "") and "0 of 2 instances" in out
-    assert "an error of ours, please report it, at x=1: RuntimeError: a slip of ours" in out
+    assert "internal error, please report it, at x=1: RuntimeError: a slip of ours" in out
 
 
 @pytest.mark.parametrize(

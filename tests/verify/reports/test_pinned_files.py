@@ -97,7 +97,7 @@ def test_everything_is_written_once(package, cli):
     assert "# Findings: zeta2025" in (package.parent / "docs" / "findings" / "zeta2025.md").read_text()
     before = contents(package)
     assert pin(cli, "zeta_of_a_test") == (0, [], []) and contents(package) == before
-    assert cli("pin") == (0, "all fits\n", "")
+    assert cli("pin") == (0, "up to date\n", "")
 
 
 def test_what_changed_alone_is_written(package, cli, monkeypatch):
@@ -190,7 +190,7 @@ def _interrupted(*_, **__):
 def test_ctrl_c_ends_it_and_what_was_written_is_kept(package, cli, monkeypatch, where, what, rows):
     monkeypatch.setattr(where, what)
     code, out, err = cli("pin", "--json", "--seconds", "3")
-    assert code == 130 and err == "verify: interrupted; what was written is kept\n"
+    assert code == 130 and err == "verify: interrupted; the files written so far are kept\n"
     assert [(row["what"], row["id"]) for row in body_of(out)["pinned"]] == ALL[:rows]
     assert len(contents(package)) == 1 + max(0, rows - 2)
 

@@ -190,7 +190,7 @@ def test_given_values_that_do_not_fit_are_refused(given, message):
     ("label", "message"),
     [
         ("none_such", "is no hypothesis of this theorem; did you mean one_hot"),
-        ("one_hot", "structural and not a parameter; can be dropped: subset_of_two"),
+        ("one_hot", "structural and cannot be varied; can be dropped: subset_of_two"),
     ],
 )
 def test_labels_that_cannot_be_dropped(label, message):

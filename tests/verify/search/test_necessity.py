@@ -207,7 +207,7 @@ def test_a_map_is_written_and_read_and_a_forged_one_is_not_believed(tmp_path, mo
     assert shipped(made).why == "no map is shipped"
     write(made, necessity(made, seconds=4), tmp_path)
     mapped = shipped(made)
-    assert mapped.why == "" and mapped.counts() == "1 needed (small), 1 undecided, 1 of these not tested"
+    assert mapped.why == "" and mapped.counts() == "1 needed (small), 1 undecided, 1 of these structural and not tested"
     assert refusal(made, mapped.hypotheses[0]) == ""
     lines = list(table([mapped]))
     assert any("| needed |" in line and "`square` refuted at" in line for line in lines)

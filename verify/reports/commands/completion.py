@@ -51,9 +51,9 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 def print_completion(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", show_default=False)], as_json: AsJson = False
 ) -> None:
-    """Print a shell's script for completion: eval "$(verify completion bash)", or, in fish, | source.
+    """Print a completion script: eval "$(verify completion bash)", or, in fish, | source.
 
-    Completing what is of a file.py, such as the names of its parameters, runs its code.
+    Completing names from a file.py, such as those of its parameters, runs its code.
     """
     if shell not in SCRIPTS:
         raise InputError("shell", shell, meant(shell, SCRIPTS))

@@ -25,7 +25,7 @@ from verify.reports.commands.frame import (
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
-    """Check certificates with a program of its own, which knows no theorem: 0 accepted, 1 rejected, 2 unreadable."""
+    """Check certificates with the independent re-checker. Exits 0 when all are accepted, 1 rejected, 2 unreadable."""
     from verify.rechecker import Rejected, Unreadable
 
     rows, code = [], 0
@@ -69,10 +69,10 @@ def _recheck_line(row: dict[str, Any]) -> str:
 @verb("pin", "theorems")
 def pin_package(
     package: Annotated[str | None, typer.Argument(metavar="[PACKAGE]", show_default=False)] = None,
-    seconds: Annotated[float, typer.Option(help="time budget for each example and each hypothesis")] = 60,
+    seconds: Annotated[float, typer.Option(help="time budget per example and per hypothesis, in seconds")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Write the digests, certificates, maps and findings of what changed: 0 done, 3 where one cannot be written."""
+    """Update the digests, certificates, maps and findings of what changed. Exits 3 if one cannot be written."""
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
     found, code = [], 0
@@ -84,25 +84,25 @@ def pin_package(
                 if not as_json:
                     (warn if one.failed else say)(one.text())
     except KeyboardInterrupt:
-        code = fail("interrupted; what was written is kept", INTERRUPTED)
+        code = fail("interrupted; the files written so far are kept", INTERRUPTED)
     if as_json:
         print_json({"pinned": [one.to_json() for one in found]})
     elif not found and not code:
-        say("all fits")
+        say("up to date")
     raise typer.Exit(code)
 
 
 @verb("new", "my_lemma.py --kind inequality")
 def new_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="where to write it, NAME.py", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="file to write, NAME.py", show_default=False)],
     kind: Annotated[
-        str, typer.Option(metavar="inequality|identity|recursion|argument", help="what is claimed, and how")
+        str, typer.Option(metavar="inequality|identity|recursion|argument", help="kind of claim")
     ] = "inequality",
     as_json: AsJson = False,
 ) -> None:
-    """Write a commented theorem file of a kind, which runs as it is; a file that is there is left alone.
+    """Write a commented, working theorem file to start from; an existing file is not overwritten.
 
-    Of an argument, check says inconclusive: a claim in words is carried by its argument, see prove.
+    For an argument, check answers inconclusive: a claim in words rests on its argument, which prove shows.
     """
     path = verbs.new(file, kind)
     if as_json:

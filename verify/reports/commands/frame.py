@@ -27,20 +27,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Verify theorems of machine-learning theory: hypotheses, claims, derivations. "
     "Exit codes: 0 verified or done, 1 refuted, 2 input not understood, 3 inconclusive, 4 out of scope, "
-    "70 an error of ours, 130 interrupted.",
+    "70 internal error, 130 interrupted.",
 )
 
-TheoremArgument = Annotated[str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name", show_default=False)]
+TheoremArgument = Annotated[
+    str, typer.Argument(metavar="THEOREM", help="an id, or file.py:name, whose code is run", show_default=False)
+]
 Assignments = Annotated[list[str] | None, typer.Argument(metavar="[name=value ...]", show_default=False)]
 OverGrids = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=START:STOP:COUNT[:log]", help="a grid, ends included, or NAME=v1,v2,…", show_default=False
+        metavar="NAME=START:STOP:COUNT[:log]", help="a grid including both ends, or NAME=v1,v2,…", show_default=False
     ),
 ]
 Format = Annotated[
     str,
-    typer.Option("--format", metavar="table|json|markdown|latex", help="how it is written; latex is a whole document"),
+    typer.Option("--format", metavar="table|json|markdown|latex", help="output format; latex is a complete document"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 

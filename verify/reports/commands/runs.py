@@ -34,18 +34,21 @@ def sweep_theorem(
     over: OverGrids = None,
     store: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="where rows are kept, else .lemmascope/results.sqlite", show_default=False),
+        typer.Option(metavar="FILE", help="database of rows; default .lemmascope/results.sqlite", show_default=False),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="processes of this machine")] = 1,
+    jobs: Annotated[int, typer.Option(help="number of local processes")] = 1,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="a Dask cluster's, such as tcp://…", show_default=False)
+        str | None,
+        typer.Option(metavar="ADDRESS", help="address of a Dask scheduler, such as tcp://…", show_default=False),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="time budget of one instance")] = 10,
-    seed: Annotated[int, typer.Option(help="seed of whatever is random", min=0, max=2**63 - 1)] = 0,
-    certify: Annotated[bool, typer.Option("--certify", help="no instance by float64 alone")] = False,
+    seconds: Annotated[float, typer.Option(help="time budget per instance, in seconds")] = 10,
+    seed: Annotated[int, typer.Option(help="seed of the random numbers", min=0, max=2**63 - 1)] = 0,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="decide every instance by the exact check, none by float64 alone")
+    ] = False,
     recheck: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="share, in (0, 1], of the served rows to compute again", show_default=False),
+        typer.Option(metavar="SHARE", help="fraction, in (0, 1], of the reused rows to recompute", show_default=False),
     ] = None,
     out: Annotated[
         Path | None,
@@ -53,9 +56,9 @@ def sweep_theorem(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a grid of instances, a row each in a store: what is there is not computed again.
+    """Check a theorem at every instance of a grid; rows are stored, and those of earlier runs are reused.
 
-    0 whatever is found, 1 where a row that --recheck computes again comes out otherwise than it was kept.
+    Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs.
     """
     from verify.checking.loading import load_theorem
     from verify.reports.simulate import make_folder, usable_store
@@ -84,16 +87,16 @@ def observe_recursion(
     theorem: TheoremArgument,
     given: Assignments = None,
     at: Annotated[
-        str, typer.Option("--at", metavar="STEP,...", help="after how many steps, rising", show_default=False)
+        str, typer.Option("--at", metavar="STEP,...", help="numbers of steps, increasing", show_default=False)
     ] = "",
     over: OverGrids = None,
     as_json: AsJson = False,
 ) -> None:
-    """Follow the theorem's recursion in float64, at many instances at once, with no claim to proof."""
+    """Iterate the theorem's recursion in float64, at one or many instances; nothing is proved."""
     from verify.runs.sweeps.grids import read_over
 
     if not all(part.strip().isdecimal() and len(part) <= _DIGITS for part in at.split(",")):
-        raise InputError("--at", at, "must be one or more numbers of steps, from 0 on, rising")
+        raise InputError("--at", at, "must be one or more numbers of steps >= 0, increasing")
     steps = [int(part) for part in at.split(",")]
     result = verbs.observe(theorem, steps, read_over(over or []), assigned(given))
     if as_json:
@@ -119,8 +122,8 @@ def simulate_experiment(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="an id, or file.py:name", show_default=False)],
     given: Assignments = None,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="where to run")] = "auto",
-    seed: Annotated[int, typer.Option(help="seed of the draws", min=0, max=2**63 - 1)] = 0,
-    full: Annotated[bool, typer.Option("--full", help="the paper's own settings")] = False,
+    seed: Annotated[int, typer.Option(help="seed of the random numbers", min=0, max=2**63 - 1)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="use the paper's own settings")] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="write EXPERIMENT.json, and a plot to EXPERIMENT.png", show_default=False),
@@ -128,13 +131,13 @@ def simulate_experiment(
     store: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="where results are kept, else .lemmascope/results.sqlite", show_default=False
+            metavar="FILE", help="database of results; default .lemmascope/results.sqlite", show_default=False
         ),
     ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="measure anew, and keep nothing")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="run again, and store nothing")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment: settings to measurements with standard errors. NAME=V1,V2,... measures along a setting."""
+    """Run an experiment and report its measurements with standard errors. NAME=V1,V2,... varies a setting."""
     from verify.reports.simulate import announced, make_folder, usable_store, write_run
     from verify.reports.text import experiment_text
     from verify.runs.experiments import load_experiment

@@ -30,7 +30,7 @@ def list_theorems(
     paper: Annotated[str | None, typer.Option(help="only this paper's, such as wang2024", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the theorems, with what carries each for all parameters and the evidence at its example."""
+    """List the theorems: how each is established for all parameters, and the evidence at its example."""
     from verify import remembered
     from verify.reports.listing import list_rows, rows_text
 
@@ -47,9 +47,9 @@ def list_theorems(
 def show_conditions(
     theorem: TheoremArgument, given: Assignments = None, form: Format = "table", as_json: AsJson = False
 ) -> None:
-    """Say which hypotheses hold, fail or need a parameter; a partial instance will do.
+    """Show which hypotheses hold, fail, or need a parameter; not all values have to be given.
 
-    And beyond which of them the claims are known to hold all the same. --json is --format json.
+    Also shows how far beyond a hypothesis the claims are known to hold. --json is short for --format json.
     """
     from verify.checking.loading import load_theorem
     from verify.reports.text import conditions_text
@@ -64,16 +64,19 @@ def show_conditions(
 def check_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
-    seconds: Annotated[float, typer.Option(help="time budget")] = 60,
+    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 60,
     digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
-    seed: Annotated[int, typer.Option(help="seed of whatever is random")] = 0,
+    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
     form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Check the hypotheses and the claim at an instance. --json is --format json."""
+    """Check the hypotheses and the claims at an instance. --json is short for --format json.
+
+    The code of a file.py is run.
+    """
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
     from verify.reports.text import check_text
@@ -92,16 +95,16 @@ def check_theorem(
 @verb("prove", "wang2024.one_hot_descent")
 def prove_theorem(
     theorem: TheoremArgument,
-    seconds: Annotated[float, typer.Option(help="time budget")] = 60,
+    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 60,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
     form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Say what carries each claim for all parameters: a proof, an argument, or nothing yet. No instance is needed.
+    """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
 
-    0 where every claim is proved or argued (it says which), 1 where a counterexample is met, 3 where a claim is open.
+    Exits 0 when every claim is proved or argued, 1 when a counterexample is found, 3 when a claim is open.
     """
     from verify.checking.certificates import certificate_file, write_certificate
     from verify.checking.loading import load_theorem
@@ -120,7 +123,7 @@ def prove_theorem(
 
 @verb("derive", "wang2024.lemma1 --format latex")
 def derive_theorem(theorem: TheoremArgument, form: Format = "table", as_json: AsJson = False) -> None:
-    """Print the derivation's steps; each is checked by SymPy when it is printed. --json is --format json."""
+    """Print the derivation; SymPy checks each step before it is printed. --json is short for --format json."""
     from verify.checking.loading import load_theorem
     from verify.reports.display.pages import derivation_page
     from verify.reports.display.rendering import markdown
@@ -148,14 +151,16 @@ def derive_theorem(theorem: TheoremArgument, form: Format = "table", as_json: As
 def explore_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
-    drop: Annotated[list[str] | None, typer.Option(metavar="HYPOTHESIS", help="leave this hypothesis out")] = None,
-    max_examples: Annotated[int, typer.Option(help="instances to draw")] = 1000,
-    seconds: Annotated[float, typer.Option(help="time budget")] = 30,
-    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="HYPOTHESIS", help="drop this hypothesis; may be repeated")
+    ] = None,
+    max_examples: Annotated[int, typer.Option(help="largest number of instances to draw")] = 1000,
+    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 30,
+    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Search for a counterexample; what is found is confirmed in exact or ball arithmetic."""
+    """Search for a counterexample, and confirm it in exact or ball arithmetic."""
     from verify.checking.loading import load_theorem
     from verify.reports.text import explore_text
     from verify.search.explore import default_database
@@ -173,15 +178,15 @@ def explore_theorem(
 def map_necessity(
     theorem: TheoremArgument,
     given: Assignments = None,
-    seconds: Annotated[float, typer.Option(help="time for each hypothesis")] = 60,
-    seed: Annotated[int, typer.Option(help="seed of the draws")] = 0,
+    seconds: Annotated[float, typer.Option(help="time budget per hypothesis, in seconds")] = 60,
+    seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Leave out each hypothesis in turn: needed (a certified violation), redundant (a proof), or undecided.
+    """Drop each hypothesis in turn: needed (certified violation), redundant (proved without it), or undecided.
 
-    At values: for each relation its bound there, how far the claims are shown beyond it and by what, and the nearest
-    certified violation, in one line.
+    With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
+    certified violation.
     """
     from verify.reports.text import necessity_text, reach_text
 
