@@ -1,8 +1,39 @@
-"""Verify theorems of machine-learning theory: statements as data, checked, derived and certified.
+"""Verify theorems of machine-learning theory: statements as data, checked, proved and certified.
 
-The public names stand in `__init__.pyi`, and are loaded when they are first used: importing the package is light.
+A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
+The verbs are functions here and commands in a shell, under the same names.
+
+    verify.conditions(theorem, ...)   which hypotheses hold, and how far beyond them the claims do
+    verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls
+    verify.prove(theorem)             what establishes each claim for all parameters
+    verify.derive(theorem)            the derivation, each step checked by SymPy
+    verify.explore(theorem, ...)      a search for a counterexample
+    verify.necessity(theorem, ...)    which hypotheses are needed
+    verify.sweep(theorem, over, ...)  a check at every instance of a grid, kept in a store
+    verify.observe(theorem, steps)    a theorem's recursion in float64
+    verify.simulate(experiment, ...)  training from the definitions, with standard errors
+    verify.recheck(file)              a certificate, by the independent re-checker
+    verify.new(file)                  a theorem file to start from
+
+Values are exact: integers, Fractions, or text such as "1/500" and "1e-9".
+
+>>> import verify
+>>> result = verify.check("wang2024.stationary_points", T=9, q=2, d=1)
+>>> str(result.outcome), str(result.evidence)
+('verified', 'proved')
+
+`print(result)` shows what the command line prints, `result.to_json()` what `--json` prints; in a
+notebook a result is a table. An outcome is verified, refuted, inconclusive or out_of_scope
+(`verify.Outcome`), and rests on evidence: proved, certified, computed or simulated
+(`verify.Evidence`). What holds for all parameters stands apart (`verify.ForAll`).
+
+A theorem of your own is written with `Theorem`, `Statement`, `Parameter`, `Hypothesis` and a kind
+of clause, such as `Inequality` or `Identity`; `verify.new("my_lemma.py")` writes one to begin with.
+Wrong input raises `InputError`, a theorem that is not well formed `TheoremError`. Every public name
+has parameters, results, errors and an example in its help, as in `help(verify.check)`.
 """
 
+# The public names stand in `__init__.pyi`, and are loaded when they are first used: importing the package is light.
 import ast
 from importlib import import_module
 from pathlib import Path

@@ -1,19 +1,19 @@
 """The public names, each once, with the module that it is in: `__init__.py` reads them here."""
 
 # The verbs, the same as on the command line.
-from verify.reports.verbs import check as check
-from verify.reports.verbs import conditions as conditions
-from verify.reports.verbs import derive as derive
-from verify.reports.verbs import explore as explore
-from verify.reports.verbs import list_theorems as list_theorems
-from verify.reports.verbs import necessity as necessity
-from verify.reports.verbs import new as new
-from verify.reports.verbs import observe as observe
-from verify.reports.verbs import pin as pin
-from verify.reports.verbs import prove as prove
-from verify.reports.verbs import recheck as recheck
-from verify.reports.verbs import simulate as simulate
-from verify.reports.verbs import sweep as sweep
+from verify.reports.verbs.theorems import check as check
+from verify.reports.verbs.theorems import conditions as conditions
+from verify.reports.verbs.theorems import derive as derive
+from verify.reports.verbs.theorems import explore as explore
+from verify.reports.verbs.theorems import list_theorems as list_theorems
+from verify.reports.verbs.theorems import necessity as necessity
+from verify.reports.verbs.files import new as new
+from verify.reports.verbs.runs import observe as observe
+from verify.reports.verbs.files import pin as pin
+from verify.reports.verbs.theorems import prove as prove
+from verify.reports.verbs.files import recheck as recheck
+from verify.reports.verbs.runs import simulate as simulate
+from verify.reports.verbs.runs import sweep as sweep
 
 # A theorem, and what it is written in.
 from verify.checking.argument import Inference as Inference
@@ -35,7 +35,7 @@ from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed
 from verify.language.expressions import primitive as primitive
 from verify.language.parameters import Parameter as Parameter
-from verify.language.statement import Hypothesis as Hypothesis
+from verify.language.clause_data import Hypothesis as Hypothesis
 from verify.language.statement import Statement as Statement
 
 # Kinds of clause, and the data of their proofs.
@@ -71,17 +71,17 @@ from verify.runs.checkpoints import Running as Running
 from verify.runs.comparisons import Comparison as Comparison
 from verify.runs.comparisons import ComparisonResult as ComparisonResult
 from verify.runs.comparisons import Prediction as Prediction
-from verify.runs.comparisons import Verdict as Verdict
-from verify.runs.comparisons import agreement as agreement
-from verify.runs.comparisons import all_of as all_of
-from verify.runs.comparisons import chance as chance
+from verify.runs.verdicts import Verdict as Verdict
+from verify.runs.verdicts import agreement as agreement
+from verify.runs.verdicts import all_of as all_of
+from verify.runs.verdicts import chance as chance
 from verify.checking.registry import comparison_ids as comparison_ids
 from verify.runs.comparisons import load_comparison as load_comparison
 from verify.runs.comparisons import load_prediction as load_prediction
-from verify.runs.comparisons import over_drawn as over_drawn
-from verify.runs.comparisons import over_instances as over_instances
+from verify.runs.verdicts import over_drawn as over_drawn
+from verify.runs.verdicts import over_instances as over_instances
 from verify.checking.registry import prediction_ids as prediction_ids
-from verify.runs.comparisons import student_bound as student_bound
+from verify.runs.verdicts import student_bound as student_bound
 from verify.runs.crossings import Crossing as Crossing
 from verify.runs.crossings import in_full as in_full
 from verify.runs.crossings import register_profiles as register_profiles

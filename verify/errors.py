@@ -25,7 +25,23 @@ def meant(name: str, known: Iterable[str], what: str = "known are") -> str:
 
 
 class InputError(ValueError):
-    """An input that was not understood: one line with the name, the value and the requirement."""
+    """An input that was not understood: one line with the name, the value and the requirement.
+
+    Parameters
+    ----------
+    name
+        The parameter, option or file.
+    value
+        What was given; nothing is shown of an empty one.
+    requirement
+        What it must be.
+
+    Examples
+    --------
+    >>> from verify import InputError
+    >>> print(InputError("T", 0, "must be an integer >= 1"))
+    T = 0: must be an integer >= 1
+    """
 
     def __init__(self, name: str, value: object, requirement: str) -> None:
         self.name, self.value, self.requirement = name, value, requirement
@@ -40,7 +56,18 @@ class InputError(ValueError):
 
 
 class TheoremError(ValueError):
-    """A theorem that is not well formed: an expression outside the language, a step that does not hold."""
+    """A theorem that is not well formed: an expression outside the language, a step that does not hold.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Hypothesis, TheoremError
+    >>> try:
+    ...     Hypothesis("empty")
+    ... except TheoremError as error:
+    ...     print(error)
+    hypothesis empty: needs a relation or a text
+    """
 
 
 class PrimitiveError(TheoremError):

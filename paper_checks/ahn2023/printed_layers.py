@@ -15,7 +15,7 @@ from paper_checks.lazily import lazily
 from theorems.wishart.trace_moments import trace_moments
 from verify import Comparison, Evidence, Outcome, Verdict, all_of, student_bound
 from verify.outcomes import as_float
-from verify.runs.comparisons import FALSE_ALARM
+from verify.runs.verdicts import FALSE_ALARM
 
 printed = lazily("theorems.preconditioned_descent.printed_layers")
 

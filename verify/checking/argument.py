@@ -15,7 +15,23 @@ from verify.language.statement import Statement
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of inference: its name, what it says, and where it stands in the literature."""
+    """A rule of inference, with a reference to the literature.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    says
+        What it says, in one sentence.
+    reference
+        Where it is proved: a textbook with its section, or a paper.
+
+    Examples
+    --------
+    >>> from verify import Rule
+    >>> Rule("Jensen's inequality", "f(E X) <= E f(X) for a convex f", "Rudin, Real and Complex Analysis, 3.3").name
+    "Jensen's inequality"
+    """
 
     name: str
     says: str
@@ -210,7 +226,7 @@ RULES: Mapping[str, Rule] = {rule.name: rule for rule in _SHIPPED}
 
 @dataclass(frozen=True)
 class Inference:
-    """One inference of an argument.
+    """One inference of an argument: what is concluded, from what, and by which rule.
 
     Parameters
     ----------
@@ -223,6 +239,18 @@ class Inference:
         claims) or claims of theirs (`wang2024.lemma1:loss`); with these the hypotheses by which theirs hold.
     rule
         The name of one of `RULES`, or a `Rule` of one's own.
+
+    Raises
+    ------
+    TheoremError
+        For an empty label or sentence, an unknown rule, and for what is used twice.
+
+    Examples
+    --------
+    >>> from verify import Inference
+    >>> step = Inference("claim", "2ab <= a^2 + b^2, from the square", ("square",), "Cauchy-Schwarz")
+    >>> step.named_rule.name
+    'Cauchy-Schwarz'
     """
 
     label: str

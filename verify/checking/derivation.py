@@ -16,11 +16,26 @@ from verify.shown import Formula
 
 @dataclass(frozen=True)
 class Step:
-    """One step: left = right, and why.
+    """One step of a derivation: left = right, and why.
 
-    `left` holds the operation to be carried out (a `Derivative`, a `Limit`, a `Sum`, an
-    expression to be simplified), `right` its result. What the two mean is checked by carrying
-    out and comparing; a step whose sides are written the same is none.
+    A step whose two sides are written the same is refused.
+
+    Parameters
+    ----------
+    why
+        The reason, in a few words.
+    left
+        The operation to be carried out: a `Derivative`, a `Limit`, a `Sum`, an expression to be simplified.
+    right
+        Its result.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Step
+    >>> x = sp.Symbol("x")
+    >>> Step("differentiate", sp.Derivative(x**2, x), 2 * x).right
+    2*x
     """
 
     why: str
@@ -44,10 +59,25 @@ class CheckedStep(Formula):
 
 @dataclass(frozen=True, repr=False)
 class Derivation(Formula):
-    """Steps from the definitions to what the statement claims.
+    """Steps from the definitions to what the statement claims, each checked by SymPy when it is shown.
 
-    `definitions` are put in before a step is checked; `shorthands` (name, expression) replace the
-    expressions by their names when a step is shown, in their order. Both are shown before the first step.
+    Parameters
+    ----------
+    steps
+        The steps, in order.
+    definitions
+        What names stand for; they are inserted before a step is checked.
+    shorthands
+        Pairs (name, expression): a shown step has the name in place of the expression, in their order.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Derivation, Step
+    >>> x = sp.Symbol("x")
+    >>> derivation = Derivation((Step("expand", (x + 1) ** 2, x**2 + 2 * x + 1),))
+    >>> [step.why for step in derivation.checked_steps()]
+    ['expand']
     """
 
     steps: tuple[Step, ...]

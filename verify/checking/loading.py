@@ -11,7 +11,29 @@ from verify.errors import InputError
 
 
 def load_theorem(reference: str) -> Theorem:
-    """Return the theorem of an id or of `file.py:name`. Raises InputError where there is none."""
+    """Return a theorem.
+
+    Parameters
+    ----------
+    reference
+        Its id, or `file.py:name`, whose code is run.
+
+    Returns
+    -------
+    Theorem
+        The theorem.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.load_theorem("wang2024.theorem1").source.number
+    'Theorem 1'
+    """
     return load_named("theorem", Theorem, reference)
 
 

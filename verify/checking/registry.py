@@ -81,27 +81,97 @@ def listed(kind: str) -> list[str]:
 
 
 def theorem_ids(package: str | None = None) -> list[str]:
-    """Return the ids of all installed theorems, or of a package's, sorted; nothing of them is imported."""
+    """Return the ids of all installed theorems, or of a package's, sorted; no theorem is imported.
+
+    Parameters
+    ----------
+    package
+        A package; None for all.
+
+    Returns
+    -------
+    list[str]
+        The ids.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "wang2024.theorem1" in verify.theorem_ids()
+    True
+    """
     return ids("theorem", package)
 
 
 def experiment_ids() -> list[str]:
-    """Return the ids of all installed experiments, sorted; nothing of them is imported."""
+    """Return the ids of all installed experiments, sorted; no experiment is imported.
+
+    Returns
+    -------
+    list[str]
+        The ids.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "wang2024.figure1" in verify.experiment_ids()
+    True
+    """
     return ids("experiment")
 
 
 def comparison_ids() -> list[str]:
-    """Return the ids of all installed comparisons, sorted; nothing of them is imported."""
+    """Return the ids of all installed comparisons, sorted; no comparison is imported.
+
+    Returns
+    -------
+    list[str]
+        The ids.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "wang2024.lemma1_gradient_at_length" in verify.comparison_ids()
+    True
+    """
     return ids("comparison")
 
 
 def finding_ids(package: str | None = None) -> list[str]:
-    """Return the ids of all installed findings, or of a package's, sorted; nothing of them is imported."""
+    """Return the ids of all installed findings, or of a package's, sorted; no finding is imported.
+
+    Parameters
+    ----------
+    package
+        A package; None for all.
+
+    Returns
+    -------
+    list[str]
+        The ids.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "li2024.claimed_bound_is_vacuous" in verify.finding_ids()
+    True
+    """
     return ids("finding", package)
 
 
 def prediction_ids() -> list[str]:
-    """Return the ids of all experiments of which theory predicts a curve, sorted; nothing of them is imported."""
+    """Return the ids of all experiments of which theory predicts a curve, sorted; no prediction is imported.
+
+    Returns
+    -------
+    list[str]
+        The ids of the experiments.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "wang2024.figure1" in verify.prediction_ids()
+    True
+    """
     return ids("prediction")
 
 

@@ -9,7 +9,21 @@ from sympy.core.relational import Relational
 
 @dataclass(frozen=True)
 class ClauseValue:
-    """A reported value that the evaluation of a clause finds on its way."""
+    """A reported value that the evaluation of a clause finds on its way.
+
+    Parameters
+    ----------
+    clause
+        Label of the clause.
+    name
+        Name of the value among those that the clause finds, such as `steps`.
+
+    Examples
+    --------
+    >>> from verify import ClauseValue
+    >>> ClauseValue("reached", "first_step").clause
+    'reached'
+    """
 
     clause: str
     name: str
@@ -17,7 +31,23 @@ class ClauseValue:
 
 @dataclass(frozen=True)
 class ValueWhere:
-    """A reported value that means something only where some relations hold; null elsewhere, and where undecided."""
+    """A reported value that means something only where some relations hold; null elsewhere, and where undecided.
+
+    Parameters
+    ----------
+    expression
+        The value.
+    relations
+        Relations on the parameters.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import ValueWhere
+    >>> T = sp.Symbol("T", positive=True)
+    >>> ValueWhere(1 / (T - 1), (sp.Gt(T, 1),)).expression
+    1/(T - 1)
+    """
 
     expression: sp.Expr
     relations: tuple[Relational, ...]
@@ -25,19 +55,51 @@ class ValueWhere:
 
 @dataclass(frozen=True)
 class ValueLargest:
-    """A reported value: the largest of some expressions; null unless all are rational."""
+    """A reported value: the largest of some expressions; null unless all are rational.
+
+    Parameters
+    ----------
+    expressions
+        Expressions of the parameters.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import ValueLargest
+    >>> T, d = sp.symbols("T d", positive=True)
+    >>> len(ValueLargest((T / 4, d)).expressions)
+    2
+    """
 
     expressions: tuple[sp.Expr, ...]
 
 
 @dataclass(frozen=True)
 class ValueLeast:
-    """A reported value: the least integer from `lowest` to `highest` at which, put for a parameter, it is enough.
+    """A reported value: the least integer in a range, put for a parameter, at which expressions are at most a level.
 
-    It is enough where each of `expressions` is at most `level`; what has no value is not. `level` and the ends are
-    without the parameter. Null where no integer of the range is enough, and where none is found: an end is not
-    rational, a sign is not decided, the range is too long to be gone through, the time runs out. The check's detail
-    says which.
+    It is null where no integer of the range is enough, and where none is found: an end is not rational, a sign is not
+    decided, the range is too long, the time runs out. The check's detail says which.
+
+    Parameters
+    ----------
+    expressions
+        Each has to be at most `level`; an integer at which one has no value is not enough.
+    parameter
+        The parameter that the integer is put for.
+    level
+        The level, without the parameter.
+    lowest, highest
+        The ends of the range, without the parameter.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import ValueLeast
+    >>> T, m, eps = sp.symbols("T m eps", positive=True)
+    >>> width = ValueLeast((1 - m / T,), "m", eps, sp.Integer(1), T)
+    >>> width.parameter
+    'm'
     """
 
     expressions: tuple[sp.Expr, ...]
@@ -53,10 +115,28 @@ class ValueLeast:
 
 @dataclass(frozen=True)
 class ValueOver:
-    """A reported value for each entry of a parameter of kind `rationals`: a list, in the order given, or its sum.
+    """A reported value for each entry of a parameter of kind `rationals`: a list in the order given, or its sum.
 
-    `entry` is the symbol of the entry in `expression`; `sums` are symbols that stand for sums, over all
-    entries, of expressions in the entry.
+    Parameters
+    ----------
+    expression
+        The value at an entry.
+    entry
+        The symbol of the entry in `expression`.
+    parameter
+        The parameter whose entries are taken.
+    sums
+        Symbols that stand for sums, over all entries, of expressions in the entry.
+    total
+        Whether the sum over the entries is reported.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import ValueOver
+    >>> e, trace = sp.symbols("e trace", positive=True)
+    >>> ValueOver(e / trace, e, "eigenvalues", {trace: e}).parameter
+    'eigenvalues'
     """
 
     expression: sp.Expr

@@ -8,10 +8,26 @@ from verify.errors import TheoremError, meant
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of the library: `key` begins the ids of its theorems.
+    """A paper of the library.
 
-    `numbered_statements` is how many numbered results it has, None when that is not known to us;
-    `disclosed` lists those whose text we know.
+    Parameters
+    ----------
+    key
+        The beginning of its theorems' ids, such as `wang2024`.
+    citation
+        Authors, title and venue.
+    arxiv
+        The arXiv id with its version.
+    numbered_statements
+        How many numbered results it has; None where that is not known.
+    disclosed
+        The numbered results whose text is known here.
+
+    Examples
+    --------
+    >>> from verify import Paper
+    >>> Paper("doe2025", "Doe, A title, NeurIPS 2025", "2501.00001v2", 4, ("Lemma 1",)).key
+    'doe2025'
     """
 
     key: str
@@ -23,7 +39,30 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement comes from: `printed` in the paper, `recalled` second-hand, or `derived here`."""
+    """Where a statement comes from.
+
+    Parameters
+    ----------
+    number
+        The number or name of the result in its source, such as `Theorem 1`.
+    provenance
+        `printed` in the paper, `recalled` second-hand, or `derived here`.
+    paper
+        The paper; None for what is from none.
+    note
+        A remark, such as where the statement departs from the source.
+
+    Raises
+    ------
+    TheoremError
+        For another provenance, and for a `paper` that is no `Paper`.
+
+    Examples
+    --------
+    >>> from verify import Source
+    >>> print(Source("Kantorovich 1948", "recalled"))
+    Kantorovich 1948 (recalled)
+    """
 
     number: str
     provenance: Literal["printed", "recalled", "derived here"]

@@ -19,7 +19,24 @@ from verify.shown import Formula
 
 @dataclass(frozen=True)
 class Canary:
-    """A false variant of a theorem's statement, and the clause that a search must refute."""
+    """A false variant of a theorem's statement, which a search must refute.
+
+    Parameters
+    ----------
+    label
+        What is wrong in it, such as `a 2 for the 1`.
+    statement
+        The false statement.
+    clause
+        Label of the clause that must be refuted.
+
+    Examples
+    --------
+    >>> import verify
+    >>> theorem = verify.load_theorem("wang2024.stationary_points")
+    >>> all(isinstance(canary, verify.Canary) for canary in theorem.canaries)
+    True
+    """
 
     label: str
     statement: Statement
@@ -28,16 +45,24 @@ class Canary:
 
 @dataclass(frozen=True)
 class Bound:
-    """What is known beside a clause's upper bound, to say how sharp it is and where it says anything.
+    """What a clause's upper bound is compared with, to measure how sharp it is and where it is not vacuous.
 
     Parameters
     ----------
     proved
-        The best bound that is proved, the same quantity's.
+        The best proved bound of the same quantity.
     free
-        A bound that holds for nothing: the claimed one bites where it is smaller.
+        A trivial bound: the claimed one is vacuous where it is not smaller.
     along
-        The parameter along which it is asked where the bound begins to bite.
+        The parameter along which `explore` reports where the claimed bound becomes smaller than the trivial one.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Bound
+    >>> u = sp.Symbol("u", positive=True)
+    >>> Bound(free=u / 2, along="u").along
+    'u'
     """
 
     proved: sp.Expr | None = None
@@ -47,7 +72,7 @@ class Bound:
 
 @dataclass(frozen=True, repr=False)
 class Theorem(Formula):
-    """A numbered or named result.
+    """A numbered or named result: its statement, where it is from, and what supports it.
 
     Parameters
     ----------
@@ -66,9 +91,12 @@ class Theorem(Formula):
     canaries
         False variants, each refuted by a search.
     bounds
-        For the label of a clause that is an inequality, what its bound is held against.
+        For the label of a clause that is an inequality, what its bound is compared with.
     statement_uses, proof_uses
         Ids of the theorems that the statement, respectively its proof, rests on.
+    boundaries
+        By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
+        line beside those of this theorem's own hypotheses. No part of what is claimed.
     argument
         The inferences that lead from the statement's steps to its claims, each after those that it uses. A claim that
         is proved by itself needs none.
@@ -79,9 +107,22 @@ class Theorem(Formula):
     is_variant
         Whether the statement is another than the one that the rest was written for, as in a search: labels may be left
         over then. `variant` sets it.
-    boundaries
-        By another theorem's id, one of its hypotheses at whose edge something changes here: a sweep's plot draws the
-        line beside those of this theorem's own hypotheses. No part of what is claimed.
+
+    Raises
+    ------
+    TheoremError
+        For a part of the wrong type, an incomplete example, and labels or hypotheses that nothing is about.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Inequality, Parameter, Source, Statement, Theorem, check
+    >>> x = sp.Symbol("x", positive=True)
+    >>> claim = Inequality("c", sp.Le(2 * x, x**2 + 1))
+    >>> statement = Statement((Parameter("x", "rational", "a number", above=0),), (claim,))
+    >>> square = Theorem("user.square", "2x <= x^2 + 1", Source("1", "derived here"), statement, {"x": 2})
+    >>> str(check(square, x=3).outcome)
+    'verified'
     """
 
     id: str

@@ -39,13 +39,48 @@ _LOOK_FOR_CYCLE = 2000
 class Context:
     """What a clause is evaluated in: the statement, the instance, the proof data and the time left.
 
-    `in_scope` says that all hypotheses hold at the instance, so that a proof for all parameters may use
-    them; `for_all` are the labels of the clauses of which what is proved is proved for all parameters, and
-    not for the instance's words alone, None for all clauses. `shipped` are proofs for all parameters by
-    clause, of which the re-checker will say whether they are accepted; `clause` is the one that is decided, `offered`
-    are the proofs for all parameters that clauses were given, `withheld` are clauses whose own it did not accept, and
-    `work` is what all that it checks may cost, in nominal microseconds. What does not look at the clock is ended at
-    `late`. Recursions are followed until `iterate_until`, so that some time is left for what comes after.
+    Parameters
+    ----------
+    statement, instance
+        What is checked, and where.
+    proofs
+        Data of proofs by clause, as a `Theorem` has them.
+    deadline
+        When the time is over, by `time.monotonic()`, in seconds.
+    digits
+        Significant digits that are asked for.
+    progress
+        `progress(step)` is called while a recursion is followed.
+    passages
+        First passages that were found already.
+    iterate_until
+        Until when recursions are followed, in seconds, so that some time is left for what comes after.
+    in_scope
+        Whether all hypotheses hold at the instance, so that a proof for all parameters may use them.
+    for_all
+        Labels of the clauses of which what is proved is proved for all parameters, and not for the instance's words
+        alone; None for all clauses.
+    interrupted
+        Whether Ctrl-C ended a computation.
+    shipped
+        Proofs for all parameters by clause, of which the re-checker will say whether they are accepted.
+    work
+        What all that the re-checker checks may cost, in nominal microseconds.
+    late
+        When a computation that does not look at the clock is ended, in seconds.
+    clause
+        The clause that is decided.
+    offered, doubts, withheld
+        Proofs for all parameters that clauses were given; why one was not accepted; clauses whose own was not.
+
+    Examples
+    --------
+    >>> import time
+    >>> import verify
+    >>> theorem = verify.load_theorem("wang2024.stationary_points")
+    >>> context = verify.Context(theorem.statement, {"T": 9, "q": 2, "d": 1}, {}, time.monotonic() + 1)
+    >>> context.in_scope
+    False
     """
 
     statement: Statement
@@ -185,10 +220,18 @@ def expanded(statement: Statement, dynamics: Dynamics) -> Dynamics:
 
 
 class Clause(ClauseData, Protocol):
-    """One labelled clause of a claim, and what the engine asks of it: what a kind of clause has to provide.
+    """One labelled clause of a statement, and what the engine asks of it: what a kind of clause has to provide.
 
-    A kind that is no part of `verify` gives in `to_data` the data of one that is: that is what its digest covers and
-    what the re-checker reads. What gives other data is computed at most. Its `text` is what the data say (`says`).
+    A kind that is not part of `verify` returns from `to_data` the data of one that is: that is what its digest covers
+    and what the re-checker reads. What returns other data is computed at most. Its `text` is what the data say
+    (`says`).
+
+    Examples
+    --------
+    >>> import verify
+    >>> claim = verify.load_theorem("wang2024.stationary_points").statement.claims[0]
+    >>> bool(claim.label), bool(claim.text)
+    (True, True)
     """
 
     def evaluate(self, context: Context) -> ClauseResult:

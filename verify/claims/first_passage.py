@@ -31,7 +31,29 @@ SCAN_STEPS = 200_000
 
 @dataclass(frozen=True)
 class Reaches(Shipped):
-    """The observable of a recursion is ≤ `level` at some step, and (`within`) at one no later than that."""
+    """A clause: the observable of a recursion is at most `level` at some step.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    dynamics
+        The recursion.
+    level
+        The level.
+    within
+        The number of steps within which it is claimed to be reached; None claims no number.
+    says
+        The clause in words.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Dynamics, Reaches
+    >>> z, eps = sp.symbols("z eps", positive=True)
+    >>> Reaches("reached", Dynamics((z,), (sp.Integer(1),), (z / 2,), z), eps).label
+    'reached'
+    """
 
     label: str
     dynamics: Dynamics
@@ -160,7 +182,27 @@ def _followed(context: Context, dynamics: Dynamics, level: Fraction, last: int |
 
 @dataclass(frozen=True)
 class Stays(Shipped):
-    """Once the observable of a recursion is ≤ `reached`, it is ≤ `level` at that and at all later steps."""
+    """A clause: once the observable of a recursion is at most `reached`, it is at most `level` from then on.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    dynamics
+        The recursion.
+    reached, level
+        The two levels.
+    says
+        The clause in words.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Dynamics, Stays
+    >>> z, eps = sp.symbols("z eps", positive=True)
+    >>> Stays("stays", Dynamics((z,), (sp.Integer(1),), (z / 2,), z), eps, eps).label
+    'stays'
+    """
 
     label: str
     dynamics: Dynamics

@@ -36,7 +36,25 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Identity(Equality):
-    """left = right, for all values of the statement's variables."""
+    """A clause: left = right for all values of the statement's variables.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    left, right
+        The two sides.
+    says
+        The clause in words, which is printed in place of the equation.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Identity
+    >>> x = sp.Symbol("x", real=True)
+    >>> Identity("square", (x + 1) ** 2, x**2 + 2 * x + 1).label
+    'square'
+    """
 
     label: str
     left: sp.Expr

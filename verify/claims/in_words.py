@@ -19,7 +19,28 @@ from verify.outcomes import ClauseResult
 
 @dataclass(frozen=True)
 class InWords(Shipped):
-    """A claim in one sentence, such as one that is about all functions of a class. It is never a step."""
+    """A claim in one sentence, such as one about all functions of a class; it is never a step.
+
+    It is not evaluated at an instance: an argument establishes it.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    says
+        The claim.
+
+    Raises
+    ------
+    TheoremError
+        For an empty sentence.
+
+    Examples
+    --------
+    >>> from verify import InWords
+    >>> InWords("nets", "no net of this width has a smaller loss").text
+    'no net of this width has a smaller loss'
+    """
 
     quantifies: ClassVar[bool] = True
 

@@ -25,7 +25,30 @@ _POSITIVE = "no negative coefficient over the bounds, for all parameters"
 
 @dataclass(frozen=True)
 class Inequality:
-    """A relation (<, <=, >, >=, =) between two expressions of the parameters."""
+    """A clause: a relation (<, <=, >, >=, =) between two expressions of the parameters.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    relation
+        The relation, unevaluated.
+    says
+        The clause in words, which is printed in place of the relation.
+
+    Raises
+    ------
+    TheoremError
+        For what is no relation between expressions.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Inequality
+    >>> x = sp.Symbol("x", positive=True)
+    >>> Inequality("mean", sp.Ge(x + 1 / x, 2)).text
+    'x + 1/x >= 2'
+    """
 
     quantifies: ClassVar = True
     uses_matrices: ClassVar = False

@@ -40,7 +40,36 @@ _ASSUMED = ("real", "positive", "nonnegative", "nonzero")
 
 @dataclass(frozen=True)
 class IsolatedRoot(Shipped):
-    """The equations (expressions that are to vanish) have exactly one common root with |x_i − centre_i| ≤ radius."""
+    """A clause: equations have exactly one common root with |x_i − centre_i| ≤ radius.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    equations
+        Expressions that are to vanish.
+    unknowns
+        The symbols x_i.
+    centre
+        A value for each unknown.
+    radius
+        The half width of the box around the centre.
+    says
+        The clause in words.
+
+    Raises
+    ------
+    TheoremError
+        Where the numbers of equations, unknowns and values of the centre differ, and where the box uses an unknown.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import IsolatedRoot
+    >>> x = sp.Symbol("x", real=True)
+    >>> IsolatedRoot("root_of_two", (x**2 - 2,), (x,), (sp.Rational(7, 5),), sp.Rational(1, 10)).label
+    'root_of_two'
+    """
 
     label: str
     equations: tuple[sp.Expr, ...]

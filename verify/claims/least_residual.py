@@ -43,19 +43,33 @@ _LONGEST_MOMENT = 10_000
 
 @dataclass(frozen=True)
 class LeastResidual(Shipped):
-    """The minimum over a ∈ R^L of ∫ ∏(1 − a_l s)² dμ is attained at a_l = scale/(root of p), l = 1 … L, alone.
+    """A clause: ∫ ∏(1 − a_l s)² dμ is least over a ∈ R^L where a_l = scale/(root of p), l = 1 … L, and there alone.
 
-    Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and
-    scale 1; others are for what is to be refuted.
+    Here p has degree L and ∫ p(s) s^k dμ = 0 for k = shift, …, shift + L − 1. A true claim has shift and scale 1;
+    others are for what is to be refuted.
 
     Parameters
     ----------
+    label
+        Its name.
     factors
         L, an integer >= 1.
     moment, index
         ∫ s^k dμ as an expression of the parameters and of the symbol `index`, which stands for k.
+    shift, scale
+        As above.
     minimum
         What the minimum is claimed to be; None where nothing is claimed of it.
+    says
+        The clause in words.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import LeastResidual
+    >>> L, k = sp.Symbol("L", integer=True, positive=True), sp.Symbol("k", integer=True, nonnegative=True)
+    >>> LeastResidual("minimum", L, 1 / (k + 1), k).label
+    'minimum'
     """
 
     label: str

@@ -38,14 +38,32 @@ _LARGEST, _TRIES = 8, 5
 
 @dataclass(frozen=True)
 class MatrixIdentity(Equality):
-    """left = right for all matrices and all values of the statement's variables.
+    """A clause: left = right for all matrices and all values of the statement's variables.
 
     Parameters
     ----------
+    label
+        Its name.
     left, right
         Polynomials in `matrix(name)` letters, their `sympy.transpose`, and scalars.
     shapes
         Rows and columns of each letter, as expressions of the parameters.
+    says
+        The clause in words.
+
+    Raises
+    ------
+    TheoremError
+        For a letter without a shape, and products of shapes that do not fit.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import MatrixIdentity, matrix
+    >>> A, B = matrix("A"), matrix("B")
+    >>> shapes = {A: (sp.Integer(2), sp.Integer(2)), B: (sp.Integer(2), sp.Integer(2))}
+    >>> MatrixIdentity("square", (A + B) * (A + B), A * A + A * B + B * A + B * B, shapes).label
+    'square'
     """
 
     uses_matrices: ClassVar[bool] = True

@@ -46,10 +46,12 @@ _CERTIFYING = 0.6
 
 @dataclass(frozen=True)
 class StationarySquare(Shipped):
-    """f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
+    """A clause: f(θ) = ∫ r_L(θ, s)² dμ has a critical point, with `near` one with |θ_i − near_i| ≤ radius.
 
     Parameters
     ----------
+    label
+        Its name.
     layers
         L, an integer >= 1.
     recursion
@@ -62,6 +64,20 @@ class StationarySquare(Shipped):
         One value for each unknown, those of the first in all layers first; those without effect on f are not looked at.
     minimum
         Whether it is claimed that the second derivatives are positive definite at the point.
+    says
+        The clause in words.
+
+    Raises
+    ------
+    TheoremError
+        For a step that is no polynomial, one of `near` and `radius` alone, and `minimum` without `near`.
+
+    Examples
+    --------
+    >>> import verify
+    >>> theorem = verify.load_theorem("ahn2023.theorem4")
+    >>> any(isinstance(clause, verify.StationarySquare) for clause in theorem.statement.clauses)
+    True
     """
 
     label: str

@@ -37,7 +37,20 @@ STRICT = (sp.StrictLessThan, sp.StrictGreaterThan)
 class Case(sp.Function):
     """Case(word, e_1, …, e_k): the e_i that belongs to the i-th word of a parameter of kind `word`.
 
-    An instance chooses; the engine computes with what was chosen (`Statement.at`).
+    An instance chooses; the engine computes with what was chosen (`Statement.specialise`).
+
+    Parameters
+    ----------
+    *args
+        The symbol of the parameter, and an expression for each of its words.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Case
+    >>> attend, T = sp.symbols("attend T", positive=True)
+    >>> Case(attend, T, T + 1)
+    Case(attend, T, T + 1)
     """
 
 
@@ -125,15 +138,69 @@ def has_matrices(expression: sp.Basic) -> bool:
 
 
 def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
-    """Register `function(arithmetic, *numbers) -> number` as a primitive of the function's name."""
+    """Register a function as a primitive of the language, under its own name.
+
+    Parameters
+    ----------
+    version
+        Version of its definition, which statements' digests cover.
+
+    Returns
+    -------
+    Callable
+        A decorator of `function(arithmetic, *numbers)`, which returns the primitive.
+
+    Raises
+    ------
+    TheoremError
+        From the decorator, where the name is taken.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import primitive
+    >>> @primitive(version=1)
+    ... def doc_square(arithmetic, number):
+    ...     return number * number
+    >>> doc_square(sp.Symbol("n"))
+    doc_square(n)
+    """
     return lambda function: _registered(function, version, None)
 
 
 def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[..., Any]], Primitive]:
-    """Register `function(*arguments) -> Fraction | Enclosure`, Fractions in, as a primitive of the function's name.
+    """Register a function that encloses its own value as a primitive of the language, under its own name.
 
-    For what is enclosed by a computation of its own, whose width does not follow the arithmetic's bits. It raises
-    UndefinedError where there is no value. `scan(*floats)` is its approximation in searches.
+    It is for what is enclosed by a computation of its own, whose width does not follow the arithmetic's bits. The
+    function takes Fractions and returns a Fraction or an `Enclosure`; it raises UndefinedError where there is no
+    value.
+
+    Parameters
+    ----------
+    version
+        Version of its definition, which statements' digests cover.
+    scan
+        `scan(*floats)`, its approximation in searches.
+
+    Returns
+    -------
+    Callable
+        A decorator, which returns the primitive.
+
+    Raises
+    ------
+    TheoremError
+        From the decorator, where the name is taken.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Enclosure, enclosed
+    >>> @enclosed(version=1, scan=lambda n: n / 3)
+    ... def doc_third(n):
+    ...     return Enclosure(n / 3, n / 3)
+    >>> doc_third(sp.Symbol("n"))
+    doc_third(n)
     """
     return lambda function: _registered(function, version, scan)
 

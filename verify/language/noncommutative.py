@@ -14,7 +14,24 @@ Monomial = tuple[tuple[sp.Symbol, bool], ...]
 
 
 def matrix(name: str) -> sp.Symbol:
-    """Return a letter that stands for a matrix."""
+    """Return a letter that stands for a matrix, for `MatrixIdentity`.
+
+    Parameters
+    ----------
+    name
+        How it is written.
+
+    Returns
+    -------
+    Symbol
+        A symbol that does not commute.
+
+    Examples
+    --------
+    >>> from verify import matrix
+    >>> matrix("A") * matrix("B") == matrix("B") * matrix("A")
+    False
+    """
     return sp.Symbol(name, commutative=False)
 
 

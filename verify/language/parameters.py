@@ -25,7 +25,7 @@ _FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a statement.
+    """One parameter of a statement: its name, its domain and its meaning.
 
     Parameters
     ----------
@@ -42,6 +42,17 @@ class Parameter:
         The words that a parameter of kind `word` may take; the first is the paper's.
     default
         An expression of the parameters before it: the value where none is given. No part of what is claimed.
+
+    Raises
+    ------
+    TheoremError
+        For an unknown kind, words missing or given to another kind, and a default of what is no number.
+
+    Examples
+    --------
+    >>> from verify import Parameter
+    >>> Parameter("eta", "rational", "step size", above=0).parse("1/20")
+    Fraction(1, 20)
     """
 
     name: str

@@ -14,10 +14,34 @@ from verify.language.expressions import to_data
 
 @dataclass(frozen=True)
 class Dynamics:
-    """The recursion z' = step(z) from `initial`, and a scalar that is observed along it.
+    """A recursion z' = step(z), and a scalar that is observed along it.
 
-    Enclosures grow by what the written form of `step` repeats: write a contraction as
-    `z*(1 - a) + b`, not as `z - (a*z - b)`.
+    Enclosures grow with what the written form of `step` repeats: write a contraction as `z*(1 - a) + b`, not as
+    `z - (a*z - b)`.
+
+    Parameters
+    ----------
+    state
+        The symbols of the state.
+    initial
+        The state before the first step, in terms of the parameters.
+    step
+        The next state, in terms of the state and the parameters.
+    observable
+        The scalar that clauses such as `Reaches` are about.
+
+    Raises
+    ------
+    TheoremError
+        Where the state, its start and its step are not of one length.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Dynamics
+    >>> z, eta = sp.symbols("z eta", positive=True)
+    >>> Dynamics((z,), (sp.Integer(1),), (z * (1 - eta),), z**2).observable
+    z**2
     """
 
     state: tuple[sp.Symbol, ...]

@@ -3,25 +3,24 @@
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
 """Statements as data: parameters, labelled hypotheses, definitions, what is claimed, and the steps of its proof."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import sympy as sp
 
 from verify.errors import TheoremError, meant
 from verify.frozen import Frozen, frozen
+from verify.language.clause_data import ClauseData, Hypothesis
 from verify.language.definedness import substituted
 from verify.language.expressions import (
     RELATIONS,
     Case,
-    Magnitude,
     bound_symbols,
     canonical,
     decided,
-    difference,
     digest,
     digest_of,
     from_data,
@@ -34,101 +33,40 @@ from verify.language.parameters import Instance, Parameter
 from verify.shown import Formula
 
 
-class ClauseData(Protocol):
-    """One labelled clause, as data: a claim or a step, by where it stands in its statement.
-
-    `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
-    expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
-    `relation`: the relation that it is, None for another kind.
-    """
-
-    quantifies: ClassVar[bool]
-    uses_matrices: ClassVar[bool]
-    rests_on_hypotheses: ClassVar[bool]
-
-    @property
-    def relation(self) -> sp.core.relational.Relational | None:
-        """The relation between expressions of the parameters that the clause is, None for another kind."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """Name of the clause."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The clause in words or symbols."""
-        ...
-
-    def expressions(self) -> Iterator[sp.Basic]:
-        """Yield the expressions of the clause."""
-        ...
-
-    def bound_names(self) -> set[str]:
-        """Return names that the clause binds itself, such as a recursion's state."""
-        ...
-
-    def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
-        ...
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A labelled hypothesis: a relation on the parameters (`text`: as printed), or, structural, a sentence.
-
-    `varies` is the parameter of kind `word` by which a structural hypothesis can be varied: it holds
-    where the parameter is its first word.
-    """
-
-    label: str
-    relation: sp.core.relational.Relational | None = None
-    text: str = ""
-    varies: Parameter | None = None
-
-    def __post_init__(self) -> None:
-        if self.relation is None and not self.text:
-            raise TheoremError(f"hypothesis {self.label}: needs a relation or a text")
-        if self.relation is not None:
-            refuse_no_relation(f"hypothesis {self.label}", self.relation)
-        if self.relation is not None and self.varies:
-            wrong = f"a relation is varied by dropping it, not by {self.varies.name}"
-            raise TheoremError(f"hypothesis {self.label}: {wrong}")
-
-    @property
-    def kind(self) -> str:
-        """`parametric` or `structural`."""
-        return "structural" if self.relation is None else "parametric"
-
-    @property
-    def statement(self) -> str:
-        """The hypothesis in words or symbols."""
-        return self.text or str(self.relation)
-
-    @property
-    def slack(self) -> sp.Expr:
-        """Expression that is positive inside and 0 on the boundary."""
-        assert self.relation is not None
-        slack = difference(self.relation)
-        return -Magnitude(slack) if isinstance(self.relation, sp.Eq) else slack  # pyright: ignore[reportOperatorIssue]
-
-    def to_data(self) -> Mapping[str, object]:
-        """Return what the digest covers."""
-        relation = None if self.relation is None else to_data(self.relation)
-        data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
-        return data | ({"varies": self.varies.name} if self.varies else {})
-
-
 @dataclass(frozen=True, repr=False)
 class Statement(Formula):
-    """Parameters, hypotheses, definitions, claims and steps.
+    """What a theorem says, as data: parameters, hypotheses, definitions, claims and the steps of its proof.
 
-    `claims` are what the result asserts, `steps` what its proof shows on the way: which is which is part of the digest.
-    `variables` are symbols that a clause quantifies over beside the parameters (`for all α, C`);
-    `domain` are relations without which the parameters mean nothing (`q <= T`): an instance
-    that breaks one is an input error, not an instance out of scope. `definitions` name
-    expressions, each in terms of the parameters, the variables and earlier definitions.
+    Parameters
+    ----------
+    parameters
+        The parameters, in the order in which they are shown.
+    claims
+        Clauses that the result asserts.
+    hypotheses
+        What is assumed.
+    domain
+        Relations without which the parameters mean nothing (`q <= T`): an instance that breaks one is an input error.
+    variables
+        Symbols, beside the parameters, that clauses hold for all values of.
+    definitions
+        Names for expressions, each in terms of the parameters, the variables and earlier definitions.
+    steps
+        Clauses that the proof shows on the way; the digest covers which clauses are steps.
+
+    Raises
+    ------
+    TheoremError
+        For a part of the wrong type, a name used twice, and an expression outside the language.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Inequality, Parameter, Statement
+    >>> x = sp.Symbol("x", real=True)
+    >>> statement = Statement((Parameter("x", "rational", "a number"),), (Inequality("square", sp.Ge(x**2, x - 1)),))
+    >>> statement.role("square"), len(statement.digest)
+    ('claim', 64)
     """
 
     parameters: tuple[Parameter, ...]

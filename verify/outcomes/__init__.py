@@ -61,7 +61,14 @@ SCHEMA = 1
 
 
 class Outcome(StrEnum):
-    """What a check found; its value is the word shown."""
+    """What a check found: `verified`, `refuted`, `inconclusive` or `out_of_scope`.
+
+    Examples
+    --------
+    >>> from verify import Outcome
+    >>> Outcome("refuted").exit_code
+    1
+    """
 
     VERIFIED = "verified"
     REFUTED = "refuted"
@@ -75,7 +82,18 @@ class Outcome(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What an outcome rests on, strongest first."""
+    """What an outcome rests on, strongest first: `proved`, `certified`, `computed`, `simulated`.
+
+    `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
+    exact or ball arithmetic. `computed`: high-precision floating point with an error estimate. `simulated`: samples
+    or training.
+
+    Examples
+    --------
+    >>> from verify import Evidence
+    >>> str(Evidence.weakest([Evidence.PROVED, Evidence.COMPUTED]))
+    'computed'
+    """
 
     PROVED = "proved"
     CERTIFIED = "certified"
@@ -89,10 +107,16 @@ class Evidence(StrEnum):
 
 
 class ForAll(StrEnum):
-    """What carries a claim for all parameters, strongest first.
+    """What establishes a claim for all parameters, strongest first: `formal`, `proved`, `argued`, `open`.
 
-    A proof assistant's kernel; a certificate of the claim itself, which the re-checker accepts; an argument whose steps
-    are all proved; nothing yet.
+    `formal`: a proof assistant's kernel. `proved`: a certificate of the claim itself, which the re-checker accepts.
+    `argued`: an argument whose steps are all proved. `open`: nothing yet.
+
+    Examples
+    --------
+    >>> from verify import ForAll
+    >>> [str(standing) for standing in ForAll]
+    ['formal', 'proved', 'argued', 'open']
     """
 
     FORMAL = "formal"
@@ -103,10 +127,22 @@ class ForAll(StrEnum):
 
 @dataclass(frozen=True)
 class Carried:
-    """What carries a clause, or a result, for all parameters.
+    """What establishes a clause, or a result, for all parameters.
 
-    `inferences` are those that it rests on, as `theorem:label`, those of other theorems included; `why` says what is
-    missing where it is open.
+    Parameters
+    ----------
+    standing
+        How it stands.
+    inferences
+        The inferences that it rests on, as `theorem:label`, those of other theorems included.
+    why
+        What is missing, where it is open.
+
+    Examples
+    --------
+    >>> from verify import Carried, ForAll
+    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim"})).text()
+    'argued (1 inference)'
     """
 
     standing: ForAll
@@ -166,11 +202,37 @@ def scope(hypotheses: Iterable[HypothesisResult]) -> bool | None:
 class ClauseResult(Shown):
     """One clause at an instance.
 
-    `margin` is positive where an inequality holds with room; `error` bounds its error; `witness`
-    shows a refutation; `values` are numbers that the evaluation found on its way; `proof` is what a
-    certificate says of the clause, None where nothing was decided. A clause does not say by what evidence it is
-    decided: that is set by `checking.decide`, from what the re-checker accepts. `rechecked` says whether it accepted
-    the proof, `unchecked` why it did not. `role` is `claim` or `step`, by where the clause stands in its statement.
+    A clause does not say by what evidence it is decided: `checking.decide` sets it, from what the re-checker accepts.
+
+    Parameters
+    ----------
+    label, claim
+        Name of the clause, and the clause in words or symbols.
+    outcome, evidence
+        What was found, and on what that rests.
+    margin
+        Positive where an inequality holds with room.
+    detail
+        What was found, in one line, or why nothing was.
+    witness
+        What shows a refutation.
+    values
+        Numbers that the evaluation found on its way.
+    bits
+        Precision that was needed, in bits; None for exact arithmetic.
+    proof
+        What a certificate says of the clause; None where nothing was decided.
+    rechecked, unchecked
+        Whether the re-checker accepted the proof, and why it did not.
+    role
+        `claim` or `step`, by where the clause stands in its statement.
+
+    Examples
+    --------
+    >>> import verify
+    >>> clause = verify.check("wang2024.stationary_points", T=9, q=2, d=1).clauses[0]
+    >>> clause.holds, clause.role
+    (True, 'claim')
     """
 
     label: str

@@ -27,9 +27,24 @@ _WIDE = 3
 
 @dataclass(frozen=True, repr=False)
 class Enclosure(Shown):
-    """A closed interval with exact ends that contains a number; `None` is an end that is not known.
+    """A closed interval with exact ends that contains a number.
 
-    Raises TheoremError for an end that is a float, or ends in the wrong order.
+    Parameters
+    ----------
+    lower, upper
+        The ends, integers or Fractions; None for an end that is not known.
+
+    Raises
+    ------
+    TheoremError
+        For an end that is a float, and for ends in the wrong order.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from verify import Enclosure
+    >>> Enclosure(Fraction(1, 3), Fraction(2, 3)).midpoint
+    Fraction(1, 2)
     """
 
     lower: Fraction | int | None

@@ -23,7 +23,22 @@ MOST_BOXES = 1000
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A compact coordinate u of a state variable z, and its range: z itself, or e^{−z} for an unbounded z."""
+    """A compact coordinate u of a state variable z, and its range: z itself, or e^{−z} for an unbounded z.
+
+    Parameters
+    ----------
+    lower, upper
+        The ends of the range of u, in terms of the parameters.
+    chart
+        `identity` for u = z, `exponential` for u = e^{−z}.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Coordinate
+    >>> Coordinate(sp.Integer(0), sp.Integer(1), "exponential").chart
+    'exponential'
+    """
 
     lower: sp.Expr
     upper: sp.Expr
@@ -42,10 +57,23 @@ class Coordinate:
 class Descent:
     """Proof data: the observable L never increases, since the step is z' = z − D ∇L(z) in a box.
 
-    On a box that the step maps into itself and that is convex in z, and where the scaled Hessian
-    has ‖D^½ ∇²L D^½‖_F ≤ 2, Taylor's formula along the segment from z to z' gives
-    L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z). `metric` is the diagonal of D, positive;
-    `coordinates` describe the box, one for each state variable; a box in the coordinates is one in z.
+    On a box that the step maps into itself and that is convex in z, and where the scaled Hessian has ‖D^½ ∇²L D^½‖_F
+    ≤ 2, Taylor's formula along the segment from z to z' gives L(z') ≤ L(z) − |D^½∇L|²(1 − ‖·‖/2) ≤ L(z).
+
+    Parameters
+    ----------
+    metric
+        The diagonal of D, positive.
+    coordinates
+        The box, a coordinate for each state variable.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Coordinate, Descent
+    >>> eta = sp.Symbol("eta", positive=True)
+    >>> Descent((eta,), (Coordinate(sp.Integer(0), sp.Integer(1)),)).metric
+    (eta,)
     """
 
     metric: tuple[sp.Expr, ...]

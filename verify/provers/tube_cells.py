@@ -26,8 +26,22 @@ _WIDER = 2
 class Tube:
     """Proof data: which variable of a recursion is slow, and how to write its observable.
 
-    `observable` has the same value as the recursion's: enclosures are as good as it is written. One
-    that is small is best a sum of small terms of one sign. The tube itself is found, and certified, by the engine.
+    The tube itself is found, and certified, by the engine.
+
+    Parameters
+    ----------
+    slow
+        The slow variable of the state.
+    observable
+        An expression of the same value as the recursion's observable; enclosures are as good as it is written. One
+        that is small is best a sum of small terms of one sign. None for the recursion's own.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Tube
+    >>> Tube(sp.Symbol("C")).slow
+    C
     """
 
     slow: sp.Symbol

@@ -25,7 +25,26 @@ Expected = bool | int | Fraction | Enclosure | str | None
 
 @dataclass(frozen=True)
 class Premise:
-    """Something that a finding rests on, and where that is from: `observed` is what runs showed, underived."""
+    """Something that a finding rests on, and where that is from.
+
+    Parameters
+    ----------
+    text
+        A definition or a fact, in one sentence.
+    provenance
+        `printed`, `recalled`, `our reading`, `open`, `derived here`, or `observed`: what runs showed, underived.
+
+    Raises
+    ------
+    TheoremError
+        For another provenance.
+
+    Examples
+    --------
+    >>> from verify import Premise
+    >>> Premise("the loss is half the mean squared error", "our reading").provenance
+    'our reading'
+    """
 
     text: str
     provenance: Provenance
@@ -36,7 +55,14 @@ class Premise:
 
 
 class Weight(Enum):
-    """How much a finding says against a paper, heaviest first; the value is the heading that findings stand under."""
+    """How much a finding says against a paper, heaviest first; the value is the heading that findings stand under.
+
+    Examples
+    --------
+    >>> from verify import Weight
+    >>> Weight.CONTRADICTED.rank
+    0
+    """
 
     CONTRADICTED = "What does not hold as printed"
     VACUOUS = "Bounds that are vacuous where they are used"
@@ -52,7 +78,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about a paper.
+    """What a check established about a paper beyond "holds".
 
     Parameters
     ----------
@@ -69,6 +95,18 @@ class Finding:
         (`clauses.stays.holds`), and what stands there: every number of the text.
     rests_on
         The definitions and facts without which it would not follow.
+
+    Raises
+    ------
+    TheoremError
+        For a command that is none of `verify` or has `--json`, a summary of several lines, nothing expected or rested
+        on, and expected floats.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.load_finding("li2024.claimed_bound_is_vacuous").command
+    'verify check li2024.data_shift n=2 d=1 R=4'
     """
 
     id: str
@@ -124,6 +162,22 @@ def findings_pages(findings: Iterable[Finding]) -> dict[str, str]:
     """Return findings as Markdown files by path: an index by weight, and behind it a page a paper.
 
     The files are the same for the same findings in any order.
+
+    Parameters
+    ----------
+    findings
+        The findings.
+
+    Returns
+    -------
+    dict[str, str]
+        The text of each file, by its path from the project's folder.
+
+    Examples
+    --------
+    >>> import verify
+    >>> list(verify.findings_pages([verify.load_finding("li2024.claimed_bound_is_vacuous")]))
+    ['FINDINGS.md', 'docs/findings/li2024.md']
     """
     ordered = sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
     by_paper = sorted(ordered, key=lambda finding: finding.paper.key)
@@ -171,5 +225,27 @@ def _page(paper: Paper, findings: list[Finding]) -> Iterator[str]:
 
 
 def load_finding(reference: str) -> Finding:
-    """Return the finding of an id. Raises InputError where there is none."""
+    """Return a finding.
+
+    Parameters
+    ----------
+    reference
+        Its id.
+
+    Returns
+    -------
+    Finding
+        The finding.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.load_finding("li2024.claimed_bound_is_vacuous").paper.key
+    'li2024'
+    """
     return load("finding", Finding, reference)

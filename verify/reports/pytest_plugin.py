@@ -13,8 +13,8 @@ import pytest
 
 from verify.errors import InputError
 from verify.outcomes import CheckResult, Outcome
-from verify.reports import verbs
 from verify.reports.ledger import ledger_json, ledger_lines
+from verify.reports.verbs import theorems as verbs
 from verify.runs.comparisons import Comparison, ComparisonResult
 from verify.runs.crossings import LOOKED_THROUGH, Crossing
 from verify.runs.devices import device_named
@@ -45,10 +45,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def load_profile(config: pytest.Config) -> None:
-    """Choose Hypothesis's profile by this run's options: for the `pytest_configure` of a folder with crossings.
+    """Choose Hypothesis's profile from the options of this test run.
 
-    `--hypothesis-profile` and `--hypothesis-seed` have the first word. Profiles are those of
-    `verify.runs.crossings.register_profiles`. Raises UsageError for a number of draws below 1.
+    It is for the `pytest_configure` of a folder with crossings.
+    `--hypothesis-profile` and `--hypothesis-seed` take precedence. The profiles are those of `register_profiles`.
+
+    Parameters
+    ----------
+    config
+        Pytest's configuration.
+
+    Raises
+    ------
+    pytest.UsageError
+        For a number of draws below 1.
+
+    Examples
+    --------
+    >>> import verify
+    >>> def pytest_configure(config):
+    ...     verify.register_profiles()
+    ...     verify.load_profile(config)
     """
     import hypothesis
     from hypothesis import settings

@@ -17,7 +17,27 @@ from verify.reports.findings import Expected, Finding, load_finding, shown
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A finding's command as it ran: its exit code, its standard error, and a line for each failure."""
+    """A finding's command as it ran.
+
+    Parameters
+    ----------
+    finding
+        Id of the finding.
+    exit_code
+        Exit code of the command.
+    failures
+        A line for each thing that is not as expected.
+    error
+        Its standard error.
+    seconds
+        How long it took, in seconds.
+
+    Examples
+    --------
+    >>> from verify import Reproduction
+    >>> Reproduction("user.finding", 0, (), "", 0.1).holds
+    True
+    """
 
     finding: str
     exit_code: int
@@ -32,9 +52,28 @@ class Reproduction:
 
 
 def reproduce(finding: Finding | str) -> Reproduction:
-    """Run a finding's command in this process and hold its JSON against what is expected; errors are reported.
+    """Run a finding's command in this process and compare its JSON with what is expected.
 
-    Raises InputError for an id that is unknown.
+    Parameters
+    ----------
+    finding
+        A `Finding`, or an id.
+
+    Returns
+    -------
+    Reproduction
+        `holds`, and a line for each failure; errors of the command are reported in it.
+
+    Raises
+    ------
+    InputError
+        For an unknown id.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.reproduce("li2024.claimed_bound_is_vacuous").holds
+    True
     """
     finding = load_finding(finding) if isinstance(finding, str) else finding
     out, err = io.StringIO(), io.StringIO()

@@ -23,7 +23,8 @@ class Running:
     """A run of a measurement: its checkpoint, where it has one, and its progress.
 
     A measurement has named parts, such as trainings. What `keep` is given for one of them, `left` returns after the
-    process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and dicts.
+    process has ended in whatever way, and nothing in between: a state is of tensors, numbers, strings, lists and
+    dicts. `seconds_before` is what the run had taken when it was left, in seconds.
 
     Parameters
     ----------
@@ -33,8 +34,20 @@ class Running:
         `tell(done, total)`, called as often as `steps` is.
     every
         Seconds between two checkpoints.
-    seconds_before
-        What the run had taken when it was left.
+
+    Raises
+    ------
+    InputError
+        For a file that is no checkpoint.
+
+    Examples
+    --------
+    >>> from verify import Running
+    >>> running = Running(tell=lambda done, total: print(f"{done}/{total}"))
+    >>> running.steps(1, 10)
+    1/10
+    >>> running.left("training") is None
+    True
     """
 
     file: Path | None = None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from verify.runs.comparisons import Drawn, Verdict, over_drawn
+from verify.runs.verdicts import Drawn, Verdict, over_drawn
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -52,6 +52,22 @@ class Crossing(Generic[Theory, Drawn]):
         The closed form, as `held` takes it.
     planted
         Wrong closed forms by label, each of which some instance that is drawn has to refute.
+    sizes
+        Names of the instances' integers whose ranges are shown.
+
+    Examples
+    --------
+    >>> from hypothesis import strategies
+    >>> from verify import Crossing, Evidence, Outcome, Verdict
+    >>> def held(theory, n, device):
+    ...     right = theory(n) == n * (n + 1) // 2
+    ...     return Verdict(Outcome.VERIFIED if right else Outcome.REFUTED, Evidence.COMPUTED, f"at {n}", ratio=0.0)
+    >>> sums = Crossing(
+    ...     "user.sums", "the sum of 1 to n", "sums", "user.sum", "user.exact", strategies.integers(1, 9), held,
+    ...     lambda n: n * (n + 1) // 2, {"without the n": lambda n: n * n // 2},
+    ... )
+    >>> str(sums.caught("without the n", "cpu", examples=20).outcome)
+    'refuted'
     """
 
     id: str
@@ -74,7 +90,16 @@ class Crossing(Generic[Theory, Drawn]):
 
 
 def register_profiles() -> None:
-    """Register Hypothesis's profiles of drawn trainings: `quick`, `full`, and `ci`, which draws the same every time."""
+    """Register Hypothesis's profiles of drawn trainings: `quick`, `full`, and `ci`, which draws the same every time.
+
+    Examples
+    --------
+    >>> import hypothesis
+    >>> import verify
+    >>> verify.register_profiles()
+    >>> hypothesis.settings.get_profile("ci").derandomize
+    True
+    """
     # Hypothesis is heavy, and loaded where it is used, here and below.
     from hypothesis import HealthCheck, settings
 
@@ -87,7 +112,19 @@ def register_profiles() -> None:
 
 
 def in_full() -> bool:
-    """Whether the profile in force is `full`: strategies draw the papers' own sizes then."""
+    """Return whether the Hypothesis profile in force is `full`, with which strategies draw the papers' own sizes.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.in_full()
+    False
+    """
     from hypothesis import settings
 
     return settings.get_current_profile_name() == "full"

@@ -33,7 +33,21 @@ _OF_RUN = ("store", "tell", "announce")
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of an experiment: its domain, its value in a quick run, and the paper's own under `full`."""
+    """One setting of an experiment.
+
+    Parameters
+    ----------
+    parameter
+        Its name, domain and meaning.
+    quick, full
+        Its value in a quick run, and the paper's own.
+
+    Examples
+    --------
+    >>> from verify import Parameter, Setting
+    >>> Setting(Parameter("n", "integer", "number of examples", minimum=1), 20, 1000).quick
+    20
+    """
 
     parameter: Parameter
     quick: Value
@@ -42,7 +56,32 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExperimentResult(Panelled, Shown):
-    """What an experiment measured, and all that is needed to measure it again; and what theory says, where it does."""
+    """What an experiment measured, what is needed to measure it again, and what theory says, where it does.
+
+    Parameters
+    ----------
+    experiment
+        Id of the experiment.
+    settings
+        Exact values of all settings.
+    seed, device
+        Seed of the random numbers, and where it ran.
+    measurements, curves, heat_maps
+        What was measured, by name.
+    seconds
+        How long it took, in seconds.
+    theory
+        What theory says of the curves, by name.
+    from_store
+        Whether it was measured in an earlier run.
+
+    Examples
+    --------
+    >>> from verify import ExperimentResult, Measurement
+    >>> run = {"settings": {"n": 3}, "seed": 0, "device": "cpu", "seconds": 0.1}
+    >>> ExperimentResult(experiment="user.a", measurements={"loss": Measurement(0.5)}, **run).measurements["loss"].value
+    0.5
+    """
 
     experiment: str
     settings: Instance
@@ -89,6 +128,18 @@ class Experiment:
         Whether `measure` also takes `running=…`, a `Running` for its progress and its checkpoints.
     expect
         `expect(settings, device=…)`, about how many seconds a run takes on this machine.
+
+    Raises
+    ------
+    TheoremError
+        For a setting whose name is taken, or is used twice.
+
+    Examples
+    --------
+    >>> import verify
+    >>> training = verify.load_experiment("wang2024.one_hot_training")
+    >>> [setting.parameter.name for setting in training.settings][:3]
+    ['T', 'q', 'd']
     """
 
     id: str
@@ -305,5 +356,27 @@ def _module_of(measure: Callable[..., object]) -> str:
 
 
 def load_experiment(reference: str) -> Experiment:
-    """Return the experiment of an id or of `file.py:name`. Raises InputError where there is none."""
+    """Return an experiment.
+
+    Parameters
+    ----------
+    reference
+        Its id, or `file.py:name`, whose code is run.
+
+    Returns
+    -------
+    Experiment
+        The experiment.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+
+    Examples
+    --------
+    >>> import verify
+    >>> verify.load_experiment("wang2024.one_hot_training").id
+    'wang2024.one_hot_training'
+    """
     return load_named("experiment", Experiment, reference)

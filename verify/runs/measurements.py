@@ -9,11 +9,30 @@ from verify.errors import TheoremError
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured number: the mean of `samples` independent values, and its standard error.
+    """A measured number: the mean of independent values, with its standard error.
 
-    Standard error 0 says that the value is deterministic up to rounding, None that it is random and that how much is
-    not known, as of one run. (mean − truth) / standard_error is Student t with samples − 1 degrees of freedom, up to
-    the non-normality of the values.
+    (mean − truth) / standard_error is Student t with samples − 1 degrees of freedom, up to the non-normality of the
+    values.
+
+    Parameters
+    ----------
+    value
+        The mean.
+    standard_error
+        0 says that the value is deterministic up to rounding, None that its error is not known, as of one run.
+    samples
+        How many values it is the mean of.
+
+    Raises
+    ------
+    TheoremError
+        For no samples, a negative standard error, and a positive one of a single sample.
+
+    Examples
+    --------
+    >>> from verify import Measurement
+    >>> Measurement(0.5, 0.01, 100).samples
+    100
     """
 
     value: float
@@ -41,9 +60,27 @@ class Measurement:
 class Curve:
     """A quantity measured along something that varies, such as the steps of a training.
 
-    There is a measurement at each of `points`, and one point at least. Raises TheoremError otherwise. `over` and
-    `quantity` name the two axes, with their units; curves that agree in both share a plot, whose vertical axis is
-    `logarithmic` where one of them asks for it.
+    Curves that agree in both axes share a plot.
+
+    Parameters
+    ----------
+    over, quantity
+        Names of the two axes, with their units.
+    points, measured
+        Where it was measured, at one point at least, and a measurement at each.
+    logarithmic
+        Whether the plot's vertical axis is logarithmic, as it is where one of its curves asks for it.
+
+    Raises
+    ------
+    TheoremError
+        For no points, and for numbers of points and measurements that differ.
+
+    Examples
+    --------
+    >>> from verify import Curve, Measurement
+    >>> Curve("steps", "loss", (1.0, 2.0), (Measurement(1.0), Measurement(0.5))).points
+    (1.0, 2.0)
     """
 
     over: str
@@ -81,9 +118,27 @@ class Curve:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A matrix of numbers, drawn as a heat map; `quantity` says what they are, with their unit.
+    """A matrix of numbers, drawn as a heat map.
 
-    `values` are rows of one length. Raises TheoremError otherwise. `rows` and `columns` name the axes.
+    Parameters
+    ----------
+    rows, columns
+        Names of the axes.
+    quantity
+        What the numbers are, with their unit.
+    values
+        The rows, of one length.
+
+    Raises
+    ------
+    TheoremError
+        For no rows, and for rows of several lengths.
+
+    Examples
+    --------
+    >>> from verify import HeatMap
+    >>> len(HeatMap("row", "column", "entry of W", ((1.0, 0.0), (0.0, 1.0))).values)
+    2
     """
 
     rows: str
@@ -105,8 +160,27 @@ class HeatMap:
 class Predicted:
     """What theory says of a quantity along something: that it lies between two curves, which may be one.
 
-    It is drawn over the simulated curves whose axes it shares. `points`, `lower` and `upper` are of one length, not 0.
-    Raises TheoremError otherwise.
+    It is drawn over the simulated curves whose axes it shares.
+
+    Parameters
+    ----------
+    over, quantity
+        Names of the two axes, with their units.
+    points
+        Where it is predicted, at one point at least.
+    lower, upper
+        The two curves, at these points.
+
+    Raises
+    ------
+    TheoremError
+        For no points, and for curves of another length.
+
+    Examples
+    --------
+    >>> from verify import Predicted
+    >>> Predicted("steps", "loss", (1.0, 2.0), (0.9, 0.4), (1.1, 0.6)).upper
+    (1.1, 0.6)
     """
 
     over: str

@@ -91,7 +91,28 @@ def read_code_version(module: str) -> str:
 
 
 class Store:
-    """A file of results, made where it is missing, in a folder that is there. Raises InputError where it is no use."""
+    """A file of results, made where it is missing, in a folder that is there.
+
+    Parameters
+    ----------
+    path
+        The file, an SQLite database.
+
+    Raises
+    ------
+    InputError
+        For a folder that is not there, and for a file that is no store or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from verify import Store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder) / "results.sqlite")
+    ...     store.path.name
+    'results.sqlite'
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

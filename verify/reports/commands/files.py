@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from verify.errors import InputError
-from verify.reports import verbs
 from verify.reports.commands.frame import (
     INCONCLUSIVE,
     INPUT_ERROR,
@@ -19,6 +18,7 @@ from verify.reports.commands.frame import (
     verb,
     warn,
 )
+from verify.reports.verbs import files as verbs
 
 
 @verb("recheck", "certificate.json")

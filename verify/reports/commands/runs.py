@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from verify.errors import InputError
-from verify.reports import verbs
 from verify.reports.commands.frame import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -22,6 +21,7 @@ from verify.reports.commands.frame import (
     verb,
     warn,
 )
+from verify.reports.verbs import runs as verbs
 
 _DIGITS = 18
 """Of a number of steps."""

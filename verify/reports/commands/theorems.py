@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from verify.errors import InputError
-from verify.reports import verbs
 from verify.reports.commands.frame import (
     INTERRUPTED,
     AsJson,
@@ -23,6 +22,7 @@ from verify.reports.commands.frame import (
     say_whole,
     verb,
 )
+from verify.reports.verbs import theorems as verbs
 
 
 @verb("list", "--paper wang2024")

@@ -1,0 +1,137 @@
+"""The verbs about files: what a package pins, certificates, a theorem file to begin with."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.rechecker import Accepted
+    from verify.reports.pinned_files import Pinned
+
+    Progress = Callable[[int], None]
+
+
+def pin(
+    package: str | None = None, *, seconds: float = 60, tell: Callable[[int, int], None] | None = None
+) -> "Iterator[Pinned]":
+    """Update what a package ships: digests, certificates, maps of the hypotheses, and FINDINGS.md.
+
+    Parameters
+    ----------
+    package
+        A package of theorems; None for the one whose folder is in the working directory.
+    seconds
+        Time budget per example and per hypothesis, in seconds.
+    tell
+        `tell(done, total)` is called with the progress.
+
+    Returns
+    -------
+    Iterator[Pinned]
+        What was written, each file once it is there; `failed` says why one could not be written.
+
+    Raises
+    ------
+    InputError
+        For a package that has no theorems or belongs to no project.
+
+    Examples
+    --------
+    >>> import verify
+    >>> try:
+    ...     list(verify.pin("numerics"))
+    ... except verify.InputError as error:
+    ...     print(error)
+    package = numerics: has no theorems; known are theorems
+    """
+    from verify.reports import pinned_files
+
+    return pinned_files.pin(package, seconds=seconds, tell=tell)
+
+
+def recheck(path: Path | str) -> "Accepted":
+    """Check a certificate with the independent re-checker.
+
+    Parameters
+    ----------
+    path
+        The certificate, a JSON file.
+
+    Returns
+    -------
+    Accepted
+        What it shows: `theorem`, `statement_digest`, `instance`, `in_scope` and `clauses`.
+
+    Raises
+    ------
+    verify.rechecker.Rejected
+        Where a proof in it is not one; the message names the field.
+    verify.rechecker.Unreadable
+        Where the file is no certificate.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import theorems
+    >>> import verify
+    >>> shipped = Path(theorems.__file__).parent / "certificates" / "wang2024.lemma1.json"
+    >>> verify.recheck(shipped).theorem
+    'wang2024.lemma1'
+    """
+    from verify.checking.standing import pins
+    from verify.rechecker import recheck_file
+
+    return recheck_file(path, pins())
+
+
+def new(path: Path | str, kind: str = "inequality") -> Path:
+    """Write a commented, working theorem file to start from.
+
+    Parameters
+    ----------
+    path
+        The file, `NAME.py`; the theorem in it is called NAME.
+    kind
+        `inequality`, `identity`, `recursion` or `argument`.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Raises
+    ------
+    InputError
+        For an unknown kind, a name that Python cannot import, an existing file, and a file that cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import verify
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     verify.new(Path(folder) / "my_lemma.py", "identity").name
+    'my_lemma.py'
+    """
+    from keyword import iskeyword
+
+    from verify.errors import meant
+    from verify.reports.formats.templates import KINDS, template
+
+    target = Path(path)
+    if kind not in KINDS:
+        raise InputError("--kind", kind, f"is no kind of file; {meant(kind, KINDS)}")
+    if target.suffix != ".py" or not target.stem.isidentifier():
+        raise InputError("file", path, "must be NAME.py, NAME of letters, digits and _, and no digit first")
+    if iskeyword(target.stem):
+        raise InputError("file", path, f"must have another name: {target.stem} is a word of Python's own")
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(template(kind, target))
+    except FileExistsError:
+        raise InputError("file", path, "is there already, and is left as it is") from None
+    except OSError as error:
+        raise InputError("file", path, f"cannot be written: {error.strerror}") from error
+    return target

@@ -1,0 +1,191 @@
+"""The verbs that go along many instances, or train."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.reports.verbs.given import given_values, loaded_theorem
+
+if TYPE_CHECKING:
+    from verify.checking.theorem import Theorem
+    from verify.runs.experiments import Experiment, ExperimentResult
+    from verify.runs.store import Store
+    from verify.runs.sweeps.observation import Observation
+    from verify.runs.sweeps.sweep import SweepResult
+
+    Progress = Callable[[int], None]
+
+
+def sweep(
+    theorem: "Theorem | str",
+    over: Mapping[str, Any],
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    store: "Store | Path | str | None" = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    seconds: float = 10,
+    seed: int = 0,
+    certify: bool = False,
+    recheck: float | None = None,
+    tell: Callable[[int, int], None] | None = None,
+    **values: Any,
+) -> "SweepResult":
+    """Check a theorem at every instance of a grid; rows are kept in a store and reused.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    over
+        By a parameter's name its values: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence.
+    given
+        The other values, by parameter name.
+    store
+        A `Store` or the path of one; None keeps nothing.
+    jobs
+        Number of local processes.
+    scheduler
+        Address of a Dask scheduler; None for local processes.
+    seconds
+        Time budget per instance, in seconds.
+    seed
+        Seed of the random numbers.
+    certify
+        Whether every instance is decided by the exact check, none by float64 alone.
+    recheck
+        Fraction, in (0, 1], of the reused rows to recompute; None for none.
+    tell
+        `tell(done, total)` is called with the progress.
+    **values
+        More values, by keyword.
+
+    Returns
+    -------
+    SweepResult
+        `counts` of outcomes, `rows()`, `to_frame()` and `plot()`.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem or grid, and for values that are missing, unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import verify
+    >>> swept = verify.sweep("wang2024.stationary_points", {"T": "9:12:2"}, q=2, d=1)
+    >>> swept.counts["verified"]
+    2
+    """
+    from verify.runs.sweeps import sweep as runs
+
+    workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
+    effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
+    return runs.sweep(loaded_theorem(theorem), over, given_values(given, values), **workers, **effort)
+
+
+def observe(
+    theorem: "Theorem | str",
+    steps: Sequence[int],
+    over: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
+    /,
+    **values: Any,
+) -> "Observation":
+    """Iterate a theorem's recursion in float64, at one or many instances; nothing is proved.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    steps
+        Numbers of steps >= 0 after which the observable is reported, increasing.
+    over
+        By a parameter's name its values, as in `sweep`; None for one instance.
+    given
+        The other values, by parameter name.
+    **values
+        More values, by keyword.
+
+    Returns
+    -------
+    Observation
+        `instances`, and `values`: a float64 array of shape (instances, steps).
+
+    Raises
+    ------
+    InputError
+        For a theorem without a recursion, and for values that are missing, unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import verify
+    >>> run = verify.observe("wang2024.theorem1", [10, 100], {"eta": ["1/20", "1/10"]}, T=9, q=2, d=1)
+    >>> run.values.shape
+    (2, 2)
+    """
+    from verify.runs.sweeps import observation
+
+    return observation.observe(loaded_theorem(theorem), steps, over or {}, given_values(given, values))
+
+
+def simulate(
+    experiment: "Experiment | str",
+    settings: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seed: int = 0,
+    device: str = "auto",
+    full: bool = False,
+    store: "Store | None" = None,
+    tell: Callable[[int, int], None] | None = None,
+    announce: Callable[[float], None] | None = None,
+    **more: Any,
+) -> "ExperimentResult":
+    """Run an experiment and return its measurements, with what theory predicts of its curves.
+
+    Parameters
+    ----------
+    experiment
+        An id, `file.py:name` (the file's code is run) or an `Experiment`.
+    settings
+        Values by setting; one setting may have several, `"v1,v2,…"`, and is varied then.
+    seed
+        Seed of the random numbers.
+    device
+        `auto`, `cpu` or `cuda`.
+    full
+        Whether settings not given take the paper's values.
+    store
+        A `Store` of results to reuse and to add to; None for none.
+    tell
+        `tell(done, total)` is called with the progress.
+    announce
+        `announce(seconds)` is called with the expected time before a run begins.
+    **more
+        More settings, by keyword.
+
+    Returns
+    -------
+    ExperimentResult
+        `measurements` with standard errors, `curves`, `heat_maps`, `theory`, the seed and the device.
+
+    Raises
+    ------
+    InputError
+        For an unknown experiment, and for settings that are unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import verify
+    >>> said = verify.simulate("wang2024.separation", lengths="50,200", d=20, device="cpu")  # doctest: +SKIP
+    >>> sum(1 for name in verify.experiment_ids() if name.startswith("wang2024.figure"))
+    5
+    """
+    from verify.reports import simulate as reports
+    from verify.runs.experiments import load_experiment
+
+    loaded = load_experiment(experiment) if isinstance(experiment, str) else experiment
+    options = {"seed": seed, "device": device, "full": full, "store": store, "tell": tell, "announce": announce}
+    return reports.simulate(loaded, given_values(settings, more), options)

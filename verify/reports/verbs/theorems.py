@@ -1,0 +1,340 @@
+"""The verbs about one theorem, and the list of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from verify.reports.verbs.given import given_values, loaded_theorem
+
+if TYPE_CHECKING:
+    from hypothesis.database import ExampleDatabase
+
+    from verify.checking.theorem import Theorem
+    from verify.evaluation.instances import ConditionsResult
+    from verify.outcomes import CheckResult
+    from verify.search.necessity import NecessityResult
+    from verify.search.proving import ProveResult
+    from verify.search.results import ExploreResult, ReachResult
+
+    Progress = Callable[[int], None]
+
+
+def list_theorems(paper: str | None = None, *, tell: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
+    """List the theorems: how each is established for all parameters, and the evidence at its example.
+
+    Parameters
+    ----------
+    paper
+        Key of a paper, such as `wang2024`; None for all theorems.
+    tell
+        `tell(done, total)` is called with the progress.
+
+    Returns
+    -------
+    list[dict]
+        A row per theorem, sorted by id: the rows of `verify list --json`.
+
+    Raises
+    ------
+    InputError
+        For a paper that has no theorems.
+
+    Examples
+    --------
+    >>> import verify
+    >>> {row["paper"] for row in verify.list_theorems("li2024")}
+    {'li2024'}
+    """
+    from verify.reports.listing import list_rows
+
+    return list_rows(paper, tell=tell)
+
+
+def conditions(
+    theorem: "Theorem | str", given: Mapping[str, Any] | None = None, /, **values: Any
+) -> "ConditionsResult":
+    """Show which hypotheses hold, fail, or need a parameter, and how far beyond them the claims are known to hold.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    given
+        Values by parameter name; not all have to be given.
+    **values
+        More values, by keyword.
+
+    Returns
+    -------
+    ConditionsResult
+        `hypotheses`, the admissible `ranges` of the parameters not given, `reaches`, and `in_scope`.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem, and for values that are unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import verify
+    >>> found = verify.conditions("wang2024.theorem1", T=20, q=3, d=5, eta=1)
+    >>> found.in_scope
+    False
+    >>> [(h.label, h.past) for h in found.hypotheses if h.status == "fails"]
+    [('step_size', '500 times the limit')]
+    >>> found.ranges
+    {'eps': '0 < eps < 1/51'}
+    """
+    from dataclasses import replace
+
+    from verify.evaluation import instances
+
+    loaded, chosen = loaded_theorem(theorem), given_values(given, values)
+    result = instances.conditions(loaded, chosen)
+    if not (loaded.argument or loaded.beyond):
+        return result
+    from verify.search.reach import reaches
+
+    lines = (line for line in reaches(loaded, chosen) if line.carried is not None or line.unreadable)
+    return replace(result, reaches=tuple(lines))
+
+
+def check(
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seconds: float = 60,
+    digits: int = 17,
+    seed: int = 0,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "CheckResult":
+    """Check a theorem's hypotheses and claims at an instance.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    given
+        Values by parameter name, such as another result's `witness`; exact numbers, or text as on the command line.
+    seconds
+        Time budget, in seconds; what is not decided in time is inconclusive.
+    digits
+        Significant digits to which reported values are enclosed.
+    seed
+        Seed of the random numbers.
+    progress
+        `progress(step)` is called while a recursion is followed.
+    **values
+        More values, by keyword.
+
+    Returns
+    -------
+    CheckResult
+        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem, and for values that are missing, unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import verify
+    >>> result = verify.check("wang2024.stationary_points", T=9, q=2, d=1)
+    >>> result.outcome, result.in_scope
+    (<Outcome.VERIFIED: 'verified'>, True)
+    >>> str(result.for_all.standing)
+    'argued'
+    """
+    from verify.checking import check as checking
+
+    effort = {"seconds": seconds, "digits": digits, "seed": seed, "progress": progress}
+    return checking.check(loaded_theorem(theorem), given_values(given, values), **effort)
+
+
+def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
+    """Show how each claim is established for all parameters: by a proof, by an argument, or not yet.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    seconds
+        Time budget, in seconds; what proofs leave of it goes into a search for a counterexample to what is not proved.
+    progress
+        `progress(count)` is called with the number of instances so far.
+
+    Returns
+    -------
+    ProveResult
+        `clauses` with what carries each, the `argument`, `for_all`, and a `counterexample` or None.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem.
+
+    Examples
+    --------
+    >>> import verify
+    >>> str(verify.prove("wang2024.lemma1", seconds=1).for_all.standing)
+    'argued'
+    """
+    from verify.search import proving
+
+    return proving.prove(loaded_theorem(theorem), seconds=seconds, progress=progress)
+
+
+def derive(theorem: "Theorem | str") -> Iterator[Any]:
+    """Yield the steps of a theorem's derivation, each checked by SymPy before it is yielded.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+
+    Returns
+    -------
+    Iterator[CheckedStep]
+        Steps with `number`, `why`, `left`, `right` and `text()`.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem.
+    TheoremError
+        Where there is no derivation, and at the first step that does not hold.
+
+    Examples
+    --------
+    >>> import verify
+    >>> step = next(verify.derive("wang2024.lemma1"))
+    >>> step.number, bool(step.why)
+    (1, True)
+    """
+    return loaded_theorem(theorem).made_derivation().checked_steps()
+
+
+def explore(
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    drop: Sequence[str] = (),
+    max_examples: int = 1000,
+    seconds: float = 30,
+    seed: int = 0,
+    database: "ExampleDatabase | None" = None,
+    guided: bool = True,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "ExploreResult":
+    """Search for a counterexample, and confirm it in exact or ball arithmetic.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    given
+        Values that stay fixed, by parameter name.
+    drop
+        Labels of hypotheses to drop.
+    max_examples, seconds
+        The effort: the largest number of instances, and the time budget in seconds.
+    seed
+        Seed of the random numbers.
+    database
+        Where Hypothesis keeps failing examples; nowhere by default.
+    guided
+        Whether the search follows near misses.
+    progress
+        `progress(count)` is called with the number of instances so far.
+    **values
+        More fixed values, by keyword.
+
+    Returns
+    -------
+    ExploreResult
+        `counterexample` and the refuted `clause`, or None; the `smallest_margin`; the effort.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem or label, and for values outside their domains.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> import verify
+    >>> x = sp.Symbol("x", positive=True)
+    >>> square = verify.Inequality("square", sp.Le(x, x**2))
+    >>> statement = verify.Statement((verify.Parameter("x", "rational", "a number", above=0),), (square,))
+    >>> false = verify.Theorem("user.false", "x <= x^2", verify.Source("1", "derived here"), statement, {"x": 1})
+    >>> found = verify.explore(false, max_examples=50)
+    >>> 0 < found.counterexample["x"] < 1
+    True
+    """
+    from verify.search import explore as search
+
+    effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "guided": guided}
+    found = {"database": database, "progress": progress}
+    return search.explore(loaded_theorem(theorem), given_values(given, values), drop=drop, **effort, **found)
+
+
+def necessity(
+    theorem: "Theorem | str",
+    given: Mapping[str, Any] | None = None,
+    /,
+    *,
+    seconds: float = 60,
+    seed: int = 0,
+    progress: "Progress | None" = None,
+    **values: Any,
+) -> "NecessityResult | ReachResult":
+    """Decide which hypotheses are needed; with values, show how far beyond each the claims hold.
+
+    Parameters
+    ----------
+    theorem
+        An id, `file.py:name` (the file's code is run) or a `Theorem`.
+    given
+        Values by parameter name; None to look for violations everywhere.
+    seconds
+        Time budget per hypothesis, in seconds.
+    seed
+        Seed of the random numbers.
+    progress
+        `progress(count)` is called with the number of instances so far.
+    **values
+        More values, by keyword.
+
+    Returns
+    -------
+    NecessityResult | ReachResult
+        Without values, a status per hypothesis: needed, redundant or undecided; with values, a line per hypothesis.
+
+    Raises
+    ------
+    InputError
+        For an unknown theorem, and for values that are unknown or outside their domains.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> import verify
+    >>> x = sp.Symbol("x", real=True)
+    >>> parameters, small = (verify.Parameter("x", "rational", "a number"),), verify.Hypothesis("small", sp.Lt(x, 1))
+    >>> statement = verify.Statement(parameters, (verify.Inequality("c", sp.Lt(x, 2)),), (small,))
+    >>> mine = verify.Theorem("user.mine", "x < 2", verify.Source("1", "derived here"), statement, {"x": 0})
+    >>> [(need.label, need.status) for need in verify.necessity(mine, seconds=1).hypotheses]
+    [('small', 'needed')]
+    """
+    loaded, chosen = loaded_theorem(theorem), given_values(given, values)
+    if chosen:
+        from verify.search.reach import reach
+
+        return reach(loaded, chosen, seconds=seconds, progress=progress)
+    from verify.search import necessity as search
+
+    return search.necessity(loaded, seconds=seconds, seed=seed, progress=progress)

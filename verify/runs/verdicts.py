@@ -1,0 +1,357 @@
+"""Verdicts: whether what is measured agrees with theory, what chance may do, and the worst of several."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from verify.errors import TheoremError
+from verify.outcomes import Evidence, Outcome
+from verify.runs.measurements import Measurement
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Drawn = TypeVar("Drawn")
+
+
+FALSE_ALARM = 1e-6
+"""Chance that any of a family of statistical comparisons fails although theory and simulation agree."""
+
+
+_WORST = (Outcome.REFUTED, Outcome.INCONCLUSIVE, Outcome.VERIFIED)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether theory and measurement agree, what that rests on, and by how much they differ.
+
+    `computed` is for deterministic float64 whose tolerance is derived in a comment; all else is `simulated`. Stronger
+    evidence needs a proof or an enclosure, which a comparison never is.
+
+    Parameters
+    ----------
+    outcome, evidence
+        What was found, and on what it rests.
+    detail
+        One line for people.
+    instances, trainings
+        Numbers of distinct instances and of whole trainings.
+    ratio
+        The largest deviation over what is allowed; None where it was not measured.
+
+    Raises
+    ------
+    TheoremError
+        For an outcome out of scope, and for evidence stronger than `computed`.
+
+    Examples
+    --------
+    >>> from verify import Evidence, Outcome, Verdict
+    >>> Verdict(Outcome.VERIFIED, Evidence.SIMULATED, "within two standard errors", ratio=0.4).ratio
+    0.4
+    """
+
+    outcome: Outcome
+    evidence: Evidence
+    detail: str
+    instances: int = 1
+    trainings: int = 0
+    ratio: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.outcome not in _WORST:
+            raise TheoremError(f"a comparison is verified, refuted or inconclusive, not {self.outcome}")
+        if self.evidence not in (Evidence.COMPUTED, Evidence.SIMULATED):
+            raise TheoremError(f"a comparison's evidence is computed or simulated, not {self.evidence}")
+
+    @staticmethod
+    def when(holds: bool, detail: str, evidence: Evidence) -> "Verdict":
+        """Return verified or refuted."""
+        return Verdict(Outcome.VERIFIED if holds else Outcome.REFUTED, evidence, detail)
+
+    @staticmethod
+    def within(deviation: float, allowed: float, what: str, evidence: Evidence) -> "Verdict":
+        """Return whether a deviation is within what is allowed, which is above 0; one that is not finite is refuted."""
+        holds = deviation <= allowed < math.inf
+        detail = f"{what} off by {deviation:.2e}, allowed {allowed:.2e}"
+        ratio = deviation / allowed if math.isfinite(deviation) and 0 < allowed < math.inf else math.inf
+        return replace(Verdict.when(holds, detail, evidence), ratio=ratio)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is verified."""
+        return self.outcome is Outcome.VERIFIED
+
+
+def student_bound(samples: int, comparisons: int) -> float:
+    """Return the t that one of several means exceeds by chance with its share of FALSE_ALARM.
+
+    It is two-sided, of Student's distribution with samples − 1 degrees of freedom; by the union bound the comparisons
+    need not be independent.
+
+    Parameters
+    ----------
+    samples
+        Number of independent values of each mean, from 2 on.
+    comparisons
+        Number of means, from 1 on.
+
+    Returns
+    -------
+    float
+        The bound on |t|.
+
+    Raises
+    ------
+    TheoremError
+        For fewer than two samples or one comparison.
+
+    Examples
+    --------
+    >>> from verify import student_bound
+    >>> student_bound(1000, 1) < student_bound(1000, 10) < student_bound(10, 10)
+    True
+    """
+    if samples < 2 or comparisons < 1:
+        raise TheoremError("a bound on t needs at least two samples and one comparison")
+    # SciPy is heavy, as is Hypothesis below: both are loaded where they are used.
+    from scipy import stats
+
+    return float(stats.t.isf(FALSE_ALARM / comparisons / 2, samples - 1))
+
+
+def chance(measured: Measurement, comparisons: int) -> float:
+    """Return how far a mean may be off by chance, with a share of FALSE_ALARM.
+
+    Parameters
+    ----------
+    measured
+        The mean, with its standard error.
+    comparisons
+        Number of comparisons that share FALSE_ALARM.
+
+    Returns
+    -------
+    float
+        The bound on the deviation; inf where the standard error is not known, 0 where it is 0.
+
+    Raises
+    ------
+    TheoremError
+        For fewer than one comparison, where the standard error is known and not 0.
+
+    Examples
+    --------
+    >>> from verify import Measurement, chance
+    >>> chance(Measurement(0.5), 10)
+    0.0
+    >>> 0.1 < chance(Measurement(0.5, 0.02, 100), 10) < 0.2
+    True
+    """
+    if measured.standard_error is None:
+        return math.inf
+    return student_bound(measured.samples, comparisons) * measured.standard_error if measured.standard_error else 0.0
+
+
+def agreement(
+    theory: float, measured: Measurement, *, comparisons: int, rounding: float = 0.0, resolution: float = math.inf
+) -> Verdict:
+    """Decide whether a measurement agrees with theory.
+
+    Parameters
+    ----------
+    theory, measured
+        The value claimed, and the one found.
+    comparisons
+        Size of the family of comparisons that shares the probability FALSE_ALARM of a false alarm.
+    rounding
+        Bound on the rounding in the difference; all that is allowed where the standard error is 0.
+    resolution
+        The largest difference that may pass. Where chance alone could hide more, agreement is
+        inconclusive; a difference beyond chance is refuted all the same.
+
+    Returns
+    -------
+    Verdict
+        Verified, refuted or inconclusive, with the ratio of the difference to what is allowed.
+
+    Raises
+    ------
+    TheoremError
+        For fewer than one comparison, where the standard error is known and not 0.
+
+    Examples
+    --------
+    >>> from verify import Measurement, agreement
+    >>> str(agreement(0.5, Measurement(0.51, 0.02, 100), comparisons=10).outcome)
+    'verified'
+    >>> str(agreement(0.5, Measurement(0.91, 0.02, 100), comparisons=10).outcome)
+    'refuted'
+    """
+    difference = abs(measured.value - theory)
+    evidence = Evidence.COMPUTED if measured.standard_error == 0 else Evidence.SIMULATED
+    tolerance = chance(measured, comparisons) + rounding
+    detail = f"{measured.value:.6g} against {theory:.6g}: difference {difference:.2e}, tolerance {tolerance:.2e}"
+    if not (math.isfinite(difference) and math.isfinite(tolerance)):
+        return Verdict(Outcome.INCONCLUSIVE, evidence, detail)
+    verdict = Verdict.when(difference <= tolerance, detail, evidence)
+    if verdict.holds and tolerance > resolution:
+        verdict = Verdict(Outcome.INCONCLUSIVE, evidence, f"{detail}, more than {resolution:.2e}")
+    return replace(verdict, ratio=difference / tolerance if tolerance else math.inf if difference else 0.0)
+
+
+def all_of(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
+    """Return the worst outcome of some named verdicts on one instance, with the name and detail of the first of it.
+
+    The verdicts are asked for one by one, and none after a refuted one. The last speaks where all hold.
+
+    Parameters
+    ----------
+    verdicts
+        Pairs of a name and a verdict.
+
+    Returns
+    -------
+    Verdict
+        The worst, its detail after its name; inconclusive where there are none.
+
+    Examples
+    --------
+    >>> from verify import Evidence, Outcome, Verdict, all_of
+    >>> good = Verdict(Outcome.VERIFIED, Evidence.COMPUTED, "equal")
+    >>> bad = Verdict(Outcome.REFUTED, Evidence.COMPUTED, "off by 1")
+    >>> print(all_of([("W", good), ("V", bad)]).detail)
+    V: off by 1
+    """
+    seen = _until_refuted(verdicts)
+    if not seen:
+        return Verdict(Outcome.INCONCLUSIVE, Evidence.SIMULATED, "there is nothing to compare", 0)
+    each = [verdict for _, verdict in seen]
+    worst = min((verdict.outcome for verdict in each), key=_WORST.index)
+    name, speaks = seen[-1] if worst is Outcome.VERIFIED else next(pair for pair in seen if pair[1].outcome is worst)
+    ratios = [verdict.ratio for verdict in each if verdict.ratio is not None]
+    return Verdict(
+        worst,
+        Evidence.weakest([verdict.evidence for verdict in each]),
+        f"{name}: {speaks.detail}",
+        trainings=sum(verdict.trainings for verdict in each),
+        ratio=max(ratios, default=None),
+    )
+
+
+def over_instances(verdicts: Iterable[tuple[object, Verdict]]) -> Verdict:
+    """Return the worst outcome of some verdicts on distinct instances, by which they are named, as `all_of` does.
+
+    Parameters
+    ----------
+    verdicts
+        Pairs of an instance and a verdict.
+
+    Returns
+    -------
+    Verdict
+        The worst, with the instance that it is of, and the numbers of instances and trainings; inconclusive where there
+        are none.
+
+    Examples
+    --------
+    >>> from verify import Evidence, Outcome, Verdict, over_instances
+    >>> same = Verdict(Outcome.VERIFIED, Evidence.COMPUTED, "equal")
+    >>> over_instances((n, same) for n in (1, 2, 3)).instances
+    3
+    """
+    seen = _until_refuted(verdicts)
+    return replace(all_of(seen), instances=_distinct(seen))
+
+
+def _until_refuted(verdicts: Iterable[tuple[object, Verdict]]) -> list[tuple[object, Verdict]]:
+    seen: list[tuple[object, Verdict]] = []
+    for name, verdict in verdicts:
+        seen.append((name, verdict))
+        if verdict.outcome is Outcome.REFUTED:
+            break
+    return seen
+
+
+class _RefutedError(Exception):
+    """Carries a refuted verdict out of Hypothesis, which looks for a simpler instance."""
+
+
+def over_drawn(
+    strategy: "SearchStrategy[Drawn]",
+    compare: Callable[[Drawn], Verdict],
+    *,
+    examples: int,
+    seed: int,
+    shrink: bool = True,
+) -> Verdict:
+    """Compare at instances that a Hypothesis strategy draws.
+
+    It is inconclusive where fewer than `examples` instances could be drawn, or one is inconclusive. Draws should be
+    cheap; work belongs in `compare`.
+
+    Parameters
+    ----------
+    strategy
+        Draws the instances.
+    compare
+        `compare(instance)` returns a `Verdict`.
+    examples
+        Number of instances.
+    seed
+        Seed of the draws.
+    shrink
+        Whether an instance that fails is shrunk before it is named.
+
+    Returns
+    -------
+    Verdict
+        The worst, with the instance that it is of.
+
+    Examples
+    --------
+    >>> from hypothesis import strategies
+    >>> from verify import Evidence, Outcome, Verdict, over_drawn
+    >>> same = Verdict(Outcome.VERIFIED, Evidence.COMPUTED, "equal")
+    >>> str(over_drawn(strategies.integers(1, 9), lambda n: same, examples=5, seed=0).outcome)
+    'verified'
+    """
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as seeded
+    from hypothesis.errors import Flaky
+
+    from verify.seeded_draws import own_draws
+
+    tried: list[tuple[object, Verdict]] = []
+
+    @seeded(seed)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+        suppress_health_check=(HealthCheck.too_slow,),
+    )
+    @given(strategy)
+    def every(drawn: Drawn) -> None:
+        tried.append((drawn, compare(drawn)))
+        if tried[-1][1].outcome is Outcome.REFUTED:
+            raise _RefutedError
+
+    try:
+        with own_draws():
+            every()
+    except (_RefutedError, Flaky):
+        # The last refuted one is the simplest; flaky where the same instance passed when run again (CUDA).
+        name, refuted = [pair for pair in tried if pair[1].outcome is Outcome.REFUTED][-1]
+        return replace(refuted, detail=f"{name}: {refuted.detail}", instances=_distinct(tried))
+    if len(tried) < examples:
+        evidence = Evidence.weakest([verdict.evidence for _, verdict in tried] or [Evidence.SIMULATED])
+        return Verdict(Outcome.INCONCLUSIVE, evidence, f"{len(tried)} of {examples} instances drawn", _distinct(tried))
+    return over_instances(tried)
+
+
+def _distinct(tried: Iterable[tuple[object, Verdict]]) -> int:
+    return len({str(name) for name, _ in tried})
