@@ -6,10 +6,12 @@ from where its class is. Entry points in groups of these names, `lemmascope.theo
 """
 
 import importlib.util
+import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +31,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
 
     Of a catalogue that cannot be read, the error: what others have is there all the same.
     """
-    group, installed = f"lemmascope.{kind}s", metadata.entry_points()
+    group, installed = f"lemmascope.{kind}s", _installed(metadata.entry_points, tuple(map(_changed, sys.path)))
     for entry in installed.select(group=group):
         fits = NAME.fullmatch(entry.name)
         yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is no id: it must be {_ID}")
@@ -46,6 +48,20 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
         else:
             for name, value in listed.items():
                 yield _top(entry.value), metadata.EntryPoint(name, value, group)
+
+
+def _changed(folder: str) -> tuple[str, int]:
+    """Return a folder of the path with when it changed, as it does where something is installed in it or removed."""
+    try:
+        return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 (it is looked at hundreds of times)
+    except OSError:
+        return folder, 0
+
+
+@lru_cache(maxsize=4)
+def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
+    """Return what `read` finds on a path, read once: it opens a file of each installed package."""
+    return read()
 
 
 def _is_entry(pair: tuple[object, object]) -> bool:
