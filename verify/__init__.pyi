@@ -14,6 +14,7 @@ from verify.reports.verbs.theorems import prove as prove
 from verify.reports.verbs.files import recheck as recheck
 from verify.reports.verbs.runs import simulate as simulate
 from verify.reports.verbs.runs import sweep as sweep
+from verify.checking.certificates import write_certificate as write_certificate
 
 # A theorem, and what it is written in.
 from verify.checking.argument import Inference as Inference
