@@ -22,6 +22,9 @@ def pytest_cmdline_main(config):
 def pytest_configure(config):
     """Draw as much as this run asks for."""
     load_profile(config)
+    # Said here, it is known too where these run as installed, by `pytest --pyargs paper_checks`.
+    about = "quick: re-runs the findings' commands, in seconds; `pytest paper_checks -m quick` runs these alone"
+    config.addinivalue_line("markers", about)
 
 
 @pytest.fixture

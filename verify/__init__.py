@@ -48,7 +48,7 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  # pyright: ignore[reportUnsupport
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         # It loads importlib.metadata, which takes longer than all else here.
-        from verify.version import version
+        from verify.installed import version
 
         return version()
     if (module := _MODULE_OF.get(name)) is None:

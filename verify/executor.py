@@ -5,10 +5,10 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 from verify.errors import InputError, TheoremError
+from verify.installed import needs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,7 +20,6 @@ _ANSWER_SECONDS = 10
 _LONGEST_GREETING = 2**20
 """Bytes of a scheduler's first message, at most; what answers with more is something else."""
 _ADDRESS = re.compile(r"(?P<scheme>tcp|tls)://(?P<host>[^\s/:@\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})")
-_INSTALL = "pip install 'lemmascope[sweep]'"
 
 
 class LostError(RuntimeError):
@@ -50,12 +49,6 @@ def unordered(
             raise
         except Exception as error:
             raise LostError(f"{type(error).__name__}: {error}") from error
-
-
-def needs(package: str, option: str, value: object) -> None:
-    """Raise InputError where a package of the extra `sweep` is missing: one line that says what to install."""
-    if find_spec(package) is None:
-        raise InputError(option, value, f"needs {package}: {_INSTALL}")
 
 
 def refuse_unanswered(address: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import verify
-from verify.version import version
+from verify.installed import version
 
 STUB = Path(verify.__file__).with_suffix(".pyi")
 

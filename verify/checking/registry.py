@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from verify.errors import InputError, meant
 from verify.files import NAME
+from verify.installed import lacked_by
 
 Kind = TypeVar("Kind")
 _CATALOGUE = "lemmascope.catalogue"
@@ -228,7 +229,8 @@ def load(kind: str, kind_class: type[Kind], reference: str, besides: str = "") -
     try:
         loaded = entry.load()
     except (Exception, SystemExit) as error:
-        raise InputError(kind, reference, f"{value} cannot be loaded: {type(error).__name__}: {error}") from error
+        why = lacked_by(error) or f"{value} cannot be loaded: {type(error).__name__}: {error}"
+        raise InputError(kind, reference, why) from error
     if not isinstance(loaded, kind_class):
         raise InputError(kind, reference, f"is a {type(loaded).__name__}, not a {kind_class.__name__}")
     if getattr(loaded, "id", reference) != reference:

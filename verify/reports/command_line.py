@@ -10,6 +10,7 @@ import sys
 import typer
 
 from verify.errors import InputError, TheoremError
+from verify.installed import lacked_by
 
 # Importing them registers the commands, in the order of the help.
 # isort: off
@@ -35,6 +36,8 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", INTERRUPTED)
     except Exception as error:
+        if lacking := lacked_by(error):
+            return fail(f"this {lacking}", INPUT_ERROR)
         return fail(f"internal error, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
+from verify.installed import version
 from verify.outcomes import count_text
-from verify.version import version
 
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
 _WEAKEST = ("", "simulated", "computed", "certified", "proved")

@@ -12,12 +12,12 @@ from typing import Any
 from verify.checking.registry import prediction_ids
 from verify.errors import InputError
 from verify.files import whole
+from verify.installed import version
 from verify.outcomes import SCHEMA
-from verify.reports.plots.experiment_plots import plotted
+from verify.reports.plots.experiment_plots import plotted, why_no_plot
 from verify.runs.comparisons import load_prediction
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.store import Store, default_store
-from verify.version import version
 
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
@@ -82,7 +82,7 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     """
     text = report_text(result.to_json())
     writers = {".json": lambda path: path.write_text(text, encoding="utf-8")}
-    if result.curves or result.heat_maps:
+    if not why_no_plot(result):
         png = plotted(result)
         writers[".png"] = lambda path: path.write_bytes(png)
     return write_files(folder, result.experiment, writers)

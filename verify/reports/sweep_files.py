@@ -3,11 +3,11 @@
 import csv
 import json
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from verify.installed import lack
 from verify.reports.plots.sweep_plots import plotted, why_no_plot
 from verify.reports.simulate import report_text, write_files
 from verify.runs.sweeps.sweep import SweepResult
@@ -15,7 +15,6 @@ from verify.runs.sweeps.sweep import SweepResult
 _GROUP = 10_000
 """Rows of one group of a Parquet file, the most that are held at a time."""
 TRUTH, NUMBER, TEXT = "bool", "float64", "string"
-WITHOUT_PARQUET = "no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'"
 
 
 def columns(result: SweepResult) -> dict[str, str]:
@@ -69,7 +68,7 @@ def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
         ".csv": lambda path: _write_csv(result, path),
         ".json": lambda path: path.write_text(text, encoding="utf-8"),
     }
-    if find_spec("pyarrow"):
+    if not lack("pyarrow"):
         writers[".parquet"] = lambda path: _write_parquet(result, path)
     if not why_no_plot(result):
         writers[".png"] = lambda path: path.write_bytes(plotted(result))

@@ -1,6 +1,7 @@
 """Where simulations run: `cpu`, `cuda`, or `auto`, which is `cuda` where there is a card."""
 
 from verify.errors import InputError
+from verify.installed import needs
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -8,10 +9,11 @@ DEVICES = ("auto", "cpu", "cuda")
 def device_named(asked: str) -> str:
     """Return `cpu` or `cuda`, with float32 products in full precision.
 
-    Raises InputError for another word, and for `cuda` without a card.
+    Raises InputError for another word, for `cuda` without a card, and without PyTorch.
     """
     if asked not in DEVICES:
         raise InputError("device", asked, f"must be one of {', '.join(DEVICES)}")
+    needs("torch", "device", asked)
     # PyTorch is heavy; a wrong word is refused without it.
     import torch
 

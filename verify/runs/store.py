@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from verify.errors import InputError
 from verify.files import FOLDER, sources
+from verify.installed import version
 from verify.language.parameters import Value
-from verify.version import version
 
 _APPLICATION = int.from_bytes(b"lmsc")
 _FORMAT = 1

@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
+from verify.installed import version
 from verify.reports.command_line import run
 from verify.reports.commands.frame import app
-from verify.version import version
 
 INSTANCES = {
     "T=abc": ("T = abc", "must be an integer >= 2"),

@@ -1,6 +1,7 @@
 """`verify sweep`: its table, its JSON, its files and exit codes, and the inputs that it refuses."""
 
 import json
+import sys
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_json_is_one_object(cli, path, tmp_path):
 
 
 def test_without_pyarrow_one_line_says_what_to_install(cli, path, tmp_path, monkeypatch):
-    monkeypatch.setattr("verify.reports.sweep_files.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     code, out, err = cli("sweep", path, "--over", "x=1:2:2", "--out", str(tmp_path / "out"))
     assert (
         code == 0 and err == "verify: no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'\n"

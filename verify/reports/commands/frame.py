@@ -55,7 +55,7 @@ _BAR: ContextVar["Progress | None"] = ContextVar("bar", default=None)
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        from verify.version import version
+        from verify.installed import version
 
         typer.echo(f"lemmascope {version()}")
         raise typer.Exit
@@ -159,8 +159,8 @@ def _bar_aside() -> Iterator[None]:
 
 def print_json(body: dict[str, Any]) -> None:
     """Print one JSON object, with `schema` and `version`."""
+    from verify.installed import version
     from verify.outcomes import SCHEMA
-    from verify.version import version
 
     say_whole(json.dumps({"schema": SCHEMA, "version": version(), **body}, allow_nan=False))
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from verify.errors import InputError
+from verify.installed import lack
 from verify.reports.commands.frame import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -107,11 +108,11 @@ def observe_recursion(
 
 def _write_sweep(result: Any, folder: Path) -> list[str]:
     from verify.reports.plots.sweep_plots import why_no_plot
-    from verify.reports.sweep_files import WITHOUT_PARQUET, write_sweep
+    from verify.reports.sweep_files import write_sweep
 
     files = [str(path) for path in write_sweep(result, folder)]
-    if not any(name.endswith(".parquet") for name in files):
-        warn(f"verify: {WITHOUT_PARQUET}")
+    if lacking := lack("pyarrow"):
+        warn(f"verify: no Parquet file is written: that {lacking}")
     if why := why_no_plot(result):
         warn(f"verify: {why}")
     return files
@@ -138,6 +139,7 @@ def simulate_experiment(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment and report its measurements with standard errors. NAME=V1,V2,... varies a setting."""
+    from verify.reports.plots.experiment_plots import why_no_plot
     from verify.reports.simulate import announced, make_folder, usable_store, write_run
     from verify.reports.text import experiment_text
     from verify.runs.experiments import load_experiment
@@ -155,6 +157,8 @@ def simulate_experiment(
         result = verbs.simulate(loaded, assignments, **options)
     if out is not None:
         write_run(result, out)
+        if (result.curves or result.heat_maps) and (why := why_no_plot(result)):
+            warn(f"verify: {why}")
     if as_json:
         print_json(result.to_json())
     else:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
+from verify.installed import lack
 from verify.reports.display.short import LINES, fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_NO_PLOT = "no plot is drawn: "
 _ADVICE = {
     "CheckResult": "compare result.outcome, as in result.outcome is verify.Outcome.VERIFIED",
     "ConditionsResult": "compare result.in_scope with True, False or None",
@@ -108,11 +110,11 @@ def frame(value: object) -> Any:
 
 def axes(value: Any) -> "tuple[Axes, ...]":
     """Draw a figure by pyplot, and return the axes of its panels, one but for an experiment."""
-    from matplotlib import pyplot
-
     module, why = _drawn_by(value)
     if why:
         raise InputError("plot", type(value).__name__, f"cannot be drawn: {why}")
+    from matplotlib import pyplot
+
     figure = pyplot.figure(layout="constrained")
     module.draw(value, figure)
     return tuple(axes for axes in figure.axes if axes.get_label() != "<colorbar>")
@@ -125,12 +127,13 @@ def _drawn_by(value: Any) -> tuple[Any, str]:
         case "sweep":
             from verify.reports.plots import sweep_plots
 
-            return sweep_plots, sweep_plots.why_no_plot(value).removeprefix("no plot is drawn: ")
+            return sweep_plots, sweep_plots.why_no_plot(value).removeprefix(_NO_PLOT)
         case "experiment":
             from verify.reports.plots import experiment_plots
 
-            return experiment_plots, "" if value.curves or value.heat_maps else "it has no curves and no heat maps"
+            return experiment_plots, experiment_plots.why_no_plot(value).removeprefix(_NO_PLOT)
         case _:
             from verify.reports.plots import observation_plots
 
-            return observation_plots, ""
+            lacking = lack("matplotlib")
+            return observation_plots, f"that {lacking}" if lacking else ""

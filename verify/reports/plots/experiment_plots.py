@@ -5,6 +5,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from verify.installed import lack
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Curve, HeatMap, Predicted
 
@@ -130,6 +131,14 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
     axes.set_ylabel(heat_map.rows)
     assert axes.figure is not None
     axes.figure.colorbar(image, ax=axes, label=heat_map.quantity)
+
+
+def why_no_plot(result: ExperimentResult) -> str:
+    """Return why there is no plot of what an experiment measured: "" where there is one."""
+    if not (result.curves or result.heat_maps):
+        return "no plot is drawn: it has no curves and no heat maps"
+    lacking = lack("matplotlib")
+    return f"no plot is drawn: that {lacking}" if lacking else ""
 
 
 def plotted(result: ExperimentResult) -> bytes:

@@ -9,6 +9,7 @@ import numpy as np
 
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
+from verify.installed import lack
 from verify.language.expressions import enclosed_applications
 from verify.reports.plots.experiment_plots import THEORY_LINES, png, sized
 from verify.reports.text import assignments_text
@@ -43,6 +44,8 @@ _ROOM = 1.6
 
 def why_no_plot(result: SweepResult) -> str:
     """Return why there is no plot of a sweep: "" where there is one, over one or two parameters."""
+    if lacking := lack("matplotlib"):
+        return f"no plot is drawn: that {lacking}"
     if len(result.grid.axes) > 2:
         return "no plot is drawn: that is for one or two parameters"
     for axis in result.grid.axes:

@@ -10,6 +10,7 @@ from verify.claims.context import expanded
 from verify.errors import InputError
 from verify.evaluation import many_runs
 from verify.evaluation.instances import check_domain, completed
+from verify.installed import needs
 from verify.language.parameters import Value, parse_instance
 from verify.language.recursion import Dynamics
 from verify.outcomes import json_numbers, number_text
@@ -77,7 +78,7 @@ def observe(
     Raises
     ------
     InputError
-        For a theorem without a recursion, and values that are missing, unknown or outside their domains.
+        For a theorem without a recursion, values that are missing, unknown or outside their domains, and without Numba.
     TheoremError
         For a recursion with primitives.
     """
@@ -87,6 +88,7 @@ def observe(
     words = {p.name: p.parse(given.get(p.name, p.words[0])) for p in statement.parameters if p.words}
     clause, recursion = _recursion(theorem, words)
     used = {symbol.name for symbol in many_runs.fixed_symbols(recursion)}
+    needs("numba", "observe", theorem.id)
     points = grid(statement.parameters, over, given).points() if over else [{}]
     instances = tuple(_instance(statement, words, {**given, **point}, used) for point in points)
     try:

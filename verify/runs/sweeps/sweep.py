@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from verify.checking.loading import reference_of
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
-from verify.executor import LostError, cluster, needs
+from verify.executor import LostError, cluster
+from verify.installed import needs
 from verify.language.parameters import Value, parse_instance
 from verify.outcomes import json_numbers
 from verify.runs.store import Key, Store

@@ -1,0 +1,313 @@
+"""What is built is complete, and works from outside the checkout, on other systems and without what is heavy."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+
+import verify
+from verify.installed import INSTALLED_BY
+
+ROOT = Path(verify.__file__).parents[1]
+PACKAGES = ("verify", "theorems", "numerics", "paper_checks")
+SOURCES = {*PACKAGES, "tests", "docs"}
+TOP = {"BENCHMARKS.md", "FINDINGS.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "constraints.txt"}
+TOP |= {"pyproject.toml"}
+MADE = shutil.ignore_patterns(".*", "__pycache__", "*.pyc", "*.egg-info", "build", "dist")
+POSIX_ALONE = {
+    *("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"),
+    *("os.fork", "os.forkpty", "os.getuid", "os.geteuid", "os.kill", "os.killpg", "os.setsid", "os.uname", "os.rename"),
+    *("os.sched_getaffinity", "signal.SIGALRM", "signal.SIGKILL", "signal.SIGHUP", "signal.setitimer"),
+    "signal.ITIMER_REAL",
+}
+"""Modules and names that Windows lacks, and `os.rename`, which there does not replace a file."""
+ASKED_FOR = {"verify/cores.py": {"os.sched_getaffinity"}}
+ASKED_FOR["verify/budget.py"] = {"signal.SIGALRM", "signal.setitimer", "signal.ITIMER_REAL"}
+"""Where each is used only if the system has it, which is tested below."""
+WINDOWS = """
+import os, signal, sys
+for module, names in ((os, ["fork", "sched_getaffinity", "killpg"]), (signal, ["SIGALRM", "setitimer", "SIGKILL"])):
+    for name in names:
+        delattr(module, name)
+sys.modules.update(dict.fromkeys(["fcntl", "resource", "termios", "pwd", "grp"]))
+"""
+"""What Windows lacks, taken away before anything is loaded."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of a wheel that is built from a source distribution, and that one."""
+    folder = tmp_path_factory.mktemp("built")
+    source = folder / "source"
+    source.mkdir()
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, source / name, ignore=MADE)
+    for name in TOP:
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
+        yield archive
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    wheel.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def outside(site, tmp_path):
+    """Run code in a process that knows the wheel alone, in an empty folder: exit code, output, errors."""
+
+    def run(code):
+        there = {"PYTHONPATH": str(site), "PYTHONUTF8": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-c", f"{code}\nimport verify, theorems\nassert {str(site)!r} in verify.__file__"]
+        done = subprocess.run(
+            command, env=os.environ | there, cwd=tmp_path, capture_output=True, timeout=300, check=False
+        )
+        return done.returncode, *(stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
+
+    return run
+
+
+def calls(*commands, before=""):
+    """Code that runs commands and prints the exit code of each; `before` comes first."""
+    lines = [f"{before}\nfrom verify.reports.command_line import run\nimport sys"]
+    lines += [f"print('exit code', run({command.split()!r}), flush=True)" for command in commands]
+    return "\n".join(lines)
+
+
+def hidden(*packages):
+    """Code after which packages cannot be imported."""
+    return f"import sys\nsys.modules.update(dict.fromkeys({packages!r}))"
+
+
+def files_of(root, *tops):
+    found = (path for top in tops for path in (root / top).rglob("*") if path.is_file())
+    return {
+        path.relative_to(root).as_posix()
+        for path in found
+        if not {"__pycache__", "build"} & set(path.parts) and not path.name.startswith(".")
+    }
+
+
+def test_the_wheel_has_all_that_the_packages_have_and_no_more(wheel):
+    names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert names == files_of(ROOT, *PACKAGES)
+    kinds = ("verify/py.typed", "verify/__init__.pyi", "theorems/statement_digests.json", "paper_checks/conftest.py")
+    assert set(kinds) <= names
+    for folder in ("certificates", "necessity"):
+        assert len([name for name in names if name.startswith(f"theorems/{folder}/")]) >= 20
+
+
+def test_the_source_distribution_has_the_tests_and_what_they_need(built):
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert files_of(ROOT, *SOURCES) | TOP <= names
+    assert not [name for name in names if re.search(r"\.py[co]$|\.nb[ci]$|\.venv|\.lemmascope", name)]
+
+
+def test_the_metadata(wheel):
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = message_from_bytes(wheel.read(name))
+    assert (metadata["Name"], metadata["Author"], metadata["License-Expression"]) == (
+        "lemmascope",
+        "lemmascope developers",
+        "Apache-2.0",
+    )
+    assert metadata["Requires-Python"] == ">=3.11" and metadata.get_all("Project-URL") is None
+    classifiers = metadata.get_all("Classifier")
+    assert {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14)} <= set(classifiers)
+    assert "Typing :: Typed" in classifiers and "transformers" in metadata["Keywords"].split(",")
+    entries = wheel.read(name.replace("METADATA", "entry_points.txt")).decode()
+    assert "verify = verify.reports.command_line:main" in entries and "library = theorems.catalogue" in entries
+
+
+def test_the_pins_keep_the_ranges():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    names = {re.split(r"[\[>]", each)[0].casefold() for each in asked} - {"lemmascope"}
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {line.partition("==")[0].casefold() for line in lines if "==" in line}
+    assert names <= pinned
+
+
+LIGHT = tuple(sorted({*INSTALLED_BY, "_pytest", "xdist", "IPython"}))
+CHECKED = "check wang2024.fcn_width T=200 q=3 d=5 m=500 eps=1/10"
+
+
+def test_without_what_is_heavy_theorems_are_checked_from_outside(outside):
+    certificates = "theorems/certificates"
+    code, out, err = outside(
+        calls(
+            "conditions wang2024.theorem1 T=200 q=3 d=5 eta=1",
+            CHECKED,
+            "check ahn2023.theorem1 n=3 eigenvalues=1,1/4 --certificate one.json",
+            "recheck one.json",
+            "explore wang2024.lemma1 --max-examples 5",
+            "prove wang2024.lemma1 --seconds 2",
+            "derive wang2024.lemma1",
+            "sweep wang2024.lemma1 --over T=4:5:2 q=2",
+            "new mine.py",
+            "completion bash",
+            before=hidden(*LIGHT),
+        )
+        + "\nfrom pathlib import Path\nimport theorems\n"
+        + f"print('exit code', run(['recheck', str(Path(theorems.__file__).parents[1] / '{certificates}'"
+        + " / 'wang2024.theorem1.json')]))"
+    )
+    assert code == 0 and "Error" not in err, err
+    assert re.findall(r"^exit code (\d+)", out, re.MULTILINE) == list("43300000000")
+    assert "width_lower_bound = 879" in out and out.count(": accepted: ") == 2
+
+
+@pytest.mark.audit
+def test_the_list_is_the_same_from_outside(outside, cli_rows):
+    code, out, err = outside(calls("list --json", before=hidden(*LIGHT)))
+    assert code == 0, err
+    assert json.loads(out.splitlines()[0])["theorems"] == cli_rows
+
+
+@pytest.fixture
+def cli_rows():
+    return json.loads(json.dumps(verify.list_theorems()))
+
+
+LACKING = {
+    "simulate ahn2023.figure1": "experiment = ahn2023.figure1: needs torch: pip install torch numba jaxtyping",
+    "simulate wang2024.separation": "device = auto: needs torch: pip install torch numba jaxtyping",
+    "observe wang2024.theorem1 --at 9 T=9 q=2 d=1 eta=1": "observe = wang2024.theorem1: needs numba: pip install numba",
+    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --jobs 2": "--jobs = 2: needs joblib: pip install 'lemmascope[sweep]'",
+}
+"""Commands and what they say, which is to fail by input."""
+
+
+def test_what_needs_more_says_in_one_line_what_to_install(outside):
+    code, out, err = outside(calls(*LACKING, before=hidden(*LIGHT)))
+    assert code == 0 and out.splitlines() == ["exit code 2"] * len(LACKING)
+    assert err.splitlines() == [f"verify: {line}" for line in LACKING.values()]
+
+
+def test_files_that_need_more_are_left_out_and_said_to_be(outside, tmp_path):
+    sweep = "sweep wang2024.lemma1 --over T=4:5:2 q=2 --out out"
+    code, out, err = outside(calls(sweep, before=hidden(*LIGHT)))
+    assert (code, out.splitlines()[-1]) == (0, "exit code 0")
+    assert err.splitlines() == [
+        "verify: no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'",
+        "verify: no plot is drawn: that needs matplotlib: pip install matplotlib",
+    ]
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".json"}
+
+
+def test_a_figure_without_matplotlib_is_an_input_error(outside):
+    code, out, err = outside(
+        f"{hidden(*LIGHT)}\nimport verify\n"
+        "try: verify.sweep('wang2024.lemma1', {'T': '4:5:2'}, q=2).plot()\n"
+        "except verify.InputError as error: print(error)"
+    )
+    assert (code, err) == (0, "")
+    assert out == "plot = SweepResult: cannot be drawn: that needs matplotlib: pip install matplotlib\n"
+
+
+def test_a_missing_package_of_another_place_is_one_line_too(outside):
+    code, out, err = outside(
+        f"{hidden('torch')}\nfrom verify.reports import command_line, verbs\n"
+        "def check(*_, **__): import torch\nverbs.check = check\n"
+        "print(command_line.run(['check', 'wang2024.lemma1']))"
+    )
+    assert (code, out.strip(), err.strip()) == (0, "2", "verify: this needs torch: pip install torch numba jaxtyping")
+
+
+@pytest.mark.audit
+def test_on_windows_there_is_no_alarm_and_no_fork(outside):
+    code, out, err = outside(
+        calls(CHECKED, "check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200 --seconds 20", before=WINDOWS)
+        + "\nfrom verify.cores import cores\nassert cores() >= 1"
+    )
+    assert code == 0 and err == "", err
+    assert re.findall(r"exit code (\d)", out) == ["3", "0"]
+
+
+@pytest.mark.audit
+def test_text_that_the_encoding_lacks_is_shown_by_its_code(outside):
+    before = "import sys\nsys.stdout.reconfigure(encoding='cp1252')\nsys.argv = ['verify', 'prove', 'wang2024.lemma1']"
+    code, out, err = outside(f"{before}\nfrom verify.reports.command_line import main\nmain()")
+    # An element of a set has no place in this encoding, which Windows may have.
+    assert (code, err) == (0, "") and r"token j has the logit C ([j \u2208 y]" in out
+
+
+@pytest.mark.audit
+def test_the_papers_checks_run_as_installed(outside):
+    names = ("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "error", "--pyargs", "paper_checks")
+    code, out, err = outside(
+        f"import sys, pytest\ncode = pytest.main([*{names!r}, '-q', '-k', 'weight_shift and not trainings'])\n"
+        "if code: sys.exit(int(code))"
+    )
+    assert code == 0 and re.search(r"\d+ passed", out), out + err
+
+
+def not_portable(path):
+    """What a file uses that Windows lacks, and where it opens text in an encoding that depends on the system."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]
+            yield from POSIX_ALONE & set(names)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in POSIX_ALONE:
+            yield ast.unparse(node)
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            words = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            text = called in ("read_text", "write_text") or (
+                called in ("open", "fdopen", "NamedTemporaryFile")
+                and not any(re.fullmatch(r"[rwax]\+?b\+?|[rwax]b", word) for word in words)
+            )
+            if text and not any(keyword.arg in ("encoding", None) for keyword in node.keywords):
+                yield f"{called} without an encoding"
+
+
+@pytest.mark.parametrize("top", PACKAGES)
+def test_nothing_is_of_one_system_alone(top):
+    found = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in (ROOT / top).rglob("*.py")
+        for name in not_portable(path)
+        if name not in ASKED_FOR.get(path.relative_to(ROOT).as_posix(), ())
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import fcntl", ["fcntl"]),
+        ("from resource import getrusage", ["resource"]),
+        ("import os\nos.fork()", ["os.fork"]),
+        ("path.read_text()", ["read_text without an encoding"]),
+        ("path.open('w', newline='')", ["open without an encoding"]),
+        ("open(path)", ["open without an encoding"]),
+        ("path.open('rb')\npath.write_text(x, encoding='utf-8')\nos.replace(a, b)", []),
+    ],
+)
+def test_what_is_not_portable_is_found(tmp_path, source, found):
+    path = tmp_path / "planted.py"
+    path.write_text(source, encoding="utf-8")
+    assert list(not_portable(path)) == found
