@@ -32,17 +32,34 @@ complete -o default -F _verify verify
 _ZSH = """#compdef verify
 _verify() {
     local -a found
-    found=("${(@f)$(verify __complete "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+    local nothing=1
+    found=("${(@f)$(verify __complete "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)}")
     if [[ -z "${found[*]}" ]]; then
         _files
         return
     fi
-    compadd -S '' -- ${(M)found:#*=}
-    compadd -- ${found:#*=}
+    compadd -S '' -- ${(M)found:#*=} && nothing=0
+    compadd -- ${found:#*=} && nothing=0
+    return nothing
 }
-compdef _verify verify
+if [[ "${funcstack[1]}" == _verify ]]; then
+    # Loaded from a folder of $fpath, where its name is _verify, it is asked at once.
+    _verify "$@"
+else
+    # Without a set-up of your own there is no compdef yet.
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -D -i }
+    compdef _verify verify
+fi
 """
-_FISH = """complete -c verify -a '(verify __complete (commandline -cp | string collect) 2>/dev/null)'
+_FISH = """function __verify_complete
+    set -l found (verify __complete (commandline -cp | string collect) 2>/dev/null)
+    if test -n "$found"
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c verify -f -a '(__verify_complete)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
