@@ -4,13 +4,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit bench pin clean
+.PHONY: help paper-checks test lint audit docs bench pin clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          what is too long for the two: many more drawn instances"
+	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against the plain way (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make pin            write the digests, certificates, maps and findings of what changed"
 
@@ -33,6 +34,9 @@ lint: $(READY)
 
 audit: $(READY)
 	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
+
+docs: $(READY)
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs $(ARGS)
 
 # What a run measures goes into its rows' files, tests/benchmarks/rows/, and BENCHMARKS.md shows these: ARGS="-k recursion"
 # measures some anew, and the others stay.

@@ -101,7 +101,7 @@ def difference(relation: sp.core.relational.Relational) -> sp.Expr:
 
 
 _OPERATIONS = (Case, sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.Tuple, sp.Derivative, sp.Subs, sp.Limit, sp.transpose)
-_HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATIONS}
+HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATIONS}
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
@@ -208,7 +208,7 @@ def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[
 def _registered(function: Callable[..., Any], version: int, scan: Callable[..., float] | None) -> Primitive:
     name = function.__name__
     known = PRIMITIVES.get(name)
-    if name in _HEADS or (known and known.evaluate.__module__ != function.__module__):
+    if name in HEADS or (known and known.evaluate.__module__ != function.__module__):
         raise TheoremError(f"primitive {name}: the name is taken")
     PRIMITIVES[name] = Primitive(name, version, function, sp.Function(name), scan)
     # What was written with another version is not so any more.
@@ -301,7 +301,7 @@ def _head_of(expression: sp.Basic) -> str:
     name = expression.func.__name__
     if name in PRIMITIVES and isinstance(expression, PRIMITIVES[name].head):
         return name
-    if name in _HEADS and isinstance(expression, _HEADS[name]):
+    if name in HEADS and isinstance(expression, HEADS[name]):
         return name
     kind = "a float" if isinstance(expression, sp.Float) else name
     raise TheoremError(f"{expression}: {kind} is outside the language of statements")
@@ -335,8 +335,8 @@ def from_data(data: Data) -> Any:
             return PRIMITIVES[name](*map(from_data, arguments))
         case [str(head), *arguments] if head in RELATIONS:
             return RELATIONS[head](*map(from_data, arguments), evaluate=False)
-        case [str(head), *arguments] if head in _HEADS:
-            return _HEADS[head](*map(from_data, arguments))
+        case [str(head), *arguments] if head in HEADS:
+            return HEADS[head](*map(from_data, arguments))
         case _:
             raise TheoremError(f"{data!r}: not an expression of the language")
 

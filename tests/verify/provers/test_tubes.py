@@ -103,7 +103,7 @@ def test_a_tube_is_found_at_instances_of_all_kinds(instance):
 
 
 def test_a_long_run_is_enclosed_within_one_per_cent():
-    # Step by step the first passage is at 303823, as the README has it.
+    # Step by step the first passage is at 303823: `verify check wang2024.theorem1 T=20 q=3 d=5 eta=1/500 eps=1/100`.
     horizon = found(DYNAMICS, TUBE, Fraction(1, 100), one_hot(20, 3, 5, "1/500", "1/100"), last=2**14)
     assert horizon.steps[0] <= 303823 <= horizon.steps[1]
     assert horizon.width < WIDEST

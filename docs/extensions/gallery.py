@@ -1,0 +1,85 @@
+"""The theorem gallery, from the catalogue: a page for each theorem, and a table of them all for each paper."""
+
+import shlex
+from collections.abc import Iterator
+from itertools import groupby
+
+from docs.extensions.markdown import code, plain, table
+from verify.checking.loading import load_theorem
+from verify.checking.registry import finding_ids, theorem_ids
+from verify.checking.theorem import Theorem
+from verify.outcomes import number_text
+from verify.reports.display.pages import page_of
+from verify.reports.display.rendering import markdown
+from verify.reports.findings import Finding, load_finding
+from verify.reports.listing import list_rows, standings_text
+
+_INTRODUCTION = """\
+All theorems of the library. *For all parameters* says what carries a theorem's claims: `formal`, `proved`, `argued`
+(with the number of inferences in prose) or `open`; *at its example* is the weakest evidence of its claims at one
+instance. The [glossary](../reference/glossary.md) defines these words.
+"""
+
+
+def pages() -> dict[str, str]:
+    """Return the gallery's pages by name."""
+    rows = {row["id"]: row for row in list_rows(keep=True)}
+    found = _by_theorem()
+    theorems = {name: load_theorem(name) for name in theorem_ids()}
+    made = {name: _page(theorem, rows[name], found.get(name, [])) for name, theorem in theorems.items()}
+    return made | {"index": "\n\n".join(_index(theorems, rows))}
+
+
+def _by_theorem() -> dict[str, list[Finding]]:
+    """Return the findings by the theorem that their command is about."""
+    found: dict[str, list[Finding]] = {}
+    for finding in map(load_finding, finding_ids()):
+        found.setdefault(shlex.split(finding.command)[2], []).append(finding)
+    return found
+
+
+def _index(theorems: dict[str, Theorem], rows: dict[str, dict]) -> Iterator[str]:
+    yield "# Theorem gallery"
+    yield _INTRODUCTION
+    yield f"{standings_text(rows.values()).capitalize()}."
+    for key, names in groupby(theorems, key=lambda name: name.split(".")[0]):
+        paper = theorems[f"{key}.{(of_paper := [name.split('.')[1] for name in names])[0]}"].source.paper
+        yield f"## {plain(paper.citation if paper else key)}"
+        shown = [f"{key}.{name}" for name in of_paper]
+        cells = ((f"[{plain(name)}]({name}.md)", plain(theorems[name].title), *_standing(rows[name])) for name in shown)
+        yield table(("theorem", "title", "for all parameters", "at its example"), cells)
+    yield "```{toctree}\n:hidden:\n\n" + "\n".join(theorems) + "\n```"
+
+
+def _standing(row: dict) -> tuple[str, str]:
+    count = f" ({row['inferences_argued']})" if row["for_all_parameters"] == "argued" else ""
+    return f"{row['for_all_parameters']}{count}", row["best_instance_evidence"] or "in words"
+
+
+def _page(theorem: Theorem, row: dict, findings: list[Finding]) -> str:
+    return "\n\n".join(_parts(theorem, row, findings)) + "\n"
+
+
+def _parts(theorem: Theorem, row: dict, findings: list[Finding]) -> Iterator[str]:
+    yield f"# {plain(theorem.id)}"
+    standing, evidence = _standing(row)
+    title, *rest = markdown(page_of(theorem)).split("\n\n")
+    assert plain(theorem.id) and title
+    # The page's first lines are the title, the source and what the proof uses; its tables have headings in italics.
+    for part in rest:
+        heading, _, body = part.partition("\n\n")
+        yield f"## {heading.strip('*').capitalize()}" if heading.startswith("*") and heading.endswith("*") else part
+        if heading == plain(theorem.title):
+            yield f"For all parameters: **{standing}**. At its example: **{evidence}**."
+        if body:
+            yield body
+    yield "## Check it"
+    instance = " ".join(f"{name}={_typed(value)}" for name, value in theorem.example.items())
+    yield f"```sh\nverify check {theorem.id} {instance}\nverify prove {theorem.id}\n```"
+    if findings:
+        yield "## Findings"
+        yield "\n".join(f"- **{plain(each.heading)}.** {plain(each.summary)} {code(each.command)}" for each in findings)
+
+
+def _typed(value: object) -> str:
+    return ",".join(map(_typed, value)) if isinstance(value, tuple | list) else number_text(value)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,76 @@
+"""The shapes of the JSON objects that the verbs print, from what each prints for an example."""
+
+import io
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, redirect_stdout
+from typing import Any
+
+EXAMPLES = {
+    "list": "--paper li2024",
+    "conditions": "wang2024.theorem1 T=200 q=3 d=5 eta=1",
+    "check": "wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200 --certificate one.json",
+    "prove": "wang2024.inverse_loss_rate --seconds 5",
+    "explore": "kept.py --drop larger --max-examples 20",
+    "necessity": "kept.py --seconds 2",
+    "sweep": "wang2024.theorem1 --over eta=1/20:1:2 T=9 q=2 d=1 eps=1/200 --store kept.sqlite",
+    "observe": "wang2024.theorem1 T=9 q=2 d=1 eta=1 --at 10,100",
+    "simulate": "wang2024.one_hot_training T=9 q=2 d=1 eta=1 steps=60 --no-cache --device cpu",
+    "recheck": "one.json",
+    "derive": "wang2024.lemma1",
+    "new": "another.py",
+}
+"""What is run of each verb, in this order and in one folder, where `kept.py` is what `verify new` writes."""
+
+
+def described() -> str:
+    """Return a section for each verb: the command, and the keys of the object that it prints."""
+    return "\n\n".join(part for verb, body in objects().items() for part in _section(verb, body))
+
+
+def objects() -> dict[str, dict[str, Any]]:
+    """Return what each verb prints for its example."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        _printed("new", "kept.py")
+        return {verb: _printed(verb, words) for verb, words in EXAMPLES.items()}
+
+
+def _printed(verb: str, words: str) -> dict[str, Any]:
+    from verify.reports.command_line import run
+
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        code = run([verb, *words.split(), "--json"])
+    assert code in (0, 1, 3, 4), (verb, code)
+    return json.loads(printed.getvalue())
+
+
+def _section(verb: str, body: dict[str, Any]) -> Iterator[str]:
+    yield f"## {verb}"
+    yield f"Of `verify {verb} {EXAMPLES[verb]} --json`:"
+    yield "```text\n" + "\n".join(shape(body)) + "\n```"
+
+
+def shape(value: Any, indent: str = "") -> Iterator[str]:
+    """Yield the keys of an object with the types of their values, a line each; of a list its first entry."""
+    for key, held in value.items():
+        first, lists = _first(held)
+        if isinstance(first, dict) and first and all(map(str.isidentifier, first)):
+            yield f"{indent}{key}: {lists}"
+            yield from shape(first, indent + "  ")
+        else:
+            yield f"{indent}{key}: {lists}{_type(first)}"
+
+
+def _first(value: Any) -> tuple[Any, str]:
+    """Return the first entry of a list, or of its first entry where that is a list too, and what it is an entry of."""
+    if not (isinstance(value, list) and value):
+        return value, ""
+    first, lists = _first(value[0])
+    return first, f"list of {lists}"
+
+
+def _type(value: Any) -> str:
+    names = {str: "text", bool: "true or false", int: "number", float: "number", type(None): "null"}
+    return names.get(type(value), "list" if isinstance(value, list) else "object")

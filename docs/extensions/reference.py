@@ -1,0 +1,162 @@
+"""The reference, from the code: verbs, Python names, the language, kinds of clause and of proof, rules."""
+
+import re
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+import typer
+
+import verify
+from docs.extensions.markdown import code, first_paragraph, plain, table
+from verify.checking.argument import RULES
+from verify.checking.registry import theorem_ids
+from verify.language.expressions import HEADS, PRIMITIVES, RELATIONS, Case, to_data
+from verify.rechecker.clauses import CLAUSES, KINDS
+from verify.rechecker.primitives.table import PRIMITIVES as RECHECKED
+
+
+def verbs() -> str:
+    """Return a section for each command: what it does, its arguments, its options, an example."""
+    from verify.reports.command_line import app
+
+    commands: Any = typer.main.get_command(app)
+    return "\n\n".join(part for name, command in commands.commands.items() for part in _verb(name, command))
+
+
+def _verb(name: str, command: Any) -> Iterator[str]:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join(["verify", name, *(p.metavar or p.name.upper() for p in arguments)])
+    yield f"## {name}"
+    yield f"```text\n{usage}{' [options]' if options else ''}\n```"
+    yield from map(plain, cleandoc(command.help).split("\n\n"))
+    if options:
+        yield table(("option", "default", "meaning"), map(_option, options))
+    yield f"```sh\n{command.epilog.removeprefix('Example: ')}\n```"
+
+
+def _option(option: Any) -> tuple[str, str, str]:
+    # A flag has no value to type.
+    value = "" if option.is_flag else f" {option.metavar or 'NUMBER'}"
+    hidden = option.is_flag or option.multiple or option.default in (None, "")
+    return code(option.opts[0] + value), "" if hidden else code(str(option.default)), plain(option.help or "")
+
+
+_GROUP = re.compile(r"^# (.+)\.$|^from \S+ import (\w+) as \w+$", re.MULTILINE)
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the public names by the headings of `verify/__init__.pyi`."""
+    text = Path(verify.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {}
+    for heading, name in _GROUP.findall(text):
+        if heading:
+            found[heading] = []
+        else:
+            found[list(found)[-1]].append(name)
+    return found
+
+
+def python_names() -> str:
+    """Return a section for each group of the public names, with what autodoc says of each."""
+    parts = []
+    for heading, names in groups().items():
+        parts += [f"## {heading}", "```{eval-rst}", *(_documented(name) for name in names), "```"]
+    return "\n".join(parts)
+
+
+def _documented(name: str) -> str:
+    kind = "class" if isinstance(getattr(verify, name), type) else "function"
+    members = "   :members:\n" if kind == "class" else ""
+    return f".. auto{kind}:: verify.{name}\n{members}"
+
+
+def expressions() -> str:
+    """Return the heads of the language, each with an example and its data, as the digest sees them."""
+    rows = ((name, example, to_data(example)) for name, example in EXAMPLES.items())
+    written = ((code(name), code(str(example)), code(str(data).replace("'", '"'))) for name, example, data in rows)
+    return table(("head", "an example", "its data"), written)
+
+
+def _examples() -> dict[str, Any]:
+    x, y = sp.symbols("x y", positive=True)
+    n, f = sp.Symbol("n", integer=True), sp.Symbol("A", commutative=False)
+    word = sp.Symbol("attend")
+    relations = {name: kind(x, y, evaluate=False) for name, kind in RELATIONS.items()}
+    operations = (
+        *(Case(word, x, y), x + y, x * y, x**n, sp.exp(x), sp.log(x), sp.Tuple(x, y)),
+        *(sp.Derivative(x**2, x), sp.Subs(x**2, x, y), sp.Limit(1 / x, x, sp.oo), sp.transpose(f)),
+    )
+    return relations | {type(example).__name__: example for example in operations}
+
+
+EXAMPLES = _examples()
+"""An example of each head; a test holds its names to those of the language."""
+
+
+def clauses() -> str:
+    """Return the kinds of clause: the class that one writes, and the kinds of proof that the re-checker has for it."""
+    from verify.claims.context import Clause
+
+    known = [getattr(verify, name) for name in groups()["Kinds of clause, and the data of their proofs"]]
+    kinds = [kind for kind in known if isinstance(kind, type) and hasattr(kind, "to_data") and hasattr(kind, "prove")]
+    assert kinds and Clause
+    return table(
+        ("clause", "what it claims"),
+        ((f"{{py:class}}`~verify.{kind.__name__}`", plain(first_paragraph(kind.__doc__))) for kind in kinds),
+    )
+
+
+def primitives() -> str:
+    """Return the primitives that the installed theorems use: version, arguments, what the re-checker knows."""
+    for name in theorem_ids():
+        verify.load_theorem(name)
+    rows = (
+        (
+            code(name),
+            str(known.version),
+            plain(first_paragraph(known.evaluate.__doc__)),
+            "yes" if f"{name}/{known.version}" in RECHECKED else "no",
+        )
+        for name, known in sorted(PRIMITIVES.items())
+    )
+    return table(("primitive", "version", "value", "re-checked"), rows)
+
+
+def proofs() -> str:
+    """Return a section for each kind of proof: what it shows of which kind of clause, and what is checked."""
+    parts = []
+    for name, kind in KINDS.items():
+        shows = "; ".join(f"{code(clause)} {' or '.join(outcomes)}" for clause, outcomes in kind.shows.items())
+        scope = "for all parameters" if kind.for_all else "at the instance"
+        keys = ", ".join(map(code, [*kind.keys.split(), *kind.more])) or "none"
+        checked = _without_subject(cleandoc(kind.check.__doc__ or ""))
+        parts += [f"## {name}", f"Shows {shows}, {scope}. Data: {keys}.", *map(plain, checked.split("\n\n"))]
+    return "\n\n".join(parts)
+
+
+def _without_subject(documentation: str) -> str:
+    """Leave out what the first sentence says before its colon: which clause is shown, which stands above it."""
+    subject, colon, rest = documentation.partition(": ")
+    if not colon or "." in subject:
+        return documentation
+    return rest[:1].upper() + rest[1:]
+
+
+def clause_kinds() -> list[str]:
+    """Return the kinds of clause that the re-checker knows."""
+    return list(CLAUSES)
+
+
+def rules() -> str:
+    """Return the rules of inference that an argument may name."""
+    rows = ((code(rule.name), plain(rule.says), plain(rule.reference)) for rule in RULES.values())
+    return table(("rule", "what it says", "reference"), rows)
+
+
+def heads() -> set[str]:
+    """Return the names of all heads of the language."""
+    return {*RELATIONS, *HEADS}

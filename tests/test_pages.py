@@ -1,0 +1,162 @@
+"""Every block of the README and of the site is run, and what it prints is what the page shows."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from functools import cache
+
+import pytest
+import typer
+
+from tests.pages import (
+    PAGES,
+    README,
+    ROOT,
+    Block,
+    Reader,
+    blocks,
+    commands,
+    commands_of_the_site,
+    lines,
+    reading,
+    rewritten,
+    timeless,
+)
+from verify.reports.command_line import app
+
+TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
+BLOCKS = {name: blocks(text) for name, text in TEXTS.items()}
+RUN = ("python", "pycon", "console")
+WITH_BLOCKS = [name for name, found in BLOCKS.items() if any(block.language in RUN for block in found)]
+SHELL = [(name, line) for name, found in BLOCKS.items() for b in found if b.language == "sh" for line in lines(b)]
+
+
+def test_there_are_pages_and_blocks():
+    counts = Counter(block.language for found in BLOCKS.values() for block in found)
+    assert {"README.md", "docs/index.md", "docs/tutorial.md", "docs/howto/sweeps.md"} <= set(PAGES)
+    assert counts["console"] >= 15 and counts["pycon"] >= 5 and counts["python"] >= 5 and len(SHELL) >= 15
+    # What is in no known language would be read by nobody; every fence is one that is found here.
+    assert set(counts) <= {*RUN, "sh", "text", "toml", "mermaid"}
+    fences = sum(len(re.findall(r"^```\w+$", text, re.MULTILINE)) for text in TEXTS.values())
+    assert fences == sum(counts.values())
+
+
+@pytest.mark.parametrize("page", WITH_BLOCKS)
+def test_a_page_shows_what_is_printed(page, tmp_path):
+    # What the README shows of the site is run there.
+    known = commands_of_the_site() if page == README else {}
+    with reading(tmp_path, known) as reader:
+        for block in BLOCKS[page]:
+            if block.language in RUN:
+                assert timeless(reader.printed(block)) == timeless(block.text)
+
+
+def test_a_command_is_run_on_one_page_alone():
+    shown = {(c, name) for name, found in BLOCKS.items() if name != README for b in found for c in _typed(b)}
+    counts = Counter(command for command, _ in shown)
+    assert counts and [command for command, count in counts.items() if count > 1] == []
+
+
+def _typed(block):
+    return [command for command, _ in commands(block)] if block.language == "console" else []
+
+
+@pytest.mark.parametrize(("page", "line"), SHELL, ids=[line for _, line in SHELL])
+def test_a_command_that_is_not_run_is_understood(page, line):
+    words = shlex.split(line)
+    program = words[0].removeprefix(".venv/bin/")
+    check = {"verify": _verb, "make": _target, "pytest": _pytest, "pip": _pip, "python": _module, "git": len}[program]
+    assert check(words[1:])
+
+
+def _verb(words):
+    """The verb is one, and its options are its own."""
+    command = typer.main.get_command(app).commands[words[0]]
+    known = {name for parameter in command.params for name in getattr(parameter, "opts", ())}
+    return {word for word in words[1:] if word.startswith("--")} <= known
+
+
+def _target(words):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return all(re.search(rf"^{word}:", makefile, re.MULTILINE) or "=" in word for word in words)
+
+
+def _pytest(words):
+    """The folders are there, and the long options are pytest's, a plugin's or ours."""
+    folders = [word for word in words if re.fullmatch(r"[a-z_/]+", word) and word in ("paper_checks", "tests")]
+    return all(word in _options_of_pytest() for word in words if word.startswith("--")) and all(
+        (ROOT / f).is_dir() for f in folders
+    )
+
+
+@cache
+def _options_of_pytest():
+    asked = [sys.executable, "-m", "pytest", "--help"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def _pip(words):
+    """What is installed is this package, with extras that it has."""
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = re.fullmatch(r"\.(?:\[(.+)\])?", words[-1])
+    return extras and set((extras[1] or "").split(",")) - {""} <= set(known)
+
+
+def _module(words):
+    return words[:2] == ["-m", "venv"] or (words[0] == "-m" and (ROOT / words[1].replace(".", "/")).with_suffix(".py"))
+
+
+def test_what_is_not_understood_would_be_seen():
+    assert not _verb(["check", "wang2024.lemma1", "--seed", "1", "--sede", "2"])
+    assert not _target(["tests"]) and not _pip(["install", "-e", ".[docks]"]) and not _pytest(["--drawz", "3"])
+
+
+def test_data_on_pages_is_well_formed():
+    found = [b for page in BLOCKS.values() for b in page if b.language == "toml"]
+    assert found and all(tomllib.loads(block.text) for block in found)
+
+
+def test_a_wrong_output_would_be_seen(tmp_path):
+    page = "```console\n$ verify new a.py\na.py: its first lines are the commands to try\n```\n"
+    page += "```pycon\n>>> 2 + 2\n4\n```\n"
+    assert rewritten(page) == page
+    assert rewritten(page.replace("\n4\n", "\n5\n")) == page
+    assert rewritten(page.replace("to try", "to run")) == page
+    assert timeless("verified   0.17 s, 3 instances") == timeless("verified   9.99 s, 1 instance")
+
+
+def test_what_a_block_raises_is_seen(tmp_path):
+    with reading(tmp_path) as reader:
+        assert "ZeroDivisionError: division by zero" in reader.printed(Block("pycon", ">>> 1 / 0\n", (0, 0)))
+        with pytest.raises(ZeroDivisionError):
+            reader.printed(Block("python", "1 / 0\n", (0, 0)))
+        assert (
+            reader.printed(Block("python", "# a.py\nx = 1\n", (0, 0))) and (tmp_path / "a.py").read_text() == "x = 1\n"
+        )
+
+
+@pytest.fixture
+def tutorial(tmp_path):
+    reader = Reader(tmp_path)
+    for block in BLOCKS["docs/tutorial.md"]:
+        if block.language == "python":
+            reader.printed(block)
+    return tmp_path
+
+
+def test_the_tests_shown_pass_from_outside_the_repository(tutorial):
+    shown = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        capture_output=True,
+        text=True,
+        cwd=tutorial,
+        timeout=300,
+        check=False,
+    )
+    assert shown.returncode == 0, shown.stdout
+    lines_shown = shown.stdout.splitlines()
+    assert any("user.kantorovich" in line and "verified" in line for line in lines_shown)
+    assert any("canaries" in line and "6 of 6" in line for line in lines_shown)
