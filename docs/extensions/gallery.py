@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from docs.extensions.markdown import code, plain, table
 from verify.checking.loading import load_theorem
@@ -14,6 +15,7 @@ from verify.reports.display.rendering import markdown
 from verify.reports.findings import Finding, load_finding
 from verify.reports.listing import list_rows, standings_text
 
+ROOT = Path(__file__).parents[2]
 _INTRODUCTION = """\
 All theorems of the library. *For all parameters* says what carries a theorem's claims: `formal`, `proved`, `argued`
 (with the number of inferences in prose) or `open`; *at its example* is the weakest evidence of its claims at one
@@ -78,7 +80,18 @@ def _parts(theorem: Theorem, row: dict, findings: list[Finding]) -> Iterator[str
     yield f"```sh\nverify check {theorem.id} {instance}\nverify prove {theorem.id}\n```"
     if findings:
         yield "## Findings"
-        yield "\n".join(f"- **{plain(each.heading)}.** {plain(each.summary)} {code(each.command)}" for each in findings)
+        yield "\n".join(f"- [{plain(each.heading)}]({_link(each)}): {plain(each.summary)}" for each in findings)
+
+
+def _link(finding: Finding) -> str:
+    key, _, name = finding.id.partition(".")
+    return f"../findings/{key}.md#{name}"
+
+
+def findings_index() -> str:
+    """Return the index of the findings as a page of the site includes it, without its title."""
+    text = (ROOT / "FINDINGS.md").read_text(encoding="utf-8")
+    return text.partition("\n")[2].replace("(docs/findings/", "(findings/")
 
 
 def _typed(value: object) -> str:

@@ -22,6 +22,7 @@ def pages() -> dict[str, str]:
         "generated/rules.md": reference.rules(),
         "generated/json.md": json_objects.described(),
         "generated/architecture.svg": picture.wings(),
+        "generated/findings.md": gallery.findings_index(),
         **{f"gallery/{name}.md": text for name, text in gallery.pages().items()},
     }
 
@@ -44,8 +45,15 @@ def _escape_bars(_app: "Sphinx", _what: str, _name: str, _item: Any, _options: A
     text[:] = [re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", line) for line in text]
 
 
+def _name_findings(_app: "Sphinx", name: str, text: list[str]) -> None:
+    """Make the anchors of the findings' pages targets that other pages link to."""
+    if name.startswith("findings/"):
+        text[0] = re.sub(r'^<a id="(\w+)"></a>$', r"(\1)=", text[0], flags=re.MULTILINE)
+
+
 def setup(app: "Sphinx") -> dict[str, bool]:
-    """Write the pages when the builder is ready, before the source folder is read; and read docstrings with |x|."""
+    """Write the pages before the source folder is read; change docstrings and the findings' pages as they are read."""
     app.connect("builder-inited", _write)
+    app.connect("source-read", _name_findings)
     app.connect("autodoc-process-docstring", _escape_bars)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
