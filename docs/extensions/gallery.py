@@ -1,11 +1,12 @@
 """The theorem gallery, from the catalogue: a page for each theorem, and a table of them all for each paper."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from docs.extensions.markdown import code, plain, table
+from docs.extensions.markdown import plain, table
 from verify.checking.loading import load_theorem
 from verify.checking.registry import finding_ids, theorem_ids
 from verify.checking.theorem import Theorem
@@ -26,13 +27,13 @@ instance. The [glossary](../reference/glossary.md) defines these words.
 def pages() -> dict[str, str]:
     """Return the gallery's pages by name."""
     rows = {row["id"]: row for row in list_rows(keep=True)}
-    found = _by_theorem()
+    found = by_theorem()
     theorems = {name: load_theorem(name) for name in theorem_ids()}
-    made = {name: _page(theorem, rows[name], found.get(name, [])) for name, theorem in theorems.items()}
+    made = {name: page(theorem, rows[name], found.get(name, [])) for name, theorem in theorems.items()}
     return made | {"index": "\n\n".join(_index(theorems, rows))}
 
 
-def _by_theorem() -> dict[str, list[Finding]]:
+def by_theorem() -> dict[str, list[Finding]]:
     """Return the findings by the theorem that their command is about."""
     found: dict[str, list[Finding]] = {}
     for finding in map(load_finding, finding_ids()):
@@ -40,7 +41,7 @@ def _by_theorem() -> dict[str, list[Finding]]:
     return found
 
 
-def _index(theorems: dict[str, Theorem], rows: dict[str, dict]) -> Iterator[str]:
+def _index(theorems: dict[str, Theorem], rows: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield "# Theorem gallery"
     yield _INTRODUCTION
     yield f"{standings_text(rows.values()).capitalize()}."
@@ -53,21 +54,21 @@ def _index(theorems: dict[str, Theorem], rows: dict[str, dict]) -> Iterator[str]
     yield "```{toctree}\n:hidden:\n\n" + "\n".join(theorems) + "\n```"
 
 
-def _standing(row: dict) -> tuple[str, str]:
+def _standing(row: dict[str, Any]) -> tuple[str, str]:
     count = f" ({row['inferences_argued']})" if row["for_all_parameters"] == "argued" else ""
     return f"{row['for_all_parameters']}{count}", row["best_instance_evidence"] or "in words"
 
 
-def _page(theorem: Theorem, row: dict, findings: list[Finding]) -> str:
-    return "\n\n".join(_parts(theorem, row, findings)) + "\n"
+def page(theorem: Theorem, row: dict[str, Any], findings: Iterable[Finding] = ()) -> str:
+    """Return the page of a theorem, with its row of the list and its findings."""
+    return "\n\n".join(_parts(theorem, row, list(findings))) + "\n"
 
 
-def _parts(theorem: Theorem, row: dict, findings: list[Finding]) -> Iterator[str]:
+def _parts(theorem: Theorem, row: dict[str, Any], findings: list[Finding]) -> Iterator[str]:
     yield f"# {plain(theorem.id)}"
     standing, evidence = _standing(row)
-    title, *rest = markdown(page_of(theorem)).split("\n\n")
-    assert plain(theorem.id) and title
-    # The page's first lines are the title, the source and what the proof uses; its tables have headings in italics.
+    _, *rest = markdown(page_of(theorem)).split("\n\n")
+    # The first lines are the title, the source and what the proof uses; its tables have headings in italics.
     for part in rest:
         heading, _, body = part.partition("\n\n")
         yield f"## {heading.strip('*').capitalize()}" if heading.startswith("*") and heading.endswith("*") else part

@@ -23,6 +23,12 @@ EXAMPLES = {
 }
 """What is run of each verb, in this order and in one folder, where `kept.py` is what `verify new` writes."""
 
+BY_NAME = {
+    *("given", "instance", "ranges", "values", "values_rechecked", "witness", "nearest", "counterexample"),
+    *("over", "counts", "evidence", "settings", "measurements", "curves", "heat_maps", "theory", "varied"),
+}
+"""The keys of objects whose keys are names: of parameters, values, curves, outcomes."""
+
 
 def described() -> str:
     """Return a section for each verb: the command, and the keys of the object that it prints."""
@@ -56,11 +62,14 @@ def shape(value: Any, indent: str = "") -> Iterator[str]:
     """Yield the keys of an object with the types of their values, a line each; of a list its first entry."""
     for key, held in value.items():
         first, lists = _first(held)
-        if isinstance(first, dict) and first and all(map(str.isidentifier, first)):
-            yield f"{indent}{key}: {lists}"
-            yield from shape(first, indent + "  ")
+        if key in BY_NAME and isinstance(first, dict) and first:
+            # The names are the example's own.
+            yield f"{indent}{key}: by name, {lists}{_type(next(iter(first.values())))}"
+            first = next(iter(first.values()))
         else:
             yield f"{indent}{key}: {lists}{_type(first)}"
+        if isinstance(first, dict):
+            yield from shape(first, indent + "  ")
 
 
 def _first(value: Any) -> tuple[Any, str]:
@@ -68,9 +77,9 @@ def _first(value: Any) -> tuple[Any, str]:
     if not (isinstance(value, list) and value):
         return value, ""
     first, lists = _first(value[0])
-    return first, f"list of {lists}"
+    return first, f"list, each: {lists}"
 
 
 def _type(value: Any) -> str:
-    names = {str: "text", bool: "true or false", int: "number", float: "number", type(None): "null"}
-    return names.get(type(value), "list" if isinstance(value, list) else "object")
+    names = {str: "text", bool: "true or false", int: "number", float: "number", type(None): "null", list: "list"}
+    return names.get(type(value), "object")

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"(?<![\\\\A-Za-z{])[A-Za-z]{2,}")
-"""A name of more than one letter, which LaTeX takes for a product of letters."""
+"""A name of more than one letter, which LaTeX takes for a product of letters; SymPy writes products with spaces."""
 
 
 def mathml(latex: str, *, display: bool) -> str:
     """Return a formula, written in LaTeX, as a MathML element."""
-    named = _NAME.sub(lambda name: r"\varepsilon " if name[0] == "eps" else rf"\mathit{{{name[0]}}}", latex)
+    named = _NAME.sub(lambda name: r"\varepsilon " if name[0] == "eps" else rf"\text{{{name[0]}}}", latex)
     return convert(named, display="block" if display else "inline")
 
 

@@ -1,0 +1,45 @@
+"""The JSON reference shows the keys that commands print, and speaks of no other."""
+
+import re
+
+import pytest
+
+from docs.extensions import json_objects
+from tests.pages import PAGES
+from verify.reports.commands.frame import app
+
+# What the page's text has between backticks beside keys: words and options.
+WORDS = {
+    *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
+    *("formal", "argued", "open", "holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
+    *("digest", "certificate", "map", "findings", "pin"),
+}
+
+
+def test_the_shape_of_an_object():
+    body = {"a": 1, "b": [{"c": "x", "d": None}], "values": {"p": {"e": True}}, "f": [], "g": [[2]], "ranges": {}}
+    assert list(json_objects.shape(body)) == [
+        *("a: number", "b: list, each: object", "  c: text", "  d: null", "values: by name, object"),
+        *("  e: true or false", "f: list", "g: list, each: list, each: number", "ranges: object"),
+    ]
+
+
+def test_every_verb_that_prints_an_object_has_an_example():
+    verbs = {command.name for command in app.registered_commands}
+    # pin writes into a package, and completion prints a script.
+    assert set(json_objects.EXAMPLES) == verbs - {"pin", "completion"}
+
+
+@pytest.mark.audit
+def test_the_page_speaks_of_keys_that_are_printed():
+    def keys(value):
+        if isinstance(value, dict):
+            return set(value).union(*map(keys, value.values()))
+        return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+    page = PAGES["docs/reference/json.md"].read_text(encoding="utf-8")
+    spoken = set(re.findall(r"`([a-z_]+)`", page)) - WORDS - set(json_objects.EXAMPLES)
+    printed = keys(json_objects.objects())
+    # Keys of what the examples do not meet.
+    unmet = {"reason", "pinned", "what", "failed", "clear", "violated", "relaxed", "end", "thresholds", "met"}
+    assert len(spoken) > 30 and sorted(spoken - printed - unmet) == []

@@ -1,0 +1,46 @@
+"""The picture shows the table of wings, and formulas become MathML."""
+
+from xml.etree import ElementTree
+
+import pytest
+from latex2mathml.exceptions import NoAvailableTokensError
+
+from docs.extensions import picture
+from docs.extensions.mathml import mathml
+from tests.house import WINGS
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_arrows_are_the_table():
+    direct = picture.direct()
+
+    def reached(wing):
+        return {wing}.union(*map(reached, direct[wing]))
+
+    assert {wing: reached(wing) for wing in WINGS} == {wing: set(allowed) for wing, allowed in WINGS.items()}
+    # No arrow goes where another way leads.
+    assert direct["reports"] == {"search", "runs"} and direct["checking"] == {"claims", "rechecker"}
+
+
+def test_the_picture_has_a_box_a_wing_and_an_arrow_an_import():
+    drawn = ElementTree.fromstring(picture.wings())
+    boxes = [(float(r.get("x")), float(r.get("y"))) for r in drawn.findall(f"{SVG}rect")]
+    assert len(set(boxes)) == len(WINGS)
+    assert len(drawn.findall(f"{SVG}line")) == sum(map(len, picture.direct().values()))
+    said = " ".join(drawn.itertext())
+    assert all(wing in said for wing in WINGS) and "modules" in said
+
+
+def test_formulas_become_mathml():
+    assert "<mfrac>" in mathml(r"\frac{1}{20 d^{2}}", display=False)
+    assert 'display="block"' in mathml("x", display=True) and 'display="inline"' in mathml("x", display=False)
+    # A name of several letters is one, and no product.
+    assert "&#x003B5;" in mathml("eps < 1", display=False)
+    assert "<mtext>rate</mtext>" in mathml(r"rate \cdot x", display=False)
+    assert mathml(r"\alpha", display=False) != mathml(r"\beta", display=False)
+
+
+def test_what_is_no_formula_is_refused():
+    with pytest.raises(NoAvailableTokensError):
+        mathml(r"\frac{1}{", display=False)
