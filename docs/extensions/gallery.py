@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from verify.outcomes import number_text
 from verify.reports.display.pages import page_of
 from verify.reports.display.rendering import markdown
 from verify.reports.findings import Finding, load_finding
-from verify.reports.listing import list_rows, standings_text
+from verify.reports.listing import carried_text, list_rows, standings_text
 
 ROOT = Path(__file__).parents[2]
 _INTRODUCTION = """\
@@ -55,8 +56,7 @@ def _index(theorems: dict[str, Theorem], rows: dict[str, dict[str, Any]]) -> Ite
 
 
 def _standing(row: dict[str, Any]) -> tuple[str, str]:
-    count = f" ({row['inferences_argued']})" if row["for_all_parameters"] == "argued" else ""
-    return f"{row['for_all_parameters']}{count}", row["best_instance_evidence"] or "in words"
+    return carried_text(row), row["best_instance_evidence"] or "in words"
 
 
 def page(theorem: Theorem, row: dict[str, Any], findings: Iterable[Finding] = ()) -> str:
@@ -66,16 +66,14 @@ def page(theorem: Theorem, row: dict[str, Any], findings: Iterable[Finding] = ()
 
 def _parts(theorem: Theorem, row: dict[str, Any], findings: list[Finding]) -> Iterator[str]:
     yield f"# {plain(theorem.id)}"
+    yield f"**{plain(theorem.title)}.** {plain(str(theorem.source))}."
     standing, evidence = _standing(row)
-    _, *rest = markdown(page_of(theorem)).split("\n\n")
-    # The first lines are the title, the source and what the proof uses; its tables have headings in italics.
-    for part in rest:
-        heading, _, body = part.partition("\n\n")
-        yield f"## {heading.strip('*').capitalize()}" if heading.startswith("*") and heading.endswith("*") else part
-        if heading == plain(theorem.title):
-            yield f"For all parameters: **{standing}**. At its example: **{evidence}**."
-        if body:
-            yield body
+    yield f"For all parameters: **{standing}**. At its example: **{evidence}**."
+    if theorem.proof_uses:
+        yield f"Its proof uses {', '.join(f'[{plain(name)}]({name}.md)' for name in theorem.proof_uses)}."
+    # Its page has tables with headings in italics, after the lines that stand above.
+    for part in markdown(replace(page_of(theorem), lines=())).split("\n\n")[1:]:
+        yield f"## {part.strip('*').capitalize()}" if part.startswith("*") else part
     yield "## Check it"
     instance = " ".join(f"{name}={_typed(value)}" for name, value in theorem.example.items())
     yield f"```sh\nverify check {theorem.id} {instance}\nverify prove {theorem.id}\n```"

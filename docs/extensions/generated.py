@@ -20,7 +20,7 @@ def pages() -> dict[str, str]:
         "generated/primitives.md": reference.primitives(),
         "generated/proofs.md": reference.proofs(),
         "generated/rules.md": reference.rules(),
-        "generated/json.md": json_objects.described(),
+        **{f"generated/json_{verb}.md": text for verb, text in json_objects.described().items()},
         "generated/architecture.svg": picture.wings(),
         "generated/findings.md": gallery.findings_index(),
         **{f"gallery/{name}.md": text for name, text in gallery.pages().items()},

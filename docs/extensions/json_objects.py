@@ -30,9 +30,9 @@ BY_NAME = {
 """The keys of objects whose keys are names: of parameters, values, curves, outcomes."""
 
 
-def described() -> str:
-    """Return a section for each verb: the command, and the keys of the object that it prints."""
-    return "\n\n".join(part for verb, body in objects().items() for part in _section(verb, body))
+def described() -> dict[str, str]:
+    """Return for each verb the command, and the keys of the object that it prints."""
+    return {verb: "\n\n".join(_part(verb, body)) + "\n" for verb, body in objects().items()}
 
 
 def objects() -> dict[str, dict[str, Any]]:
@@ -52,8 +52,7 @@ def _printed(verb: str, words: str) -> dict[str, Any]:
     return json.loads(printed.getvalue())
 
 
-def _section(verb: str, body: dict[str, Any]) -> Iterator[str]:
-    yield f"## {verb}"
+def _part(verb: str, body: dict[str, Any]) -> Iterator[str]:
     yield f"Of `verify {verb} {EXAMPLES[verb]} --json`:"
     yield "```text\n" + "\n".join(shape(body)) + "\n```"
 

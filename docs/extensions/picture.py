@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
-from tests.house import ROOT, WINGS, lines_of_code, modules, wing_of
+from tests.house import ROOT, WINGS, floors, imports, lines_of_code, modules, wing_of
 
 _WIDE, _HIGH, _GAP, _BETWEEN = 330, 32, 20, 26
 _SAID = {
@@ -80,6 +80,9 @@ def _arrows(edges: dict[str, set[str]], places: dict[str, tuple[float, float]]) 
 
 def _boxes(places: dict[str, tuple[float, float]]) -> Iterator[str]:
     known = modules(ROOT, "verify")
+    right, top = _WIDE + _GAP + 10, 10 + _HIGH / 2
+    counted = f"{floors(imports(known))} floors: the longest chain of imports"
+    yield f'<text x="{right}" y="{top:g}" font-size="11">{counted}</text>'
     for wing, (x, y) in places.items():
         own = [path for name, path in known.items() if wing_of(name) == wing and path.name != "__init__.py"]
         size = f"{len(own)} modules, {sum(map(lines_of_code, own))} lines"

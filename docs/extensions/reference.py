@@ -13,8 +13,8 @@ import verify
 from docs.extensions.markdown import code, first_paragraph, plain, table
 from verify.checking.argument import RULES
 from verify.checking.registry import theorem_ids
-from verify.language.expressions import HEADS, PRIMITIVES, RELATIONS, Case, to_data
-from verify.rechecker.clauses import CLAUSES, KINDS
+from verify.language.expressions import PRIMITIVES, RELATIONS, Case, to_data
+from verify.rechecker.clauses import KINDS
 from verify.rechecker.primitives.table import PRIMITIVES as RECHECKED
 
 
@@ -82,13 +82,13 @@ def expressions() -> str:
 
 
 def _examples() -> dict[str, Any]:
-    x, y = sp.symbols("x y", positive=True)
-    n, f = sp.Symbol("n", integer=True), sp.Symbol("A", commutative=False)
+    x, y, n = sp.symbols("x y n")
+    matrix = sp.Symbol("A", commutative=False)
     word = sp.Symbol("attend")
     relations = {name: kind(x, y, evaluate=False) for name, kind in RELATIONS.items()}
     operations = (
         *(Case(word, x, y), x + y, x * y, x**n, sp.exp(x), sp.log(x), sp.Tuple(x, y)),
-        *(sp.Derivative(x**2, x), sp.Subs(x**2, x, y), sp.Limit(1 / x, x, sp.oo), sp.transpose(f)),
+        *(sp.Derivative(x**2, x), sp.Subs(x**2, x, y), sp.Limit(1 / x, x, sp.oo), sp.transpose(matrix)),
     )
     return relations | {type(example).__name__: example for example in operations}
 
@@ -99,11 +99,8 @@ EXAMPLES = _examples()
 
 def clauses() -> str:
     """Return the kinds of clause: the class that one writes, and the kinds of proof that the re-checker has for it."""
-    from verify.claims.context import Clause
-
     known = [getattr(verify, name) for name in groups()["Kinds of clause, and the data of their proofs"]]
     kinds = [kind for kind in known if isinstance(kind, type) and hasattr(kind, "to_data") and hasattr(kind, "prove")]
-    assert kinds and Clause
     return table(
         ("clause", "what it claims"),
         ((f"{{py:class}}`~verify.{kind.__name__}`", plain(first_paragraph(kind.__doc__))) for kind in kinds),
@@ -146,17 +143,7 @@ def _without_subject(documentation: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def clause_kinds() -> list[str]:
-    """Return the kinds of clause that the re-checker knows."""
-    return list(CLAUSES)
-
-
 def rules() -> str:
     """Return the rules of inference that an argument may name."""
     rows = ((code(rule.name), plain(rule.says), plain(rule.reference)) for rule in RULES.values())
     return table(("rule", "what it says", "reference"), rows)
-
-
-def heads() -> set[str]:
-    """Return the names of all heads of the language."""
-    return {*RELATIONS, *HEADS}
