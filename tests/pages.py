@@ -71,10 +71,10 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def commands_of_the_site() -> dict[str, str]:
-    """Return what the site's pages show of their commands."""
+    """Return what the site's pages show of their commands, of one that is shown twice the first."""
     texts = [path.read_text(encoding="utf-8") for name, path in PAGES.items() if name != README]
-    found = (block for text in texts for block in blocks(text) if block.language == "console")
-    return {command: shown for block in found for command, shown in commands(block)}
+    found = [block for text in texts for block in blocks(text) if block.language == "console"]
+    return {command: shown for block in reversed(found) for command, shown in reversed(commands(block))}
 
 
 def lines(block: Block) -> list[str]:

@@ -10,14 +10,20 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-_NAME = re.compile(r"(?<![\\\\A-Za-z{])[A-Za-z]{2,}")
-"""A name of more than one letter, which LaTeX takes for a product of letters; SymPy writes products with spaces."""
+_NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z]+|[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
+"""A command, or names of more than one letter, which LaTeX takes for products of letters."""
 
 
 def mathml(latex: str, *, display: bool) -> str:
     """Return a formula, written in LaTeX, as a MathML element."""
-    named = _NAME.sub(lambda name: r"\varepsilon " if name[0] == "eps" else rf"\text{{{name[0]}}}", latex)
-    return convert(named, display="block" if display else "inline")
+    return convert(_NAME.sub(_named, latex), display="block" if display else "inline")
+
+
+def _named(found: re.Match[str]) -> str:
+    if found[0].startswith("\\"):
+        return found[0]
+    words = (r"\varepsilon" if word == "eps" else rf"\text{{{word}}}" for word in found[0].split())
+    return r"\; ".join(words) + " "
 
 
 def _inline(translator: Any, node: nodes.math) -> None:

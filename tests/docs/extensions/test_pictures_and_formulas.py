@@ -38,6 +38,9 @@ def test_formulas_become_mathml():
     # A name of several letters is one, and no product.
     assert "&#x003B5;" in mathml("eps < 1", display=False)
     assert "<mtext>rate</mtext>" in mathml(r"rate \cdot x", display=False)
+    assert "<mtext>encoding</mtext>" in mathml(
+        r"\operatorname{least}_{encoding dimension}{\left(eps \right)}", display=False
+    )
     assert mathml(r"\alpha", display=False) != mathml(r"\beta", display=False)
 
 
