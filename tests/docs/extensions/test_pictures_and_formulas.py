@@ -1,11 +1,13 @@
 """The picture shows the table of wings, and formulas become MathML."""
 
+from fractions import Fraction
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 from latex2mathml.exceptions import NoAvailableTokensError
 
-from docs.extensions import picture
+from docs.extensions import picture, step_sizes
 from docs.extensions.mathml import mathml
 from tests.house import WINGS
 
@@ -47,3 +49,19 @@ def test_formulas_become_mathml():
 def test_what_is_no_formula_is_refused():
     with pytest.raises(NoAvailableTokensError):
         mathml(r"\frac{1}{", display=False)
+
+
+def test_the_readme_shows_the_step_sizes_as_they_are_known():
+    assert step_sizes.PICTURE.read_text(encoding="utf-8") == step_sizes.picture(), step_sizes.__doc__
+    instance, limit, shown, violated = step_sizes.ends()
+    q, d = instance["q"], instance["d"]
+    # Theorem 1's hypothesis, that of the result that proves more, and the way to zero loss that is unstable above 2q.
+    assert (limit, shown) == (Fraction(1, 20 * d**2), Fraction(4 * q**2, 5 * q + 2 * d)) and violated > 2 * q
+
+
+def test_the_step_sizes_are_drawn_in_their_order():
+    drawn = ElementTree.fromstring(step_sizes.picture())
+    bars = [(float(r.get("x")), float(r.get("width"))) for r in drawn.findall(f"{SVG}rect") if r.get("x")]
+    assert len(bars) == 4 and all(width > 0 for _, width in bars)
+    for (start, width), (end, _) in pairwise(bars):
+        assert start + width == pytest.approx(end, abs=0.2)
