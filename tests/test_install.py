@@ -230,8 +230,8 @@ def test_a_figure_without_matplotlib_is_an_input_error(outside):
 
 def test_a_missing_package_of_another_place_is_one_line_too(outside):
     code, out, err = outside(
-        f"{hidden('torch')}\nfrom verify.reports import command_line, verbs\n"
-        "def check(*_, **__): import torch\nverbs.check = check\n"
+        f"{hidden('torch')}\nfrom verify.reports import command_line\nfrom verify.reports.verbs import theorems\n"
+        "def check(*_, **__): import torch\ntheorems.check = check\n"
         "print(command_line.run(['check', 'wang2024.lemma1']))"
     )
     assert (code, out.strip(), err.strip()) == (0, "2", "verify: this needs torch: pip install torch numba jaxtyping")

@@ -19,7 +19,7 @@ PICTURE = "a picture"
 SHOWN = {
     "step_size": {
         "conditions": [
-            "fails step_size eta <= 1/(20*d**2) -499/500",
+            r"fails step_size $\eta \leq \frac{1}{20 d^{2}}$ -499/500, 500 times the limit",
             "given 1 (500 times); holds up to 36/25 (720 times)",
             "out of scope",
         ],
@@ -49,7 +49,7 @@ SHOWN = {
     "figure_against_theory": {
         "simulate": ["transformer n: examples in the prompt 4", "seed 0"],
         "plot": [PICTURE],
-        "exact": ["minimum_loss 237/1375", "claim verified certified minimum", "claim inconclusive vanishes"],
+        "exact": ["minimum_loss 237/1375", "verified (certified) minimum", "inconclusive vanishes"],
         "table": ["'261/155'", "'393/383'", "'657/1379'", "'237/1375'"],
         "planted": ["'3/5'"],
         "comparison": ["'verified', 'simulated', 'preconditioned_gradient_descent at n=16"],

@@ -91,7 +91,28 @@ def certificate_file(name: str) -> Path:
 def write_certificate(theorem: Theorem, result: CheckResult, path: Path) -> None:
     """Write the certificate of a check to a file, whole or not at all.
 
-    Raises InputError where it cannot be written, or where the re-checker does not accept it.
+    Parameters
+    ----------
+    theorem
+        The theorem that was checked.
+    result
+        The result of the check: its instance, and the proofs of its clauses.
+    path
+        The file, in a folder that exists.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to certify, the file cannot be written, or the re-checker does not accept the certificate.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from verify import check, load_theorem, recheck, write_certificate
+    >>> theorem = load_theorem("wang2024.lemma1")
+    >>> write_certificate(theorem, check(theorem, T=4, q=2), Path("lemma1.json"))
+    >>> recheck("lemma1.json").theorem
+    'wang2024.lemma1'
     """
     text = certificate_text(theorem, result)
     try:
