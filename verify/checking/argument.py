@@ -264,17 +264,17 @@ class Inference:
                 f"inference {self.label}: a label and a sentence are text, and what it uses a tuple of labels"
             )
         if not isinstance(self.rule, str | Rule):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TheoremError(f"inference {self.label}: its rule is a {type(self.rule).__name__}, and no name or Rule")
+            raise TheoremError(
+                f"inference {self.label}: its rule is a {type(self.rule).__name__}, not a name or a Rule"
+            )
         for part, name in ((self.label, "label"), (self.says, "sentence")):
             if not part.strip():
                 raise TheoremError(f"inference {self.label or self.says}: has no {name}")
         refuse_bad_label("inference", self.label)
         if isinstance(self.rule, str) and self.rule not in RULES:
-            raise TheoremError(
-                f"inference {self.label}: {self.rule!r} is no rule known here; {meant(self.rule, RULES)}"
-            )
+            raise TheoremError(f"inference {self.label}: {self.rule!r} is not a known rule; {meant(self.rule, RULES)}")
         if len(set(self.uses)) != len(self.uses):
-            raise TheoremError(f"inference {self.label}: uses the same twice")
+            raise TheoremError(f"inference {self.label}: uses something twice")
 
     @property
     def named_rule(self) -> Rule:

@@ -115,11 +115,11 @@ class Decider:
         if not isinstance(result, ClauseResult):
             raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
         if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
-            raise TheoremError(f"clause {clause.label}: {result.outcome!r} is no outcome of a clause")
+            raise TheoremError(f"clause {clause.label}: {result.outcome!r} is not an outcome of a clause")
         if not isinstance(result.proof, Mapping | None):
-            raise TheoremError(f"clause {clause.label}: its proof is a {type(result.proof).__name__}, and no mapping")
+            raise TheoremError(f"clause {clause.label}: its proof is a {type(result.proof).__name__}, not a mapping")
         if not isinstance(result.margin, int | Fraction | Enclosure | None):
-            raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is no exact number")
+            raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is not an exact number")
         # What is decided is what the statement says, and a witness is one of a refutation.
         witness = Witness(result.witness if result.holds is False else {}, frozenset(self.context.instance))
         return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)

@@ -35,7 +35,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
     group, installed = f"lemmascope.{kind}s", _installed(metadata.entry_points, tuple(map(_changed, sys.path)))
     for entry in installed.select(group=group):
         fits = NAME.fullmatch(entry.name)
-        yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is no id: it must be {_ID}")
+        yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
     for entry in installed.select(group=_CATALOGUE):
         try:
             listed = getattr(entry.load(), f"{kind}s".upper(), {})

@@ -71,7 +71,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.provenance not in (known := get_args(Source.__annotations__["provenance"])):
-            raise TheoremError(f"source: {self.provenance!r} is no provenance; {meant(str(self.provenance), known)}")
+            raise TheoremError(f"source: {self.provenance!r} is not a provenance; {meant(str(self.provenance), known)}")
         if self.paper is not None and not isinstance(self.paper, Paper):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TheoremError(f"source: paper is a {type(self.paper).__name__}, where a Paper is needed")
 

@@ -196,11 +196,11 @@ class Theorem(Formula):
         names = {parameter.name for parameter in self.statement.parameters}
         if unknown := sorted(set(self.example) - names):
             nearest = meant(unknown[0], [p.name for p in self.statement.parameters])
-            raise TheoremError(f"example: {unknown[0]} is no parameter; {nearest}")
+            raise TheoremError(f"example: {unknown[0]} is not a parameter; {nearest}")
         lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
         for name, value in self.values.items():
             if isinstance(value, ValueOver) and value.parameter not in lists:
-                raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind rationals")
+                raise TheoremError(f"value {name}: {value.parameter} is not a parameter of kind rationals")
             if isinstance(value, ValueLeast):
                 self._least_agrees(name, value)
         for canary in self.canaries:
@@ -210,11 +210,11 @@ class Theorem(Formula):
         for label, bound in self.bounds.items():
             relation = getattr(clauses.get(label), "relation", None)
             if relation is None or isinstance(relation, sp.Eq):
-                raise TheoremError(f"bound {label}: there is no clause of this label that is an inequality")
+                raise TheoremError(f"bound {label}: no clause with this label is an inequality")
             if bound.along is not None and bound.along not in names:
-                raise TheoremError(f"bound {label}: {bound.along} is no parameter")
+                raise TheoremError(f"bound {label}: {bound.along} is not a parameter")
             if bound.along is not None and any(p.name == bound.along and p.words for p in self.statement.parameters):
-                raise TheoremError(f"bound {label}: {bound.along} is no parameter that has a range")
+                raise TheoremError(f"bound {label}: {bound.along} is not a parameter that has a range")
             known = names | {symbol.name for symbol in self.statement.definitions}
             for expression in (bound.proved, bound.free):
                 self.statement.refuse_unknown(expression or sp.Integer(0), known, f"bound {label}")
@@ -223,13 +223,13 @@ class Theorem(Formula):
                 raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
         for name, hypothesis in self.boundaries.items():
             if hypothesis.relation is None:
-                raise TheoremError(f"boundary {name}: {hypothesis.label} is no relation")
+                raise TheoremError(f"boundary {name}: {hypothesis.label} is not a relation")
             self.statement.refuse_unknown(hypothesis.relation, names, f"boundary {name}")
             to_data(hypothesis.relation)
 
     def _least_agrees(self, name: str, value: ValueLeast) -> None:
         if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
-            raise TheoremError(f"value {name}: {value.parameter} is no parameter of kind integer")
+            raise TheoremError(f"value {name}: {value.parameter} is not a parameter of kind integer")
         for end in value.ends():
             if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:  # pyright: ignore[reportAttributeAccessIssue]
                 raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")

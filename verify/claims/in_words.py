@@ -49,7 +49,7 @@ class InWords(Shipped):
 
     def __post_init__(self) -> None:
         if not self.says.strip():
-            raise TheoremError(f"clause {self.label}: says nothing")
+            raise TheoremError(f"clause {self.label}: has no text")
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield nothing."""

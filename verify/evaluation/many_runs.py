@@ -58,7 +58,7 @@ def observe(
     """
     steps = list(at) if isinstance(at, Sequence) else []
     if not steps or not all(isinstance(step, int) and step >= 0 for step in steps) or steps != sorted(set(steps)):
-        raise InputError("at", at, "must be one or more numbers of steps, from 0 on, rising")
+        raise InputError("at", at, "must be one or more numbers of steps >= 0, increasing")
     fixed = fixed_symbols(dynamics)
     names = [symbol.name for symbol in fixed]
     if missing := [name for name in names if name not in points]:

@@ -66,7 +66,7 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
             raise TheoremError(
-                f"parameter {self.name}: {self.kind!r} is no kind; {meant(str(self.kind), kinds, 'it is one of')}"
+                f"parameter {self.name}: {self.kind!r} is not a kind; {meant(str(self.kind), kinds, 'it is one of')}"
             )
         if (self.kind == "word") != bool(self.words):
             raise TheoremError(f"parameter {self.name}: a word, and only a word, needs the words that it may be")
@@ -176,7 +176,7 @@ def parse_instance(parameters: Sequence[Parameter], given: Mapping[str, object],
     for name, value in given.items():
         if name not in known:
             raise InputError(
-                name, value, f"is no parameter of this theorem; {meant(name, known, 'its parameters are')}"
+                name, value, f"is not a parameter of this theorem; {meant(name, known, 'its parameters are')}"
             )
     missing = [name for name in known if name not in given]
     if missing and not partial:

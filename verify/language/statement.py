@@ -92,7 +92,7 @@ class Statement(Formula):
         _refuse_circular_defaults(self)
         for step in self._data()["steps"]:
             if step.get("kind") == "in_words":
-                raise TheoremError(f"step {step['label']}: a step is shown; what is only said belongs into an argument")
+                raise TheoremError(f"step {step['label']}: a step is shown; what is only said belongs in an argument")
 
     @property
     def clauses(self) -> tuple[ClauseData, ...]:
@@ -299,7 +299,7 @@ def _refuse_unknown_names(statement: Statement) -> None:
             if used and not clause.quantifies:
                 raise TheoremError(f"clause {clause.label}: it may not use the variable {used[0]}")
             if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
-                raise TheoremError(f"clause {clause.label}: matrices belong into a MatrixIdentity")
+                raise TheoremError(f"clause {clause.label}: matrices belong in a MatrixIdentity")
         data, relation = clause.to_data(), clause.relation
         if relation is not None and data.get("relation") != to_data(relation):
             raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
@@ -329,10 +329,12 @@ def _refuse_misused_words(statement: Statement) -> None:
     for hypothesis in statement.hypotheses:
         if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
             name = hypothesis.varies.name
-            raise TheoremError(f"hypothesis {hypothesis.label}: {name} is no parameter of kind word of the statement")
+            raise TheoremError(
+                f"hypothesis {hypothesis.label}: {name} is not a parameter of kind word of the statement"
+            )
     for relation in statement.domain:
         if relation.has(Case):
-            raise TheoremError(f"{relation}: Case belongs into a hypothesis, a definition or the claim")
+            raise TheoremError(f"{relation}: Case belongs in a hypothesis, a definition or the claim")
     for expression in statement.all_expressions():
         statement.refuse_bound(expression)
         for case in _cases(expression):

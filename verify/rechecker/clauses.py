@@ -131,7 +131,7 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
     if (said := string(clause.get("kind"), f"{where}.kind")) not in CLAUSES:
-        raise Unknown(f"{where}.kind: {shown(said)} is no kind of clause that this program knows")
+        raise Unknown(f"{where}.kind: {shown(said)} is not a kind of clause that this program knows")
     form = CLAUSES[said]
     label = _label(clause, stated, where, form.keys, form.more)
     outcome = string(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))

@@ -288,7 +288,7 @@ def _parameter(data: Data, where: str) -> Parameter:
     ends = ("minimum", "above")
     minimum, above = (None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ends)
     if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):
-        raise Rejected(f"{where}: is no parameter")
+        raise Rejected(f"{where}: is not a parameter")
     if words and (minimum, above) != (None, None):
         raise Rejected(f"{where}: a word has no bounds")
     return Parameter(name, kind, words, minimum, above)

@@ -261,7 +261,7 @@ class Terms:
         """Return the node of a relation's data, likewise."""
         node = self._read(data, where)
         if node.head not in RELATIONS:
-            raise Rejected(f"{where}: {shown(node.head)} is no relation")
+            raise Rejected(f"{where}: {shown(node.head)} is not a relation")
         return node
 
     def _read(self, data: Data, where: str) -> Node:

@@ -71,7 +71,7 @@ class Running:
         with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError):
             if state is None or fits is None or fits(state):
                 return state
-        raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to begin anew")
+        raise InputError("checkpoint", self.file, f"holds no state of {part}; remove it to start over")
 
     def keep(self, part: str, state: Callable[[], object], *, now: bool = False) -> None:
         """Keep the state of a part where it is time to, or `now`: `state()`, of which nothing may change later on.
@@ -155,10 +155,10 @@ def _read(file: Path) -> tuple[dict[str, object], float]:
         body = torch.load(file, weights_only=True)
         parts, seconds = body["parts"], body["seconds"]
     except (OSError, EOFError, RuntimeError, ValueError, LookupError, TypeError, pickle.UnpicklingError) as error:
-        raise InputError("checkpoint", file, "cannot be read; remove it to begin anew") from error
+        raise InputError("checkpoint", file, "cannot be read; remove it to start over") from error
     named = isinstance(parts, dict) and all(isinstance(name, str) for name in parts)
     if not named or not isinstance(seconds, float | int) or not 0 <= seconds < math.inf:
-        raise InputError("checkpoint", file, "holds no state of a run; remove it to begin anew")
+        raise InputError("checkpoint", file, "holds no state of a run; remove it to start over")
     return parts, float(seconds)
 
 

@@ -166,7 +166,7 @@ class Experiment:
         """Raise InputError for a seed, a device or `full` among the settings."""
         for name in _TAKEN:
             if name in given:
-                raise InputError(name, given[name], f"is no setting of {self.id}, but the option --{name}")
+                raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
     def varied(self, given: Mapping[str, str]) -> str | None:
         """Return the setting that is given several values, separated by commas; InputError for two of them."""
@@ -327,7 +327,9 @@ class Experiment:
         known = [setting.parameter.name for setting in self.settings]
         for name, value in given.items():
             if name not in known:
-                raise InputError(name, value, f"is no setting of {self.id}; {meant(name, known, 'its settings are')}")
+                raise InputError(
+                    name, value, f"is not a setting of {self.id}; {meant(name, known, 'its settings are')}"
+                )
         chosen = {
             s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
             for s in self.settings
@@ -335,7 +337,7 @@ class Experiment:
         for name, value in chosen.items():
             for number in value if isinstance(value, tuple) else (value,):
                 if not isinstance(number, str) and abs(number) > _LARGEST:
-                    raise InputError(name, given.get(name, ""), "must be a number of float64's range")
+                    raise InputError(name, given.get(name, ""), "must be a number in float64's range")
         return chosen
 
 

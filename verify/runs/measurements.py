@@ -91,7 +91,7 @@ class Curve:
 
     def __post_init__(self) -> None:
         if not self.points or len(self.points) != len(self.measured):
-            raise TheoremError(f"a curve over {self.over} needs a measurement at each of its points, and a point")
+            raise TheoremError(f"a curve over {self.over} needs at least one point, and a measurement at each")
 
     def to_json(self) -> dict[str, object]:
         """Return every number that is plotted: the points, the means and the ends of their confidence bands."""
@@ -191,7 +191,7 @@ class Predicted:
 
     def __post_init__(self) -> None:
         if not self.points or not len(self.points) == len(self.lower) == len(self.upper):
-            raise TheoremError(f"theory over {self.over} needs both ends at each of its points, and a point")
+            raise TheoremError(f"theory over {self.over} needs at least one point, and both ends at each")
 
     @classmethod
     def line(

@@ -170,7 +170,7 @@ def test_training_from_the_printed_spectrum_runs():
         (linear_transformer, {"prior": "flat"}, "prior = flat: must be one of inverse, identity"),
         (linear_transformer, {"a_first": "1e200", "prompts": 10}, "is not finite: .* diverges"),
         (relu_transformer, {"prompts": 1}, "prompts = 1: must be an integer >= 2"),
-        (relu_transformer, {"L": 2}, "L = 2: is no setting of ahn2023.relu_transformer"),
+        (relu_transformer, {"L": 2}, "L = 2: is not a setting of ahn2023.relu_transformer"),
         (linear_transformer_training, {"d": 3, "spectrum": "printed"}, "d = 3: must be 5"),
         (linear_transformer_training, {"runs": 1}, "runs = 1: must be an integer >= 2"),
         (linear_transformer_training, {"eta": "1e80", "batch": 10}, "training diverges: no finite loss at step 1"),

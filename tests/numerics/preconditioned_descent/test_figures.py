@@ -166,7 +166,7 @@ def test_the_papers_own_settings():
         (NAMES[0], {"readings": 1}, "readings = 1: must be an integer >= 2"),
         (NAMES[0], {"n_test": 1}, "n_test = 1: must be an integer >= 2"),
         (NAMES[0], {"scale": 0}, "scale = 0: must be a number .* > 0"),
-        (NAMES[1], {"runs": 2}, "runs = 2: is no setting of ahn2023.figure2"),
+        (NAMES[1], {"runs": 2}, "runs = 2: is not a setting of ahn2023.figure2"),
         (NAMES[3], {"batch": 0}, "batch = 0: must be an integer >= 1"),
     ],
 )

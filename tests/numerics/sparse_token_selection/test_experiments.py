@@ -219,7 +219,7 @@ def test_training_repeats_with_its_seed_and_starts_from_zero():
     [
         (one_hot_gradient, {"q": 21, "T": 20}, "q = 21: must be an integer from 1 to T = 20"),
         (one_hot_gradient, {"batches": 1}, "batches = 1: must be an integer >= 2"),
-        (one_hot_gradient, {"eta": 1}, "eta = 1: is no setting of wang2024.one_hot_gradient"),
+        (one_hot_gradient, {"eta": 1}, "eta = 1: is not a setting of wang2024.one_hot_gradient"),
         (one_hot_training, {"steps": 5, "window": 6}, "window = 6: must be at most steps = 5"),
         (one_hot_training, {"eta": 0}, "eta = 0: must be a number .* > 0"),
         (one_hot_training, {"T": 200, "q": 3}, "subsets times points"),

@@ -111,7 +111,7 @@ def test_entries_and_sums():
         ({"d_e": 0}, "d_e"),
         ({"attend": "query"}, "attend"),
         ({"distribution": "cube"}, "distribution"),
-        ({"alpha": "1e400"}, "alpha = .*: must be a number of float64's range"),
+        ({"alpha": "1e400"}, "alpha = .*: must be a number in float64's range"),
         ({"alpha": "1e200"}, "is not finite"),
     ],
 )

@@ -89,11 +89,11 @@ def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
     [
         ({"label": " "}, "has no label"),
         ({"says": ""}, "has no sentence"),
-        ({"rule": "magic"}, "'magic' is no rule known here; known are case distinction, "),
-        ({"uses": ("square", "square")}, "uses the same twice"),
+        ({"rule": "magic"}, "'magic' is not a known rule; known are case distinction, "),
+        ({"uses": ("square", "square")}, "uses something twice"),
         ({"uses": "square"}, "what it uses a tuple of labels"),
         ({"says": 3}, "a label and a sentence are text"),
-        ({"rule": 3}, "its rule is a int, and no name or Rule"),
+        ({"rule": 3}, "its rule is a int, not a name or a Rule"),
     ],
 )
 def test_a_bad_inference_is_refused(parts, why):
@@ -135,7 +135,7 @@ def test_a_step_is_searched_unless_a_hypothesis_is_dropped():
 def test_a_sentence_is_no_step_and_says_something():
     with pytest.raises(TheoremError, match="step claim: a step is shown"):
         theorem(steps=(STEP, CLAIM), claims=(OTHER,))
-    with pytest.raises(TheoremError, match="clause claim: says nothing"):
+    with pytest.raises(TheoremError, match="clause claim: has no text"):
         InWords("claim", " ")
 
 

@@ -126,7 +126,7 @@ def test_a_float_among_the_values_is_refused(make_theorem):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({}, "x: missing"), ({"x": 1, "w": 2}, "w = 2: is no parameter"), ({"x": "one"}, "x = one: must be a number")],
+    [({}, "x: missing"), ({"x": 1, "w": 2}, "w = 2: is not a parameter"), ({"x": "one"}, "x = one: must be a number")],
 )
 def test_an_instance_that_is_not_understood_is_an_input_error(make_theorem, given, message):
     with pytest.raises(InputError, match=message):

@@ -171,8 +171,8 @@ def test_json_has_an_integer_or_null(make_theorem):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (ValueLeast((k - n,), "m", x, sp.Integer(0), k), "value least: m is no parameter of kind integer"),
-        (ValueLeast((k - x,), "x", x, sp.Integer(0), k), "value least: x is no parameter of kind integer"),
+        (ValueLeast((k - n,), "m", x, sp.Integer(0), k), "value least: m is not a parameter of kind integer"),
+        (ValueLeast((k - x,), "x", x, sp.Integer(0), k), "value least: x is not a parameter of kind integer"),
         (ValueLeast((k - n,), "n", n, sp.Integer(0), k), "n uses n, of which the least value is asked for"),
         (ValueLeast((k - n,), "n", x, sp.Integer(0), n + k), "k . n uses n, of which"),
         (ValueLargest((k, sp.sin(n))), "outside the language"),

@@ -50,8 +50,8 @@ def test_a_whole_one_is_made():
         ({"example": {"x": 1}}, "example: y missing; it must give a value for each parameter"),
         ({"example": {}}, "example: x, y missing"),
         ({"example": {"x": 1, "y": 0}}, "example: y = 0: must be a number .* > 0"),
-        ({"example": {"x": 1, "y": 1, "Z": 1}}, "example: Z is no parameter; known are x, y"),
-        ({"example": {"X": 1, "y": 1}}, r"example: X is no parameter; did you mean x\?"),
+        ({"example": {"x": 1, "y": 1, "Z": 1}}, "example: Z is not a parameter; known are x, y"),
+        ({"example": {"X": 1, "y": 1}}, r"example: X is not a parameter; did you mean x\?"),
         ({"example": None}, "example: is a NoneType, where a Mapping is needed"),
         ({"source": "Lemma 4"}, "source: is a str, where a Source is needed, such as Source"),
         ({"statement": CLAUSE}, "statement: is a Inequality, where a Statement is needed"),
@@ -137,7 +137,7 @@ def test_what_is_no_relation_says_the_way_out(given, way):
 
 
 def test_a_source_says_how_it_is_known():
-    with pytest.raises(TheoremError, match=r"source: 'Printed' is no provenance; did you mean printed\?"):
+    with pytest.raises(TheoremError, match=r"source: 'Printed' is not a provenance; did you mean printed\?"):
         Source("1", "Printed")  # pyright: ignore[reportArgumentType]
     with pytest.raises(TheoremError, match="source: paper is a str, where a Paper is needed"):
         Source("1", "printed", "wang2024")  # pyright: ignore[reportArgumentType]

@@ -95,7 +95,7 @@ def test_what_does_not_lower_is_computed_at_most(make_theorem):
     for at, outcome in ((2, "verified"), ("1/2", "out_of_scope")):
         result = verify.check(theorem, x=at)
         assert (result.outcome, result.clauses[0].evidence, result.clauses[0].rechecked) == (outcome, "computed", False)
-        assert "'within' is no kind of clause that this program knows" in result.clauses[0].unchecked
+        assert "'within' is not a kind of clause that this program knows" in result.clauses[0].unchecked
     found = verify.explore(replace(theorem, statement=replace(theorem.statement, hypotheses=())), seconds=20)
     assert found.counterexample is not None and not found.certified
 
@@ -128,7 +128,7 @@ def test_its_own_proof_is_asked_for_and_what_is_none_is_an_error(make_theorem, m
     monkeypatch.setattr(Within, "prove", lambda *_, **given: asked.append(given))
     assert verify.check(theorem, x=2).clauses[0].evidence == "certified" and asked == [{"hypotheses": True}]
     monkeypatch.setattr(Within, "prove", lambda *_, **__: "of course")
-    with pytest.raises(TheoremError, match="clause small: its proof is a str, and no mapping"):
+    with pytest.raises(TheoremError, match="clause small: its proof is a str, not a mapping"):
         verify.check(theorem, x=2)
 
 

@@ -112,7 +112,7 @@ def test_matrices_stay_out_of_other_clauses(make_theorem):
 
     with pytest.raises(TheoremError, match="which the statement does not introduce"):
         make_theorem(Identity("same", A * B, B * A), parameters=SIZE)
-    with pytest.raises(TheoremError, match="matrices belong into a MatrixIdentity"):
+    with pytest.raises(TheoremError, match="matrices belong in a MatrixIdentity"):
         make_theorem(Identity("same", A * B, B * A), parameters=SIZE, variables=(A, B))
 
 

@@ -139,7 +139,7 @@ def test_values_outside_the_domain_are_input_errors():
     for given_, message in (
         ({"q": 10, "T": 9}, r"q = 10: must satisfy q <= T \(here T = 9\)"),
         ({"T": 1}, "must be an integer >= 2"),
-        ({"depth": 1}, "is no parameter"),
+        ({"depth": 1}, "is not a parameter"),
         ({"eta": 0}, "> 0"),
     ):
         with pytest.raises(InputError, match=message):

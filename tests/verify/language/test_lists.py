@@ -44,7 +44,7 @@ def test_conditions_say_what_a_list_may_be(theorem):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"v": ValueOver(u, u, "n")}, "n is no parameter of kind rationals"),
+        ({"v": ValueOver(u, u, "n")}, "n is not a parameter of kind rationals"),
         ({"v": ValueOver(u + 0.1, u, "values")}, "float"),
     ],
     ids=["no list", "float"],

@@ -141,7 +141,7 @@ def test_missing_and_unknown_parameters_are_named():
     with pytest.raises(InputError, match=r"eta: missing; the parameters are T, eta"):
         parse_instance((T, ETA), {"T": 9}, partial=False)
     for partial in (False, True):
-        with pytest.raises(InputError, match=r"depth = 3: is no parameter .* T, eta"):
+        with pytest.raises(InputError, match=r"depth = 3: is not a parameter .* T, eta"):
             parse_instance((T, ETA), {"T": 9, "eta": 1, "depth": 3}, partial=partial)
 
 

@@ -320,7 +320,7 @@ def test_a_word_stands_in_a_case_of_all_its_words_alone(expression, message):
 def test_a_hypothesis_may_depend_on_a_word_and_the_domain_may_not():
     relation = sp.Lt(x, Case(kind, 1, 2, 3))
     assert _varied(sp.Integer(1), hypotheses=(Hypothesis("h", relation),)).hypotheses[0].relation == relation
-    with pytest.raises(TheoremError, match="Case belongs into a hypothesis, a definition or the claim"):
+    with pytest.raises(TheoremError, match="Case belongs in a hypothesis, a definition or the claim"):
         _varied(sp.Integer(1), domain=(relation,))
 
 
@@ -334,7 +334,7 @@ def test_a_hypothesis_may_depend_on_a_word_and_the_domain_may_not():
     ],
 )
 def test_a_hypothesis_varies_by_a_word_of_the_statement(varies):
-    with pytest.raises(TheoremError, match=f"hypothesis h: {varies.name} is no parameter of kind word"):
+    with pytest.raises(TheoremError, match=f"hypothesis h: {varies.name} is not a parameter of kind word"):
         _varied(sp.Integer(1), hypotheses=(Hypothesis("h", text="a sentence", varies=varies),))
 
 
@@ -348,7 +348,7 @@ def test_a_relation_is_varied_by_dropping_it():
 def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 1)))
     for hypothesis, message in (
-        (Hypothesis("structural", text="in words"), "structural is no relation"),
+        (Hypothesis("structural", text="in words"), "structural is not a relation"),
         (Hypothesis("other", sp.Lt(sp.Symbol("z"), 1)), "boundary user.other uses z"),
         (Hypothesis("float", sp.Lt(sp.Symbol("x"), 0.1)), "a float is outside the language"),
     ):

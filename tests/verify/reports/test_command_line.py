@@ -38,10 +38,10 @@ INSTANCES = {
     "eta=1\n2": ("eta = 1 2", "must be a number"),
     "eps=inf": ("eps = inf", "must be a number"),
     "eps=1e-999999": ("eps = 1e-999999", "exponents are limited"),
-    "depth=3": ("depth = 3", "is no parameter", "T, q, d, eta, eps"),
+    "depth=3": ("depth = 3", "is not a parameter", "T, q, d, eta, eps"),
     # Names of arguments inside the program are no parameters either.
-    "self=3": ("self = 3", "is no parameter"),
-    "theorem=3": ("theorem = 3", "is no parameter"),
+    "self=3": ("self = 3", "is not a parameter"),
+    "theorem=3": ("theorem = 3", "is not a parameter"),
     "=3": ("=3", "name=value"),
     "twelve": ("twelve", "name=value"),
 }

@@ -93,7 +93,7 @@ def test_an_error_of_ours_is_shown_and_is_70(cli, path, tmp_path, monkeypatch):
         ((), ("--over", "missing")),
         (("--over", "x"), ("--over = x", "NAME=START:STOP:COUNT")),
         (("--over", "x=1:2:3", "--over", "x=3"), ("--over = x=3", "given twice")),
-        (("--over", "z=1:2:3"), ("--over = z", "is no parameter")),
+        (("--over", "z=1:2:3"), ("--over = z", "is not a parameter")),
         (("--over", "x=1:2:3", "x=1"), ("x = 1", "swept")),
         (("--over", "x=0:2:3:log"), ("x = 0",)),
         (("--over", "x=1:2:3", "--jobs", "0"), ("jobs = 0",)),

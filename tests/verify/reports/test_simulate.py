@@ -87,10 +87,10 @@ def test_the_file_holds_what_is_printed(cli, tmp_path):
     ("arguments", "message"),
     [
         (("li2024.nothing",), "experiment = li2024.nothing"),
-        (("li2024.closeness", "rows=3"), "rows = 3: is no setting of li2024.closeness"),
+        (("li2024.closeness", "rows=3"), "rows = 3: is not a setting of li2024.closeness"),
         (("li2024.closeness", "n=1"), "n = 1: must be an integer >= 2"),
         (("li2024.closeness", "n"), "must have the form name=value"),
-        (("li2024.closeness", "seed=1"), "seed = 1: is no setting of li2024.closeness, but the option --seed"),
+        (("li2024.closeness", "seed=1"), "seed = 1: is not a setting of li2024.closeness, but the option --seed"),
         (("li2024.closeness", "device=cpu"), "but the option --device"),
         (("li2024.closeness", "--device", "abacus"), "device = abacus: must be one of auto, cpu, cuda"),
         (("li2024.closeness", "--seed", "-1"), "--seed = -1"),

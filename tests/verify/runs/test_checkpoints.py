@@ -167,7 +167,7 @@ def test_it_is_kept_when_it_is_time(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04 broken"])
 def test_a_checkpoint_that_cannot_be_read_is_one_line(tmp_path, content):
     (tmp_path / "state.pt").write_bytes(content)
-    with pytest.raises(InputError, match=r"checkpoint = .*state\.pt.*: cannot be read; remove it to begin anew"):
+    with pytest.raises(InputError, match=r"checkpoint = .*state\.pt.*: cannot be read; remove it to start over"):
         Running(tmp_path / "state.pt")
 
 
@@ -235,7 +235,7 @@ def test_a_state_that_does_not_fit_is_one_line(tmp_path):
     running.keep("a", lambda: {"x": 1}, now=True)
     assert running.left("a", lambda state: state["x"] == 1) == {"x": 1} and running.left("b", pytest.fail) is None
     for fits in (lambda state: state["x"] == 2, lambda state: state["y"], lambda state: state.z, lambda state: 1 // 0):
-        with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to begin anew"):
+        with pytest.raises(InputError, match=r"checkpoint = .*: holds no state of a; remove it to start over"):
             Running(tmp_path / "s").left("a", fits)
 
 

@@ -57,12 +57,12 @@ def test_values_are_read_exactly():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"m": 1}, "m = 1: is no setting of user.experiment; its settings are n, rate, attend"),
+        ({"m": 1}, "m = 1: is not a setting of user.experiment; its settings are n, rate, attend"),
         ({"n": 0}, "n = 0: must be an integer >= 1"),
         ({"n": 1.5}, "n = 1.5: must be an integer"),
         ({"rate": "fast"}, "rate = fast: must be a number"),
         ({"attend": "query"}, "attend = query: must be one of tokens, all"),
-        ({"rate": "1e400"}, "rate = 1e400: must be a number of float64's range"),
+        ({"rate": "1e400"}, "rate = 1e400: must be a number in float64's range"),
         ({"device": "tpu"}, "device = tpu"),
     ],
 )

@@ -175,7 +175,7 @@ def test_given_values_stay():
     ("given", "message"),
     [
         ({"n": 0}, "n = 0: must be an integer >= 1"),
-        ({"p": 1}, "p = 1: is no parameter"),
+        ({"p": 1}, "p = 1: is not a parameter"),
         ({"n": 9}, r"n = 9: breaks small: n < 8 \(--drop small leaves it out\)"),
         ({"n": 3, "m": 2}, "must satisfy n <= m"),
     ],

@@ -176,11 +176,11 @@ def test_there_is_none_where_something_was_dropped_or_found():
 @pytest.mark.parametrize(
     ("label", "bound", "message"),
     [
-        ("other", Bound(proved=x), "bound other: there is no clause"),
-        ("same", Bound(proved=x), "bound same: there is no clause of this label that is an inequality"),
-        ("equal", Bound(proved=x), "bound equal: there is no clause of this label that is an inequality"),
-        ("claim", Bound(free=x, along="m"), "bound claim: m is no parameter"),
-        ("claim", Bound(free=x, along="kind"), "bound claim: kind is no parameter that has a range"),
+        ("other", Bound(proved=x), "bound other: no clause with this label"),
+        ("same", Bound(proved=x), "bound same: no clause with this label is an inequality"),
+        ("equal", Bound(proved=x), "bound equal: no clause with this label is an inequality"),
+        ("claim", Bound(free=x, along="m"), "bound claim: m is not a parameter"),
+        ("claim", Bound(free=x, along="kind"), "bound claim: kind is not a parameter that has a range"),
         ("claim", Bound(proved=x, along="n"), "bound claim: along n, there is no free bound"),
         ("claim", Bound(proved=y), "bound claim uses y, which the statement does not introduce"),
         ("claim", Bound(free=sp.Symbol("m") + 1), "bound claim uses m, which the statement does not introduce"),

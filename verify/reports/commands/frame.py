@@ -97,7 +97,7 @@ def form_of(form: str, *, as_json: bool) -> str:
     if form not in known:
         raise InputError("--format", form, f"must be one of {', '.join(known)}")
     if as_json and form not in ("table", "json"):
-        raise InputError("--format", form, "does not go with --json, which is --format json")
+        raise InputError("--format", form, "cannot be combined with --json, which is short for --format json")
     return "json" if as_json else form
 
 

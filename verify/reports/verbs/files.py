@@ -122,16 +122,16 @@ def new(path: Path | str, kind: str = "inequality") -> Path:
 
     target = Path(path)
     if kind not in KINDS:
-        raise InputError("--kind", kind, f"is no kind of file; {meant(kind, KINDS)}")
+        raise InputError("--kind", kind, f"is not a kind of file; {meant(kind, KINDS)}")
     if target.suffix != ".py" or not target.stem.isidentifier():
         raise InputError("file", path, "must be NAME.py, NAME of letters, digits and _, and no digit first")
     if iskeyword(target.stem):
-        raise InputError("file", path, f"must have another name: {target.stem} is a word of Python's own")
+        raise InputError("file", path, f"must have another name: {target.stem} is a Python keyword")
     try:
         with target.open("x", encoding="utf-8") as file:
             file.write(template(kind, target))
     except FileExistsError:
-        raise InputError("file", path, "is there already, and is left as it is") from None
+        raise InputError("file", path, "already exists, and is not overwritten") from None
     except OSError as error:
         raise InputError("file", path, f"cannot be written: {error.strerror}") from error
     return target

@@ -101,10 +101,10 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     for name, asked in over.items():
         if name not in known:
             raise InputError(
-                "--over", name, f"is no parameter of this theorem; {meant(name, known, 'its parameters are')}"
+                "--over", name, f"is not a parameter of this theorem; {meant(name, known, 'its parameters are')}"
             )
         if name in given:
-            raise InputError(name, given[name], "is swept by --over, and so may not be fixed")
+            raise InputError(name, given[name], "is swept by --over, and so cannot be fixed")
         upper *= _asked_points(known[name], asked)
     # Before any axis is made, by what is asked for: that takes seconds.
     if upper > MOST_POINTS:
@@ -150,7 +150,7 @@ def _ranged(parameter: Parameter, text: str) -> Axis:
     start, stop = (Fraction(parameter.parse(part)) for part in parts[:2])  # type: ignore[arg-type]
     logarithmic, count = len(parts) == 4, int(parts[2])
     if start != stop and count == 1:
-        raise InputError(parameter.name, text, "one point has no room for two ends: COUNT must be >= 2")
+        raise InputError(parameter.name, text, "COUNT must be >= 2 to include both ends")
     if start == stop and count > 1:
         raise InputError(parameter.name, text, "START and STOP are the same: COUNT must be 1")
     if logarithmic and min(start, stop) <= 0:

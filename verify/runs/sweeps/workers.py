@@ -167,7 +167,7 @@ def _imported(source: bytes) -> set[str]:
 def _rows(task: Task) -> Rows:
     theorem = load_theorem(task.reference)
     if theorem.statement.digest != task.statement_digest or code_of(theorem, task.reference, task.module) != task.code:
-        raise InputError(task.reference, "", "where it is computed there is another version of the theorem or of ours")
+        raise InputError(task.reference, "", "a worker has another version of the theorem or of lemmascope")
     return Rows(theorem, task.effort)
 
 

@@ -311,6 +311,6 @@ def test_the_witness_of_a_clause_is_given_back():
     assert clause.evidence == "certified" and {"x", "y", "left_minus_right"} <= set(clause.witness)
     again = verify.check(theorem, clause.witness)
     assert again.instance == {"x": 2} and again.clauses[0].witness == clause.witness
-    with pytest.raises(InputError, match="is no parameter of this theorem"):
+    with pytest.raises(InputError, match="is not a parameter of this theorem"):
         verify.check(theorem, dict(clause.witness))
     assert json.dumps(again.to_json())

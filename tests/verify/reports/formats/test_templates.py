@@ -40,7 +40,7 @@ def test_each_kind_passes_as_its_first_lines_say(cli, tmp_path, monkeypatch, kin
 def test_a_file_that_is_there_is_left_alone(cli, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("mine")
-    assert_one_line(cli("new", str(path)), "is there already")
+    assert_one_line(cli("new", str(path)), "already exists, and is not overwritten")
     assert path.read_text() == "mine"
 
 
@@ -50,7 +50,7 @@ def test_a_file_that_is_there_is_left_alone(cli, tmp_path):
         ("mine.txt", "identity", "must be NAME.py"),
         ("1st.py", "identity", "must be NAME.py"),
         ("a-b.py", "identity", "must be NAME.py"),
-        ("class.py", "identity", "class is a word of Python's own"),
+        ("class.py", "identity", "class is a Python keyword"),
         ("none/mine.py", "identity", "cannot be written"),
         ("mine.py", "identty", "did you mean identity?"),
     ],

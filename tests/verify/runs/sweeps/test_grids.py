@@ -77,7 +77,7 @@ def test_points_are_made_when_they_are_asked_for():
 @pytest.mark.parametrize(
     ("over", "requirement"),
     [
-        ({"y": "1:2:3"}, "is no parameter"),
+        ({"y": "1:2:3"}, "is not a parameter"),
         ({"x": "1:2"}, "START:STOP:COUNT"),
         ({"x": "1:2:3:lin"}, "START:STOP:COUNT"),
         ({"x": "1:2:3:log:4"}, "START:STOP:COUNT"),

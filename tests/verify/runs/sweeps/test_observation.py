@@ -61,11 +61,11 @@ def test_it_is_what_a_search_follows():
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (([3, 1], {}, {"a": 1}), "at = .*: must be one or more numbers of steps, from 0 on, rising"),
+        (([3, 1], {}, {"a": 1}), "at = .*: must be one or more numbers of steps >= 0, increasing"),
         (([1], {}, {}), "a: missing"),
         (([1], {}, {"a": 0}), "a = 0: must be a number .* > 0"),
-        (([1], {}, {"a": 1, "b": 2}), "b = 2: is no parameter of this theorem; its parameters are a, kind"),
-        (([1], {"a": "1:2:3"}, {"a": 1}), "a = 1: is swept by --over, and so may not be fixed"),
+        (([1], {}, {"a": 1, "b": 2}), "b = 2: is not a parameter of this theorem; its parameters are a, kind"),
+        (([1], {"a": "1:2:3"}, {"a": 1}), "a = 1: is swept by --over, and so cannot be fixed"),
         (([1], {"kind": "down,up"}, {"a": 1}), "kind: is a word, which chooses the recursion"),
         (([1], {}, {"a": 1, "kind": "sideways"}), "kind = sideways: must be"),
         (([1], {}, {"a": "1e400"}), "has a value that is too large for float64"),
@@ -92,4 +92,4 @@ def test_the_command_line(cli):
     # At the start the loss is d/(2q).
     assert body["rows"][0]["values"][0] == pytest.approx(3 / 4, rel=1e-15)
     for at in ("", "3,1", "-1", "1.5", "x", "9" * 5000):
-        assert_one_line(cli("observe", "wang2024.theorem1", *sizes, "eta=1", "--at", at), "at", "rising")
+        assert_one_line(cli("observe", "wang2024.theorem1", *sizes, "eta=1", "--at", at), "at", "increasing")
