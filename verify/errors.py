@@ -6,7 +6,7 @@ _MOST_NAMES = 8
 """Names that a message lists; of more it shows the first, and how many there are."""
 
 
-def meant(name: str, known: Iterable[str], what: str = "known are") -> str:
+def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
     """Return which of the known names one is near to, as a question, and what is known, where that is short.
 
     `what` begins the list, as in `its parameters are`; of many names without a near one the first few are listed.

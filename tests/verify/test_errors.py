@@ -18,13 +18,13 @@ def test_an_input_error_survives_pickling():
 @pytest.mark.parametrize(
     ("name", "known", "said"),
     [
-        ("Eta", ["T", "eta", "eps"], "did you mean eta? known are T, eta, eps"),
-        ("depth", ["T", "q"], "known are T, q"),
-        ("x", [], "known are none"),
+        ("Eta", ["T", "eta", "eps"], "did you mean eta? known: T, eta, eps"),
+        ("depth", ["T", "q"], "known: T, q"),
+        ("x", [], "known: none"),
         ("theorem9", [f"theorem{i}" for i in range(9)], "did you mean theorem"),
-        ("x", [f"theorem{i}" for i in range(9)], "known are theorem0, "),
+        ("x", [f"theorem{i}" for i in range(9)], "known: theorem0, "),
     ],
 )
 def test_a_near_name_is_offered(name, known, said):
     assert meant(name, known).startswith(said)
-    assert meant(name, known).endswith(", … (9 in all)") == (said == "known are theorem0, ")
+    assert meant(name, known).endswith(", … (9 in all)") == (said == "known: theorem0, ")

@@ -95,7 +95,7 @@ def _project(package: str | None) -> tuple[str, Path]:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
         if len(near) != 1:
             theorem_ids()
-            why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known are {', '.join(roots)}"
+            why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known: {', '.join(roots)}"
             raise InputError("package", Path.cwd(), f"must be named: {why}")
         (package,) = near
     # A catalogue that cannot be read is told as such.

@@ -149,7 +149,7 @@ def test_a_new_entry_needs_no_new_installation(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_unknown_id_of_a_kind_names_near_or_some_known_ones(kind):
-    with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known are .*, … \(\d+ in all\)") as refused:
+    with pytest.raises(InputError, match=rf"{kind} = x: unknown id; known: .*, … \(\d+ in all\)") as refused:
         getattr(verify, f"load_{kind}")("x")
     assert str(refused.value).endswith(("in all)", "in all). Or give file.py:name"))
     assert ("file.py:name" in str(refused.value)) is (kind in ("theorem", "experiment"))

@@ -50,13 +50,13 @@ def test_a_whole_one_is_made():
         ({"example": {"x": 1}}, "example: y missing; it must give a value for each parameter"),
         ({"example": {}}, "example: x, y missing"),
         ({"example": {"x": 1, "y": 0}}, "example: y = 0: must be a number .* > 0"),
-        ({"example": {"x": 1, "y": 1, "Z": 1}}, "example: Z is not a parameter; known are x, y"),
+        ({"example": {"x": 1, "y": 1, "Z": 1}}, "example: Z is not a parameter; known: x, y"),
         ({"example": {"X": 1, "y": 1}}, r"example: X is not a parameter; did you mean x\?"),
         ({"example": None}, "example: is a NoneType, where a Mapping is needed"),
         ({"source": "Lemma 4"}, "source: is a str, where a Source is needed, such as Source"),
         ({"statement": CLAUSE}, "statement: is a Inequality, where a Statement is needed"),
         ({"proofs": {"smal": 1}}, r"proofs: there is no clause smal; did you mean small\?"),
-        ({"values": {"v": ClauseValue("other", "steps")}}, "value v: there is no clause other; known are small"),
+        ({"values": {"v": ClauseValue("other", "steps")}}, "value v: there is no clause other; known: small"),
     ],
 )
 def test_what_is_incomplete_or_left_over_is_refused(parts, said):

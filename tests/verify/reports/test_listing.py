@@ -86,7 +86,7 @@ def test_a_paper_filters_and_an_unknown_one_is_an_input_error():
     assert [row["id"] for row in list_rows("other")] == ["other.free"]
     for paper in ("nope", "", "zeta"):
         with pytest.raises(
-            InputError, match=r"--paper.*: has no theorems here; (did you mean zeta2025. )?known are other, zeta2025"
+            InputError, match=r"--paper.*: has no theorems here; (did you mean zeta2025. )?known: other, zeta2025"
         ):
             list_rows(paper)
 
@@ -197,7 +197,7 @@ def test_however_the_program_is_begun(package, monkeypatch):
 def test_a_part_is_listed_from_the_whole(package):
     first = package.rows()
     assert list_rows("listed") == first and len(package.asked) == 1
-    with pytest.raises(InputError, match="has no theorems here; known are listed"):
+    with pytest.raises(InputError, match="has no theorems here; known: listed"):
         list_rows("other")
 
 

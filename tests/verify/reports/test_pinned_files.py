@@ -263,7 +263,7 @@ def test_what_cannot_be_written_is_said(package, cli):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("nothing",), ("package = nothing: has no theorems; known are", "zeta_of_a_test")),
+        (("nothing",), ("package = nothing: has no theorems; known:", "zeta_of_a_test")),
         (("zeta_of_a_test", "--seconds", "0"), ("seconds = 0", "must be a number > 0")),
     ],
 )
@@ -276,7 +276,7 @@ def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypat
     assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours: there is no pyproject.toml above")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert_one_line(cli("pin"), "must be named: none with theorems is here; known are theorems, zeta_of_a_test")
+    assert_one_line(cli("pin"), "must be named: none with theorems is here; known: theorems, zeta_of_a_test")
     with pytest.raises(InputError, match="must be named"):
         next(verify.pin())
 

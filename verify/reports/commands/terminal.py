@@ -13,7 +13,8 @@ _BAD = ("fails", "refuted", "counterexample")
 _UNDECIDED = ("needs", "inconclusive", "undecided", "open", "argued")
 _COLOURS = {**dict.fromkeys(_GOOD, _GREEN), **dict.fromkeys(_BAD, _RED), **dict.fromkeys(_UNDECIDED, _YELLOW)}
 _MARKS = {**dict.fromkeys(_GOOD, "✓"), **dict.fromkeys(_BAD, "✗"), **dict.fromkeys(_UNDECIDED, "?")}
-_STATUS = re.compile(rf"( *)({'|'.join(_COLOURS)})(?=[ ;(]|$)")
+# What a line goes on with is indented by six or more: a word there is no status, whatever it is.
+_STATUS = re.compile(rf"( {{0,4}})({'|'.join(_COLOURS)})(?=[ ;(]|$)")
 
 
 def width_of(stream: TextIO | None) -> int:
@@ -35,7 +36,7 @@ def for_stream(text: str, stream: TextIO | None) -> str:
 def shown(text: str, width: int, *, colours: bool = False, marks: bool = False) -> str:
     """Return text wrapped, the status at the beginning of a line with its mark and in its colour.
 
-    A mark stands in the indentation of its line. A word with which a wrapped line goes on is no status, whatever it is.
+    A mark stands in the indentation of its line.
     """
     lines = []
     for whole in text.split("\n"):

@@ -44,7 +44,7 @@ def pin(
     ...     list(verify.pin("numerics"))
     ... except verify.InputError as error:
     ...     print(error)
-    package = numerics: has no theorems; known are theorems
+    package = numerics: has no theorems; known: theorems
     """
     from verify.reports import pinned_files
 

@@ -1,6 +1,7 @@
 """What a terminal shows, and a pipe does not: wrapped lines, colours."""
 
 import io
+import re
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_a_line_that_goes_on_with_the_word_of_a_status_is_not_coloured_there():
     lines = shown(text, 40, colours=True, marks=True).split("\n")
     assert lines[0].startswith("\x1b[33mopen\x1b[0m") and lines[1].startswith("\x1b[31mfails\x1b[0m")
     assert lines[2:] == ["      proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
+
+
+def test_text_that_was_laid_out_before_is_coloured_alike():
+    text = fitted("  step_size: eta <= 1/500; holds up to 36/25, argued by another theorem\n    proved  it", 50)
+    assert "\n        argued by" in text and "argued" not in _coloured(shown(text, 50, colours=True, marks=True))
+    assert shown(text, 50, marks=True).endswith("\n  ✓ proved  it")
+
+
+def _coloured(text):
+    return re.findall(r"\x1b\[3.m *(?:[✓✗?] )?(\w+)", text)
 
 
 def test_only_a_terminal_is_written_to_like_that(monkeypatch):
