@@ -14,12 +14,14 @@ import verify
 ROOT = Path(verify.__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SECONDS = 120
-"""For a cell: all together take some 20 s on an idle machine."""
+"""For a cell, on a machine with much else to do: a whole notebook takes 8 to 16 s on an idle one."""
 PICTURE = "a picture"
 SHOWN = {
     "step_size": {
         "conditions": [
-            r"fails step_size $\eta \leq \frac{1}{20 d^{2}}$ -499/500, 500 times the limit",
+            "fails step_size",
+            "-499/500",
+            "500 times the limit",
             "given 1 (500 times); holds up to 36/25 (720 times)",
             "out of scope",
         ],
