@@ -38,7 +38,7 @@ def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
 def write_whole(path: Path, text: str) -> None:
     """Write a text file. Raises OSError."""
     with whole(path) as part:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", newline="\n")
 
 
 def sources(package: str) -> Iterator[tuple[str, Path]]:

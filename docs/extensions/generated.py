@@ -37,7 +37,7 @@ def _write(app: "Sphinx") -> None:
     for path, text in made.items():
         # A file that stays as it is keeps its time, so that Sphinx does not read it again.
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _escape_bars(_app: "Sphinx", _what: str, _name: str, _item: Any, _options: Any, text: list[str]) -> None:

@@ -366,4 +366,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for line in ledger_lines(entries, spent):
         terminalreporter.write_line(line)
     if path := config.getoption("--json"):
-        Path(path).write_text(ledger_json(entries, spent), encoding="utf-8")
+        Path(path).write_text(ledger_json(entries, spent), encoding="utf-8", newline="\n")

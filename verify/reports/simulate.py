@@ -81,7 +81,7 @@ def write_run(result: ExperimentResult, folder: Path) -> list[Path]:
     Raises InputError where they cannot be written.
     """
     text = report_text(result.to_json())
-    writers = {".json": lambda path: path.write_text(text, encoding="utf-8")}
+    writers = {".json": lambda path: path.write_text(text, encoding="utf-8", newline="\n")}
     if not why_no_plot(result):
         png = plotted(result)
         writers[".png"] = lambda path: path.write_bytes(png)

@@ -66,7 +66,7 @@ def write_sweep(result: SweepResult, folder: Path) -> list[Path]:
     text = report_text(result.to_json())
     writers: dict[str, Callable[[Path], object]] = {
         ".csv": lambda path: _write_csv(result, path),
-        ".json": lambda path: path.write_text(text, encoding="utf-8"),
+        ".json": lambda path: path.write_text(text, encoding="utf-8", newline="\n"),
     }
     if not lack("pyarrow"):
         writers[".parquet"] = lambda path: _write_parquet(result, path)
