@@ -99,8 +99,11 @@ def _options_of_pytest():
 
 
 def _pip(words):
-    """What is installed is this package, with extras that it has."""
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    """What is installed is this package, with extras that it has, or some of what it depends on, with the pins."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = project["optional-dependencies"]
+    if words[:3] == ["install", "-c", "constraints.txt"] and "." not in words[-1]:
+        return set(words[3:]) <= {re.split(r"[>\[]", each)[0] for each in project["dependencies"]}
     extras = re.fullmatch(r"\.(?:\[(.+)\])?", words[-1])
     return extras and set((extras[1] or "").split(",")) - {""} <= set(known)
 
@@ -111,7 +114,12 @@ def _module(words):
 
 def test_what_is_not_understood_would_be_seen():
     assert not _verb(["check", "wang2024.lemma1", "--seed", "1", "--sede", "2"])
-    assert not _target(["tests"]) and not _pip(["install", "-e", ".[docks]"]) and not _pytest(["--drawz", "3"])
+    assert (
+        not _target(["tests"])
+        and not _pip(["install", "-e", ".[docks]"])
+        and not _pip(["install", "-c", "constraints.txt", "sumpy"])
+        and not _pytest(["--drawz", "3"])
+    )
 
 
 def test_data_on_pages_is_well_formed():
