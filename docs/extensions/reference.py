@@ -1,7 +1,7 @@
 """The reference, from the code: verbs, Python names, the language, kinds of clause and of proof, rules."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -108,9 +108,9 @@ def clauses() -> str:
     )
 
 
-def primitives() -> str:
-    """Return the primitives that the installed theorems use: version, arguments, what the re-checker knows."""
-    for name in theorem_ids():
+def primitives(theorems: Iterable[str] | None = None) -> str:
+    """Return the primitives that theorems bring, all installed ones': version, value, whether they are re-checked."""
+    for name in theorem_ids() if theorems is None else theorems:
         verify.load_theorem(name)
     rows = (
         (
