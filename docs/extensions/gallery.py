@@ -19,9 +19,9 @@ from verify.reports.listing import carried_text, list_rows, standings_text
 
 ROOT = Path(__file__).parents[2]
 _INTRODUCTION = """\
-All theorems of the library. *For all parameters* says how a theorem's claims are established: `formal`, `proved`, `argued`
-(with the number of inferences in prose) or `open`; *at its example* is the weakest evidence of its claims at one
-instance. The [glossary](../reference/glossary.md) defines these words.
+All theorems of the library. *For all parameters* says how a theorem's claims are established: `formal`, `proved`,
+`argued` (with the number of inferences in prose) or `open`; *at its example* is the weakest evidence of its claims at
+one instance. The [glossary](../reference/glossary.md) defines these words.
 """
 
 

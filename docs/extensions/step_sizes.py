@@ -33,8 +33,8 @@ def ends() -> tuple[dict[str, int], Fraction, Fraction, Fraction]:
     limit = Fraction(row["thresholds"][0]["end"])
     instance = {name: row["witness"][name] for name in ("T", "q", "d")}
     conditions = verify.conditions(_THEOREM, **instance, eta=limit, eps=row["witness"]["eps"])
-    (reach,) = [reach for reach in conditions.reaches if reach.hypothesis == "step_size"]
-    return instance, limit, Fraction(str(reach.shown_to)), violated
+    (reach,) = [row for row in (line.to_json() for line in conditions.reaches) if row["hypothesis"] == "step_size"]
+    return instance, limit, Fraction(str(reach["shown_to"])), violated
 
 
 def picture() -> str:
