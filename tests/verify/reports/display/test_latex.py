@@ -127,5 +127,5 @@ def test_the_command_line_writes_each_form(cli, verb):
     assert markdown[1].startswith("**wang2024.stationary\\_points ") and written[0] == markdown[0]
     assert cli(*words, "--format", "table")[1].startswith("wang2024.stationary_points  T=9")
     assert cli(*words, "--format", "json")[1][:40] == cli(*words, "--json")[1][:40]
-    assert_one_line(cli(*words, "--format", "latex", "--json"), "--format = latex", "is --format json")
+    assert_one_line(cli(*words, "--format", "latex", "--json"), "--format = latex", "is short for --format json")
     assert_one_line(cli(*words, "--format", "text"), "--format = text", "table, json, markdown, latex")
