@@ -301,18 +301,16 @@ def notation_lines(derivation: Derivation) -> Iterator[str]:
         yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
 
 
-def derivation_json(theorem: Theorem, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
-    """Return the derivation as an object, every step checked: each expression as text, and in LaTeX."""
+def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """Return the derivation as an object, every step checked: expressions as `text` or in `latex`."""
     derivation = theorem.made_derivation()
-    notation = derivation.notation()
+    write = sp.latex if form == "latex" else sp.sstr
     return {
         "theorem": theorem.id,
-        "notation": {sp.sstr(name): sp.sstr(value) for name, value in notation},
-        "notation_latex": {sp.latex(name): sp.latex(value) for name, value in notation},
+        "format": form,
+        "notation": {write(name): write(value) for name, value in derivation.notation()},
         "steps": [
-            {"number": step.number, "why": step.why}
-            | {name: sp.sstr(side) for name, side in (("left", step.left), ("right", step.right))}
-            | {f"{name}_latex": sp.latex(side) for name, side in (("left", step.left), ("right", step.right))}
+            {"number": step.number, "why": step.why, "left": write(step.left), "right": write(step.right)}
             for step in derivation.checked_steps(tell)
         ],
     }

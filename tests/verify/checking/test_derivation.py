@@ -138,25 +138,26 @@ def test_a_long_step_has_a_line_of_its_own(theorem):
     assert "\\item[{1}] expand\n\\[ \\left(x + y\\right)^{12} = x^{12} + 12 x^{11} y" in shown
 
 
-def test_a_derivation_as_json(theorem):
-    assert derivation_json(theorem(RIGHT[0])) == {
+@pytest.mark.parametrize(
+    ("form", "notation", "left", "right"),
+    [
+        ("text", {"w": "exp(-x)", "C": "x + 1"}, "(x + y)**2", "x**2 + 2*x*y + y**2"),
+        ("latex", {"w": "e^{- x}", "C": "x + 1"}, "\\left(x + y\\right)^{2}", "x^{2} + 2 x y + y^{2}"),
+    ],
+)
+def test_a_derivation_as_json(theorem, form, notation, left, right):
+    assert derivation_json(theorem(RIGHT[0]), form) == {
         "theorem": "user.theorem",
-        "notation": {"w": "exp(-x)", "C": "x + 1"},
-        "notation_latex": {"w": "e^{- x}", "C": "x + 1"},
-        "steps": [
-            {
-                "number": 1,
-                "why": "expand",
-                "left": "(x + y)**2",
-                "right": "x**2 + 2*x*y + y**2",
-                "left_latex": "\\left(x + y\\right)^{2}",
-                "right_latex": "x^{2} + 2 x y + y^{2}",
-            }
-        ],
+        "format": form,
+        "notation": notation,
+        "steps": [{"number": 1, "why": "expand", "left": left, "right": right}],
     }
 
 
-@pytest.mark.parametrize("shown", [derivation_page, derivation_json, lambda wrong: list(derivation_lines(wrong))])
+@pytest.mark.parametrize(
+    "shown",
+    [derivation_page, lambda wrong: derivation_json(wrong, "text"), lambda wrong: list(derivation_lines(wrong))],
+)
 def test_a_wrong_step_stops_every_form(theorem, shown):
     with pytest.raises(TheoremError, match=r"step 2 \(planted\)"):
         shown(theorem(RIGHT[0], Step("planted", x + y, x - y)))

@@ -182,15 +182,25 @@ mine = theorem_of(Inequality("c", sp.Lt(x, 2)), derivation=lambda: Derivation(ST
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("--format", "latex"), ("--format", "markdown"), ("--json",), ("--format", "json")]
+    "arguments",
+    [
+        (),
+        ("--format", "text"),
+        ("--format", "latex"),
+        ("--format", "markdown"),
+        ("--json",),
+        ("--format", "json"),
+        ("--format", "latex", "--json"),
+    ],
 )
 def test_a_derivation_is_printed(cli, theorem_file, arguments):
     path = theorem_file(DERIVED.format(wrong=2))
     code, out, err = cli("derive", path, *arguments)
     assert (code, err) == (0, "") and "expand" in out and "planted" in out
-    if arguments in (("--json",), ("--format", "json")):
+    if {"--json", "json"} & set(arguments):
         body = body_of(out)
-        assert set(body) == {"schema", "version", "theorem", "notation", "notation_latex", "steps"}
+        assert set(body) == {"schema", "version", "theorem", "format", "notation", "steps"}
+        assert body["format"] == ("latex" if "latex" in arguments else "text")
         assert [step["number"] for step in body["steps"]] == [1, 2]
 
 

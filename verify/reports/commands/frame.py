@@ -91,12 +91,12 @@ def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..
     return register
 
 
-def form_of(form: str, *, as_json: bool) -> str:
+def form_of(form: str, *, as_json: bool, plain: str = "table") -> str:
     """Return the form that is asked for, of which `--json` is another name for one. Raises InputError."""
-    known = ("table", "json", "markdown", "latex")
+    known = (plain, "json", "markdown", "latex")
     if form not in known:
         raise InputError("--format", form, f"must be one of {', '.join(known)}")
-    if as_json and form not in ("table", "json"):
+    if as_json and form not in (plain, "json"):
         raise InputError("--format", form, "cannot be combined with --json, which is short for --format json")
     return "json" if as_json else form
 

@@ -122,21 +122,34 @@ def prove_theorem(
 
 
 @verb("derive", "wang2024.lemma1 --format latex")
-def derive_theorem(theorem: TheoremArgument, form: Format = "table", as_json: AsJson = False) -> None:
-    """Print the derivation; SymPy checks each step before it is printed. --json is short for --format json."""
+def derive_theorem(
+    theorem: TheoremArgument,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="text|json|markdown|latex", help="output format; latex is a complete document"
+        ),
+    ] = "text",
+    as_json: AsJson = False,
+) -> None:
+    """Print the derivation; SymPy checks each step before it is printed.
+
+    --json is short for --format json; with --format latex its expressions are in LaTeX.
+    """
     from verify.checking.loading import load_theorem
     from verify.reports.display.pages import derivation_page
     from verify.reports.display.rendering import markdown
     from verify.reports.text import derivation_json, derivation_lines
 
-    form = form_of(form, as_json=as_json)
+    written = "latex" if form == "latex" else "text"
+    form = "json" if as_json and form in ("text", "latex") else form_of(form, as_json=as_json, plain="text")
     loaded = load_theorem(theorem)
     if loaded.derivation is None:
         raise InputError("theorem", theorem, "has no derivation")
     with bar_shown(loaded.id) as tell:
         if form == "json":
-            print_json(derivation_json(loaded, tell))
-        elif form == "table":
+            print_json(derivation_json(loaded, written, tell))
+        elif form == "text":
             for line in derivation_lines(loaded, tell, columns()):
                 say(line)
         else:
