@@ -10,7 +10,7 @@ help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
 	@echo "make test           test the software (pytest tests)"
 	@echo "make lint           ruff and pyright"
-	@echo "make audit          what is too long for the two: many more drawn instances"
+	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
 	@echo "make bench          time ours against the plain way (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
 	@echo "make pin            write the digests, certificates, maps and findings of what changed"

@@ -162,7 +162,7 @@ def _stationary_at(position: sp.Expr) -> Identity:
 LEMMA2 = statement(MINIMISER, STATIONARY, OTHERS)
 lemma2 = Theorem(
     id="ahn2023.lemma2",
-    title="The componentwise problems are least at A",
+    title="The componentwise problems are minimised at A",
     source=Source("Lemma 2", "recalled", AHN2023, "the componentwise problem; its wording is ours"),
     statement=LEMMA2,
     example={"n": 20},

@@ -184,7 +184,7 @@ def _derivation5() -> Derivation:
 LEMMA6 = _statement(OUTPUTS, TOKEN, LABEL)
 lemma6 = Theorem(
     id="ahn2023.lemma6",
-    title="The query's label only adds to the outputs, where the last column of every Q is zero",
+    title="The query's label is only added to the outputs if the last column of every Q is zero",
     source=Source("Lemma 6", "printed", AHN2023, "the hypothesis on the last column is derived here"),
     statement=LEMMA6,
     example={"d": 2, "n": 3},
@@ -201,7 +201,7 @@ lemma6 = Theorem(
 LEMMA5 = _statement(MEAN_SQUARE, LABEL, LOSS)
 lemma5 = Theorem(
     id="ahn2023.lemma5",
-    title="The loss is the mean square of the last label, the query's filled in",
+    title="The loss is the mean square of the last layer's label, with the query's true label filled in",
     source=Source("Lemma 5", "printed", AHN2023, "the hypothesis on the last column is derived here"),
     statement=LEMMA5,
     example={"d": 2, "n": 3},

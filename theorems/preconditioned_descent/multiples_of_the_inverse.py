@@ -179,7 +179,7 @@ def _canary(name: str, **changes: sp.Expr) -> Canary:
 
 theorem3 = Theorem(
     id="ahn2023.theorem3",
-    title="Any number of layers: over multiples of the inverse covariance the minimum is attained, and where",
+    title="Any number of layers: the minimum over multiples of the inverse covariance and its location",
     source=Source(
         "Theorem 3", "printed", AHN2023, "the infimum is 0; that it is attained, where, and the loss: derived here"
     ),

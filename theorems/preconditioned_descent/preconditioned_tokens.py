@@ -298,7 +298,7 @@ _OTHER_SIGN = replace(RECURSION, step=(g * (1 + a * b * s * g**2), RECURSION.ste
 
 theorem4 = Theorem(
     id="ahn2023.theorem4",
-    title="Layers that precondition their tokens too: critical points over multiples of the inverse covariance",
+    title="Layers that also precondition their tokens: critical points over multiples of the inverse covariance",
     source=Source(
         "Theorem 4",
         "printed",

@@ -145,7 +145,7 @@ def _above(bound: sp.Expr, left: sp.Expr = loss) -> tuple[MatrixIdentity | Inequ
 
 printed_layers = Theorem(
     id="ahn2023.printed_layers",
-    title="At the weights that Figures 4 and 5 print the expected loss is above 1/50, at up to 20 examples",
+    title="At the weights printed in Figures 4 and 5 the expected loss is above 1/50 for up to 20 examples",
     source=Source("Figures 4 and 5", "derived here", AHN2023, "the weights are printed, the loss is derived here"),
     statement=STATEMENT,
     example={"d": 5, "n": 20, "a0": "0.38", "a1": "2.4", "a2": "9.55", "b0": "0.905", "b1": "0.565"},

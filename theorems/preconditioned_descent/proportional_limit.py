@@ -174,7 +174,7 @@ def _canary(name: str, **changes: sp.Expr) -> Canary:
 
 proportional_limit = Theorem(
     id="ahn2023.proportional_limit",
-    title="In the limit d/n → c the least loss of L layers over multiples is c^L (1 − c)/(1 − c^(L+1)) a dimension",
+    title="As d/n → c the least loss of L layers over multiples tends to c^L (1 − c)/(1 − c^(L+1)) per dimension",
     source=Source("Theorem 3's point in the proportional limit", "derived here", AHN2023),
     statement=STATEMENT,
     example={"L": 3, "c": "1/4"},

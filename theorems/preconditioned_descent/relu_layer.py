@@ -139,7 +139,7 @@ _canary = partial(with_clause, STATEMENT)
 
 theorem5 = Theorem(
     id="ahn2023.theorem5",
-    title="One layer of ReLU attention: the global minimiser, and the loss in closed form",
+    title="One layer of ReLU attention: the global minimiser and the loss in closed form",
     source=Source("Theorem 5", "printed", AHN2023, "the loss in closed form is derived here"),
     statement=STATEMENT,
     example={"d": 5, "n": 20},

@@ -1,4 +1,4 @@
-r"""Theorem 3 at two layers, for every d and n: where the gradient vanishes, that the minimum is attained, and its size.
+r"""Theorem 3 with two layers, for every d and n: where the gradient vanishes, the minimum, its location and its value.
 
 Over A_0 = a Σ^{-1}, A_1 = b Σ^{-1} the loss is f = ∫ p² dμ with p(s) = (1 − a s)(1 − b s) = 1 − σ s + π s², where
 σ = a + b, π = a b and m_k = ∫ s^k dμ = E tr S^k. With M_k = m_k − σ m_{k+1} + π m_{k+2} = ∫ s^k p dμ:
@@ -308,7 +308,7 @@ SMALL, LARGE = ((TOTAL + sign * sp.sqrt(sp.factor(TOTAL**2 - 4 * PRODUCT))) / 2 
 
 two_layer_minimum = Theorem(
     id="ahn2023.two_layer_minimum",
-    title="Theorem 3 at two layers, for every d and n: the gradient vanishes, the minimum is attained, and its size",
+    title="Theorem 3 with two layers, for every d and n: the minimum, its location and its value",
     source=Source("Theorem 3, L = 2", "derived here", AHN2023, "more than is printed, for two layers"),
     statement=STATEMENT,
     example={"d": 5, "n": 20},

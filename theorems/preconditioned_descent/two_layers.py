@@ -367,7 +367,7 @@ def _flipped(clause: Inequality) -> Inequality:
 
 theorem2 = Theorem(
     id="ahn2023.theorem2",
-    title="Two layers: diagonal minimisers exist, and every minimiser commutes; over multiples of I, where",
+    title="Two layers: a diagonal minimiser exists, and A_0 and A_1 commute at every minimiser",
     source=Source(
         "Theorem 2",
         "printed",

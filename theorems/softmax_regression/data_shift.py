@@ -30,7 +30,7 @@ STATEMENT = statement(SHIFT, NORMS, SMALL_MOVE)
 
 data_shift = Theorem(
     id="li2024.data_shift",
-    title="Moving the data shifts the target by at most R/2 for each unit: how far the claimed factor is from that",
+    title="Moving the data shifts the target by at most R/2 times the move; the claimed factor beside it",
     source=Source("Main theorem, data shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
     statement=STATEMENT,
     example={"n": 50, "d": 20, "R": 4},

@@ -124,7 +124,7 @@ _canary = partial(with_changes, STATEMENT)
 
 opposite_moves = Theorem(
     id="li2024.opposite_moves",
-    title="A gradient step and an attention layer may move the prediction apart: bounded shifts are not closeness",
+    title="A gradient step and an attention layer may move the prediction in opposite directions",
     source=Source("closeness of the two shifts", "derived here", LI2024),
     statement=STATEMENT,
     example={"a": 1, "x": "1/2", "eta": "1/60", "w": 1, "v": "1/100", "R": 4},

@@ -43,7 +43,7 @@ REACHED = tuple(ValueWhere(case.expression, (sp.Eq(d, 1), *case.relations)) for 
 
 weight_shift = Theorem(
     id="li2024.weight_shift",
-    title="Moving the weights shifts the target by at most R/2 for each unit: how far the claimed factor is from that",
+    title="Moving the weights shifts the target by at most R/2 times the move; the claimed factor beside it",
     source=Source("Main theorem, weight shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
     statement=STATEMENT,
     example={"n": 50, "d": 20, "R": 4},

@@ -302,8 +302,8 @@ def _canary(label: str, clause: str, right: sp.Expr, *case: Hypothesis) -> Canar
 
 fcn_width = Theorem(
     id="wang2024.fcn_width",
-    title="A lower bound on the loss of fully-connected nets at every width: "
-    "the smallest over all functions of y and m linear measurements",
+    title="A lower bound on the loss of fully-connected nets at every width: the least over all functions of y and m "
+    "linear measurements",
     source=Source(
         "Lower bound on the width of fully-connected nets, average case",
         "derived here",

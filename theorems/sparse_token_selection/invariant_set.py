@@ -211,7 +211,7 @@ _canary = partial(with_clause, STATEMENT)
 
 lemma2 = Theorem(
     id="wang2024.lemma2",
-    title="Stochastic encoding: gradient descent from zero stays on V = (alpha I, 0), W = diag(0, C I); its steps",
+    title="Stochastic encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, CI), and its steps",
     source=Source("Lemma 2", "derived here", WANG2024, "the printed statement is not known to us in full"),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "d_e": 170},

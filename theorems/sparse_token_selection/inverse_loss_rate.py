@@ -171,7 +171,7 @@ _canary = partial(with_changes, STATEMENT)
 
 inverse_loss_rate = Theorem(
     id="wang2024.inverse_loss_rate",
-    title="Where the odds and the lag tend to their limits, a step adds 4η/(T−1) to the inverse loss, whatever q and d",
+    title="If the odds and the lag tend to their limits, each step adds 4η/(T−1) to the inverse loss in the limit",
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},

@@ -147,7 +147,7 @@ _ONE_HOT = d / 2 * (alpha**2 * _ONE_HOT_R - 2 * alpha * _ONE_HOT_P / q_test + 1 
 
 length_generalization = Theorem(
     id="wang2024.length_generalization",
-    title="The floor's minimiser at T tokens, held fixed: its loss at T_test",
+    title="The loss at T_test tokens of a layer that is nearly optimal at T tokens",
     source=Source("Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us"),
     statement=STATEMENT,
     example={"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100},

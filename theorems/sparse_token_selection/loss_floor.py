@@ -125,7 +125,7 @@ _canary = partial(with_clause, STATEMENT)
 
 theorem2 = Theorem(
     id="wang2024.theorem2",
-    title="Stochastic encoding at finite d_e: the infimum of the loss on gradient descent's set, and the d_e for eps",
+    title="Stochastic encoding at finite d_e: the infimum of the loss on the invariant set, and the d_e needed for ε",
     source=Source(
         "Theorem 2, the loss within reach",
         "derived here",

@@ -9,7 +9,7 @@ leaves, the scaled Hessian is at most 2, so that L never increases: what is reac
 
 Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
 not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`.
-Where it is far beyond what can be followed step by step, C is slow and α goes along with it: a tube
+Where it is far beyond what can be followed step by step, C changes slowly and α tracks it: a tube
 around the run encloses it, and so the steps.
 """
 

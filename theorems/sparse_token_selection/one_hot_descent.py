@@ -1,4 +1,4 @@
-r"""Theorem 1 for all q ≥ 2, T > 4q, d: the loss falls at every step, and by how many steps it is below any ε.
+r"""Theorem 1 for all q ≥ 2, T > 4q, d: the loss falls at every step; a bound on the steps until it is below any ε.
 
 With w = e^{−C}, N = q + (T−q)w and M = q + (T−q)w², Lemma 1's P, S are q/N, M/N. Write m = P/S = q/M and
 α = (1 + ρ)/S, and ℓ = 2qL/d = 1 − 2αP + α²PS. Then
@@ -342,7 +342,8 @@ def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
 
 one_hot_descent = Theorem(
     id="wang2024.one_hot_descent",
-    title="One-hot encoding, q >= 2, T > 4q, eta <= 4q^2/(5q + 2d): by how many steps the loss is below eps, for good",
+    title="One-hot encoding, q ≥ 2, T > 4q, η ≤ 4q²/(5q + 2d): the loss falls below every ε and stays there, with a "
+    "bound on the steps",
     source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
     statement=STATEMENT,
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},

@@ -306,7 +306,7 @@ _canary = partial(with_changes, STATEMENT)
 
 lemma1 = Theorem(
     id="wang2024.lemma1",
-    title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)); its steps",
+    title="One-hot encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, C(I − 11ᵀ/T)), and its steps",
     source=Source("Lemma 1", "derived here", WANG2024, "the paper's lemma is known to us informally"),
     statement=STATEMENT,
     example={"T": 200, "q": 3},

@@ -119,7 +119,7 @@ def _canary(label: str, clause: str, relation: sp.core.relational.Relational) ->
 
 separation = Theorem(
     id="wang2024.separation",
-    title="The width of attention with stochastic encoding against that of fully-connected nets of the same loss",
+    title="The width of attention with stochastic encoding beside that of fully-connected nets with the same loss",
     source=Source("Separation in width", "derived here", WANG2024, "the abstract has Õ(d + q log T) against Ω̃(Td)"),
     statement=STATEMENT,
     example={"T": 60, "q": 3, "d": 20, "share": "1/8"},

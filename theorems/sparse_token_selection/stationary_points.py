@@ -113,7 +113,7 @@ _canary = partial(with_changes, STATEMENT)
 
 stationary_points = Theorem(
     id="wang2024.stationary_points",
-    title="The one-hot recursion has no finite stationary point; at infinity α = 1 with loss 0, and α = 0 with d/(2q)",
+    title="The one-hot recursion has no finite stationary point; at infinity α = 1 has loss 0 and α = 0 has d/(2q)",
     source=Source("stationary points", "derived here", WANG2024),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5},

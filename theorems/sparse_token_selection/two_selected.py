@@ -163,7 +163,7 @@ _canary = partial(with_clause, STATEMENT)
 
 two_selected = Theorem(
     id="wang2024.two_selected",
-    title="q = 2, sign encodings: the infimum of the loss is positive and at most d (T-2)/12 (3/4)^d_e",
+    title="q = 2 with sign encodings: the infimum of the loss is positive and at most d (T−2)/12 (3/4)^d_e",
     source=Source("Theorem 2 for q = 2", "derived here", WANG2024, "the paper's constants are not known to us"),
     statement=STATEMENT,
     example={"T": 200, "d": 5, "d_e": 30, "eps": "1/50"},
