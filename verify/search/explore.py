@@ -31,7 +31,7 @@ from verify.search.instance_strategies import Plan, plan
 from verify.search.narrowing import fixed_values, without
 from verify.search.results import ExploreResult
 from verify.search.sharpness import Sharpness, sharpness
-from verify.search.simplify import Instance, simplest
+from verify.search.simplify import Instance, neighbours, simplest
 from verify.seeded_draws import own_draws
 
 SECONDS = 30
@@ -451,27 +451,12 @@ def _descend(state: _Search, label: str, last: int, ends: float = math.inf) -> N
         improved = True
         while improved and len(state.tried) < last and time.monotonic() < ends:
             before, start = state.nearest[label]
-            for neighbour in _neighbours(start, share, set(state.plan.given)):
+            for neighbour in neighbours(start, share, set(state.plan.given)):
                 if len(state.tried) >= last:
                     return
                 if state.plan.admits(neighbour):
                     state.look(neighbour)
             improved = state.nearest[label][0] < before
-
-
-def _neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
-    for name, value in instance.items():
-        if name in fixed or isinstance(value, str):
-            continue
-        for factor in (1 - share, 1 + share):
-            if isinstance(value, int):
-                yield {**instance, name: value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))}
-            elif isinstance(value, Fraction):
-                yield {**instance, name: (value * factor).limit_denominator(10**9)}
-            else:
-                for i, entry in enumerate(value):
-                    moved = (entry * factor).limit_denominator(10**9)
-                    yield {**instance, name: (*value[:i], moved, *value[i + 1 :])}
 
 
 def _simplify(state: _Search) -> None:

@@ -216,3 +216,19 @@ def _a_little_less(size: int) -> list[int]:
     """Return a size less a tenth, a hundredth, … of it, and less 1: in all, any smaller size is a few steps away."""
     powers = (10**k for k in range(1, len(str(size))))
     return sorted({size - size // power for power in powers} | {size - 1})
+
+
+def neighbours(instance: Instance, share: Fraction, fixed: set[str]) -> Iterator[Instance]:
+    """Yield the instances with one number moved by a share of it either way, an integer by 1 at least; words stay."""
+    for name, value in instance.items():
+        if name in fixed or isinstance(value, str):
+            continue
+        for factor in (1 - share, 1 + share):
+            if isinstance(value, int):
+                yield {**instance, name: value + (1 if factor > 1 else -1) * max(1, int(abs(value) * share))}
+            elif isinstance(value, Fraction):
+                yield {**instance, name: (value * factor).limit_denominator(10**9)}
+            else:
+                for i, entry in enumerate(value):
+                    moved = (entry * factor).limit_denominator(10**9)
+                    yield {**instance, name: (*value[:i], moved, *value[i + 1 :])}
