@@ -21,7 +21,7 @@ ROOT = Path(verify.__file__).parents[1]
 PACKAGES = ("verify", "theorems", "numerics", "paper_checks")
 SOURCES = {*PACKAGES, "tests", "docs"}
 TOP = {"BENCHMARKS.md", "FINDINGS.md", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "constraints.txt"}
-TOP |= {"pyproject.toml"}
+TOP |= {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "pyproject.toml"}
 MADE = {"__pycache__", "build", "dist", "gallery", "generated"}
 """Folders that are made here; the last two are of the site."""
 POSIX_ALONE = {
