@@ -164,3 +164,7 @@ FINDINGS = {
     "wang2024.may_never_reach": "paper_checks.wang2024.findings:may_never_reach",
     "wang2024.stays_needs_a_step_size": "paper_checks.wang2024.findings:stays_needs_a_step_size",
 }
+DIAGRAMS = {
+    "wang2024.encoding_dimension": "paper_checks.wang2024.diagrams:encoding_dimension",
+    "wang2024.step_size": "paper_checks.wang2024.diagrams:step_size",
+}

@@ -20,6 +20,8 @@ WANG2024 = Paper(
         "Theorem 2",
         "Theorem 3",
     ),
+    claims="Gradient descent teaches one layer of attention to average the few tokens that a sequence names, also at "
+    "lengths not seen in training, while fully-connected nets would have to be much wider.",
 )
 
 AHN2023 = Paper(
@@ -35,6 +37,8 @@ AHN2023 = Paper(
         "Theorem 5",
         *(f"Lemma {k}" for k in range(1, 7)),
     ),
+    claims="Linear transformers trained on random regression problems learn to run preconditioned gradient descent: at "
+    "the global minimum of one layer, and at critical points of several.",
 )
 
 LI2024 = Paper(
@@ -43,4 +47,6 @@ LI2024 = Paper(
     "Regression, NeurIPS 2024",
     arxiv="2304.13276",
     disclosed=("Main theorem, weight shift", "Main theorem, data shift"),
+    claims="In softmax regression a gradient step and a layer of self-attention each move the prediction by a bounded "
+    "amount, and the two are close in that sense.",
 )

@@ -12,6 +12,7 @@ from verify.reports.verbs.runs import observe as observe
 from verify.reports.verbs.files import pin as pin
 from verify.reports.verbs.theorems import prove as prove
 from verify.reports.verbs.files import recheck as recheck
+from verify.reports.verbs.files import report as report
 from verify.reports.verbs.runs import simulate as simulate
 from verify.reports.verbs.runs import sweep as sweep
 from verify.checking.certificates import write_certificate as write_certificate
@@ -86,6 +87,7 @@ from verify.runs.verdicts import student_bound as student_bound
 from verify.runs.crossings import Crossing as Crossing
 from verify.runs.crossings import in_full as in_full
 from verify.runs.crossings import register_profiles as register_profiles
+from verify.runs.sweeps.diagram import Diagram as Diagram
 from verify.runs.experiments import Experiment as Experiment
 from verify.runs.experiments import ExperimentResult as ExperimentResult
 from verify.runs.experiments import Setting as Setting

@@ -1,8 +1,9 @@
 """What is installed, by id, and what a file holds, as `file.py:name`.
 
 A package has an entry point in the group `lemmascope.catalogue`: a module in which THEOREMS, EXPERIMENTS, COMPARISONS,
-PREDICTIONS and FINDINGS map ids to `module:object`. An object is imported when it is asked for, by what loads its kind,
-from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read beside them.
+PREDICTIONS, FINDINGS and DIAGRAMS map ids to `module:object`. An object is imported when it is asked for, by what
+loads its kind, from where its class is. Entry points in groups of these names, `lemmascope.theorems`, …, are read
+beside them.
 """
 
 import importlib.util
@@ -190,6 +191,11 @@ def prediction_ids() -> list[str]:
     True
     """
     return ids("prediction")
+
+
+def diagram_ids() -> list[str]:
+    """Return the ids of all phase diagrams, sorted; nothing of them is imported."""
+    return ids("diagram")
 
 
 def package_of(theorem_id: str) -> str:

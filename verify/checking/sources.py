@@ -22,6 +22,8 @@ class Paper:
         How many numbered results it has; None where that is not known.
     disclosed
         The numbered results whose text is known here.
+    claims
+        What it claims, in one plain sentence.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Paper:
     arxiv: str
     numbered_statements: int | None = None
     disclosed: tuple[str, ...] = ()
+    claims: str = ""
 
 
 @dataclass(frozen=True)

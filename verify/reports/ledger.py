@@ -3,16 +3,41 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verify.installed import version
 from verify.outcomes import count_text
+
+# They load SymPy and Hypothesis.
+if TYPE_CHECKING:
+    from verify.checking.theorem import Canary
+    from verify.reports.findings import Finding
+    from verify.runs.comparisons import ComparisonResult
+    from verify.search.results import ExploreResult
 
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
 _WEAKEST = ("", "simulated", "computed", "certified", "proved")
 _DEVICES = ("cpu", "cuda")
 
 Entry = dict[str, Any]
+
+
+def comparison_entry(result: "ComparisonResult", expected: str, *, full: bool) -> Entry:
+    """Return the entry of a comparison as it ran, and what was expected of it."""
+    said = {name: getattr(result, name) for name in ("id", "detail", "device", "instances", "seed")}
+    outcome, evidence = result.outcome.value, result.evidence.value
+    return {"kind": "comparison", **said, "outcome": outcome, "evidence": evidence, "expected": expected, "full": full}
+
+
+def finding_entry(finding: "Finding", failures: Sequence[str]) -> Entry:
+    """Return the entry of a finding whose command was run again, and what came out otherwise."""
+    return {"kind": "finding", "id": finding.id, "title": finding.heading, "failures": list(failures)}
+
+
+def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Entry:
+    """Return the entry of a search for what refutes a canary: it is to refute the clause that the canary names."""
+    killed = result.clause is not None and result.clause.label == canary.clause
+    return {"kind": "canary", "id": theorem, "label": canary.label, "killed": killed, "needed": result.needed or 0}
 
 
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:

@@ -13,7 +13,9 @@ import pytest
 
 from verify.errors import InputError
 from verify.outcomes import CheckResult, Outcome
-from verify.reports.ledger import ledger_json, ledger_lines
+from verify.reports.ledger import canary_entry, comparison_entry, finding_entry, ledger_json, ledger_lines
+from verify.reports.page.recorded import record
+from verify.reports.verbs import files as file_verbs
 from verify.reports.verbs import theorems as verbs
 from verify.runs.comparisons import Comparison, ComparisonResult
 from verify.runs.crossings import LOOKED_THROUGH, Crossing
@@ -42,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--draws", type=int, metavar="N", help="drawn instances of each test of a crossing")
     group.addoption("--seed", type=int, metavar="N", help="seed of simulations, and of what Hypothesis draws")
     group.addoption("--json", metavar="FILE", help="write the ledger to a file as JSON")
+    group.addoption("--report", metavar="DIR", help="write report.html, with what the run has measured, to a folder")
 
 
 def load_profile(config: pytest.Config) -> None:
@@ -196,11 +199,10 @@ class Ledger:
         results, survived = [], []
         for canary in theorem.canaries:
             result = verbs.explore(theorem.variant(canary.statement), **effort)
-            killed = result.clause is not None and result.clause.label == canary.clause
-            entry = {"id": theorem.id, "label": canary.label, "killed": killed, "needed": result.needed or 0}
-            self._enter(kind="canary", **entry)
+            entry = canary_entry(theorem.id, canary, result)
+            self._enter(**entry)
             results.append(result)
-            survived += [] if killed else [canary.label]
+            survived += [] if entry["killed"] else [canary.label]
         if survived or not results:
             pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
         return results
@@ -229,16 +231,7 @@ class Ledger:
         result = comparison.run(device=device, full=full, seed=seed)
         wanted = (expect or Outcome.VERIFIED,) if isinstance(expect, Outcome | None) else tuple(expect)
         either = " or ".join(wanted)
-        self._enter(
-            kind="comparison",
-            id=result.id,
-            outcome=result.outcome.value,
-            evidence=result.evidence.value,
-            expected=either,
-            detail=result.detail,
-            device=result.device,
-            instances=result.instances,
-        )
+        self._enter(**comparison_entry(result, either, full=full))
         if result.outcome not in wanted:
             expected = "" if expect is None else f", expected {either}"
             pytest.fail(f"{result.id}: {result.outcome}{expected}: {result.detail} (seed {seed}, {result.device})")
@@ -250,7 +243,7 @@ class Ledger:
         from verify.reports.reproduction import reproduce
 
         reproduction = reproduce(finding)
-        self._enter(kind="finding", id=finding.id, title=finding.heading, failures=list(reproduction.failures))
+        self._enter(**finding_entry(finding, reproduction.failures))
         if not reproduction.holds:
             pytest.fail(f"{finding.id}: {finding.command}: {'; '.join(reproduction.failures)}")
         return reproduction
@@ -367,3 +360,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     if path := config.getoption("--json"):
         Path(path).write_text(ledger_json(entries, spent), encoding="utf-8", newline="\n")
+    _report(terminalreporter, entries, config.getoption("--report"))
+
+
+def _report(terminalreporter: pytest.TerminalReporter, entries: list[dict[str, Any]], folder: str | None) -> None:
+    """Keep what a run has entered for later reports, and write one where it is asked for."""
+    kept = record(entries)
+    if folder:
+        from verify.reports.simulate import usable_store
+
+        terminalreporter.write_line(f"report: {file_verbs.report(folder, store=usable_store(None), entries=kept)}")

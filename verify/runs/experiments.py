@@ -213,6 +213,20 @@ class Experiment:
                 running.forget()
         return result
 
+    def stored(
+        self, store: Store, /, *, seed: int = 0, device: str = "auto", full: bool = False, **settings: object
+    ) -> ExperimentResult | None:
+        """Return what a store has kept of a run, None where it has nothing. Raises InputError as `run` does."""
+        chosen, device = self._chosen(settings, full=full), device_named(device)
+        key = self._key(chosen, seed, device)
+        kept = store.read(key) if key else None
+        return None if kept is None else self._served(store, kept, chosen, seed, device)
+
+    def expected(self, *, device: str = "auto", full: bool = False, **settings: object) -> float | None:
+        """Return about how many seconds a run takes on this machine, None where that is not known."""
+        chosen = self._chosen(settings, full=full)
+        return self.expect(chosen, device=device_named(device)) if self.expect else None
+
     def _served(
         self, store: Store, kept: Mapping[str, Any], chosen: Instance, seed: int, device: str
     ) -> ExperimentResult:

@@ -395,3 +395,49 @@ def test_fewer_than_one_draw_is_a_usage_error(crossed):
 
 def test_hypothesis_shows_its_statistics(crossed):
     crossed(1.0, "--hypothesis-show-statistics", apart=True).stdout.fnmatch_lines(["*10 passing, 0 failing*"])
+
+
+REPORTING = """
+import pathlib
+
+from verify.reports import pytest_plugin
+
+
+class Verbs:
+    @staticmethod
+    def report(folder, *, store, entries):
+        kinds = sorted(f"{entry['kind']} {entry['id']}" for entry in entries if "at" in entry)
+        pathlib.Path(folder, "told").write_text(" ".join(kinds))
+        return pathlib.Path(folder, "report.html")
+
+    def __getattr__(self, name):
+        return getattr(verbs, name)
+
+
+verbs = pytest_plugin.verbs
+
+
+def pytest_configure(config):
+    pytest_plugin.verbs = Verbs()
+
+
+def pytest_unconfigure(config):
+    pytest_plugin.verbs = verbs
+"""
+
+
+def test_a_report_has_what_the_run_has_entered(pytester, inner):
+    pytester.makeconftest(REPORTING)
+    result = inner(PASSING, "--report", ".", "-k", "comparison or reproduced")
+    assert "report: report.html" in result.outlines
+    told = (pytester.path / "told").read_text()
+    assert told == "comparison zeta2025.training finding zeta2025.small"
+    # Another run's, of another thing, stand beside it.
+    inner(PASSING, "--report", ".", "-k", "test_finding")
+    assert (pytester.path / "told").read_text() == f"{told} theorem zeta2025.below"
+
+
+def test_without_being_asked_for_there_is_no_report(pytester, inner):
+    pytester.makeconftest(REPORTING)
+    assert not [line for line in inner(PASSING, "-k", "comparison").outlines if line.startswith("report:")]
+    assert not (pytester.path / "told").exists()

@@ -13,6 +13,7 @@ from verify import (
     Parameter,
     Setting,
     Source,
+    Store,
     TheoremError,
     agreement,
     chance,
@@ -113,3 +114,31 @@ def test_a_name_is_given_once():
 def test_the_authors_own_values_are_in_the_domain(values):
     with pytest.raises(InputError, match="n = 0: must be an integer >= 1"):
         experiment((Setting(SETTINGS[0].parameter, *values),))
+
+
+def test_what_a_store_has_is_asked_for_without_a_run(tmp_path):
+    runs = []
+
+    def counted(settings, *, seed, device):
+        runs.append(seed)
+        return measure(settings, seed=seed, device=device)
+
+    store, counting = Store(tmp_path / "store.sqlite"), experiment(run=counted)
+    assert counting.stored(store, device="cpu") is None and runs == []
+    ran = counting.run(device="cpu", store=store, seed=3)
+    found = counting.stored(store, device="cpu", seed=3)
+    assert found is not None and found.from_store and found.measurements == ran.measurements and runs == [3]
+    for other in ({"seed": 4}, {"seed": 3, "full": True}, {"seed": 3, "n": 4}):
+        assert counting.stored(store, device="cpu", **other) is None
+    with pytest.raises(InputError, match="m = 1: is no setting"):
+        counting.stored(store, device="cpu", m=1)
+
+
+def test_how_long_a_run_takes_is_asked_for_without_one():
+    expecting = Experiment(
+        "user.experiment", "a title", Source("Figure 1", "printed"), SETTINGS, measure, expect=lambda s, device: s["n"]
+    )
+    assert expecting.expected(device="cpu") == 3 and expecting.expected(device="cpu", full=True) == 30
+    assert expecting.expected(device="cpu", n=7) == 7 and experiment().expected(device="cpu") is None
+    with pytest.raises(InputError, match="n = 0: must be"):
+        expecting.expected(device="cpu", n=0)

@@ -92,6 +92,30 @@ def pin_package(
     raise typer.Exit(code)
 
 
+@verb("report", "--out build")
+def write_report(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="where report.html is written")] = Path(),
+    full: Annotated[bool, typer.Option("--full", help="run what takes minutes, too: searches, simulations")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write what is known of every result to one HTML file, which works offline.
+
+    It takes about a minute, from what is recorded; --full reproduces the findings, searches the canaries, and runs the
+    comparisons, the figures and the diagrams, which takes many.
+    """
+    from verify import remembered
+    from verify.reports.simulate import usable_store
+
+    store = usable_store(None)
+    remembered.make_folder()
+    with bar_shown("report") as tell:
+        path = verbs.report(out, full=full, store=store, tell=tell)
+    if as_json:
+        print_json({"file": str(path), "full": full})
+    else:
+        say(str(path))
+
+
 @verb("new", "my_lemma.py --kind inequality")
 def new_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="file to write, NAME.py", show_default=False)],

@@ -1,14 +1,15 @@
 """The verbs about files: what a package pins, certificates, a theorem file to begin with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verify.errors import InputError
 
 if TYPE_CHECKING:
     from verify.rechecker import Accepted
     from verify.reports.pinned_files import Pinned
+    from verify.runs.store import Store
 
     Progress = Callable[[int], None]
 
@@ -49,6 +50,56 @@ def pin(
     from verify.reports import pinned_files
 
     return pinned_files.pin(package, seconds=seconds, tell=tell)
+
+
+def report(
+    out: Path | str = ".",
+    *,
+    full: bool = False,
+    store: "Store | None" = None,
+    entries: Sequence[dict[str, Any]] = (),
+    tell: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write report.html: what is known of every theorem and finding, in one file that works offline.
+
+    Parameters
+    ----------
+    out
+        The folder; it is made where it is missing.
+    full
+        Whether to run what takes minutes as well: findings' commands, canaries, comparisons, figures, whole diagrams.
+        Without it these are shown as they were recorded, or as not run.
+    store
+        Where results of experiments and sweeps are kept; nowhere by default.
+    entries
+        What a pytest run has entered into the ledger, beside what is recorded.
+    tell
+        `tell(done, total)` is called with the progress.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Raises
+    ------
+    InputError
+        For a folder that cannot be written to.
+
+    Examples
+    --------
+    >>> import verify
+    >>> try:
+    ...     verify.report(verify.__file__)
+    ... except verify.InputError as error:
+    ...     print(error.requirement)
+    cannot be written: File exists
+    """
+    from verify.reports.page import contents, document
+    from verify.reports.simulate import make_folder
+
+    make_folder(Path(out))
+    return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
 
 
 def recheck(path: Path | str) -> "Accepted":

@@ -1,0 +1,168 @@
+"""The page by itself: one file, every link leads somewhere, pictures have words, nothing is taken for markup."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from tests.verify.reports.page.conftest import HOSTILE, Read
+from verify import InputError
+from verify.reports.page import document as written
+from verify.reports.page import elements, summary
+
+LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
+
+
+def faults(page):
+    """What is wrong with a page: ids that are there twice, links that lead nowhere, what is loaded from elsewhere."""
+    ids = [element["id"] for element in page.elements if element.get("id")]
+    found = [f"twice: {name}" for name in sorted(set(ids)) if ids.count(name) > 1]
+    for element in page.elements:
+        for name in LOADED & element.keys():
+            target = element[name] or ""
+            if target.startswith("#"):
+                found += [] if target[1:] in ids else [f"leads nowhere: {target}"]
+            elif not target.startswith("data:"):
+                found.append(f"from elsewhere: {target}")
+        style = (element.get("style") or "") + (element["text"] if element["tag"] == "style" else "")
+        found += [f"from elsewhere: {url}" for url in re.findall(r"url\((?!#)[^)]*\)|@import.*", style)]
+    labelled = " ".join(e.get("aria-labelledby") or "" for e in page.elements).split()
+    return found + [f"no such label: {name}" for name in labelled if name not in ids]
+
+
+def without_words(page):
+    """The pictures that say nothing to who does not see them."""
+    ids = {element.get("id"): element["text"] for element in page.elements}
+    names = [(e, (e.get("aria-labelledby") or "").split()) for e in page.all("svg")]
+    silent = [e for e, labels in names if not labels or not all(ids.get(label, "").strip() for label in labels)]
+    return silent + [image for image in page.all("img") if not image.get("alt")]
+
+
+def test_every_link_leads_somewhere_and_nothing_is_loaded(page):
+    assert len(page.all("a")) > 20 and faults(page) == []
+
+
+def test_pictures_have_words(page):
+    # The evidence graph, two arguments, a figure and a diagram.
+    assert len(page.all("svg")) == 5 and without_words(page) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "fault"),
+    [
+        ('<a href="#gone">x</a>', "leads nowhere: #gone"),
+        ('<script src="https://cdn.example/a.js"></script>', "from elsewhere: https://cdn.example/a.js"),
+        ("<style>a{background:url(https://e.x/a.png)}</style>", "from elsewhere: url(https://e.x/a.png)"),
+        ('<p id="summary"></p>', "twice: summary"),
+        ('<div aria-labelledby="nobody"></div>', "no such label: nobody"),
+    ],
+)
+def test_a_planted_fault_is_found(text, planted, fault):
+    assert faults(Read(text.replace("</main>", f"{planted}</main>"))) == [fault]
+
+
+def test_a_picture_without_words_is_found(text):
+    assert len(without_words(Read(text.replace("</main>", "<svg></svg><img src='data:,'></main>")))) == 2
+
+
+def test_what_is_said_is_never_markup(text, page):
+    assert HOSTILE not in text and "x" not in [element.get("id") for element in page.elements]
+    # The one script is the page's own.
+    assert [element["text"] for element in page.all("script")] == [written._SCRIPT]
+    said = [element for element in page.all("p", "td", "summary", "figcaption", "h3") if HOSTILE in element["text"]]
+    assert len(said) > 10
+
+
+def test_it_is_small_and_valid_for_phones(text, page):
+    assert len(text.encode()) < 400_000
+    assert {
+        "tag": "meta",
+        "text": "",
+        "name": "viewport",
+        "content": "width=device-width, initial-scale=1",
+    } in page.elements
+    assert page.all("html")[0]["lang"] == "en" and len(page.all("h1")) == 1
+
+
+def test_headings_go_down_one_level_at_a_time(page):
+    levels = [int(element["tag"][1]) for element in page.all("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+def test_findings_stand_by_weight_with_how_sure(page):
+    heads = [e["text"] for e in page.all("details") if (e.get("id") or "").startswith("finding-")]
+    names = ["second", "third", "first"]
+    assert len(heads) == 3 and all(f"Details of {name}." in head for name, head in zip(names, heads, strict=True))
+    assert "certified" in heads[0] and "under our reading" in heads[0] and "under our reading" not in heads[1]
+    assert "Not reproduced: values.x: is 1, expected 1/3" in heads[0]
+    assert "Not run for this report" in heads[1] and "Run again (2026-01-02): it reported all of this." in heads[2]
+    for head in heads:
+        assert "verify check zeta2025.lemma1 x=1 y=2" in head and "Definition 1" in head and "1/3" in head
+
+
+def test_the_first_screen_says_what_is_claimed_what_holds_and_what_does_not(page):
+    first = next(e["text"] for e in page.all("section") if e["id"] == "summary")
+    assert "2 results checked by machine; for all parameters: 1 proved, 1 argued" in first and "3 findings" in first
+    assert "Claims. Sums are small." in first and "proved Lemma 1" in first
+    assert "What does not hold as printed. The paper says" in first and "And 2 more findings" in first
+
+
+def test_no_word_of_how_sure_is_read_into_a_command(contents):
+    one = contents.findings[0]
+    assert summary.sure(one) == ["certified"]
+    assert summary.sure(replace(one, command="verify simulate zeta2025.figure1")) == ["simulated"]
+    assert summary.sure(replace(one, expect={"values.evidence_of": "proved", "detail": "proved"})) == []
+    assert summary.sure(replace(one, expect={"for_all_parameters": "argued", "evidence": "proved"})) == [
+        "proved",
+        "argued",
+    ]
+
+
+def test_cards_have_hypotheses_canaries_margins_and_simulation(page):
+    card = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.lemma1")
+    for said in ("needed", "below refuted at x=23/5", "holds", "1 of 1 refuted", "2 instances", "margin", "not run"):
+        assert said in card, said
+    assert "3 against 2" in card and "pytest paper_checks -k idle" in card and "0" * 64 in card
+    other = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.again")
+    assert "no map is shipped" in other and "not run for this report" in other and "not mapped" in other
+
+
+def test_formulas_are_typeset(page):
+    assert len(page.all("math")) > 5 and not [e for e in page.all("mtext") if "\\" in e["text"]]
+
+
+def test_what_was_not_run_says_why_and_how_to_run_it(page):
+    absent = [e["text"] for e in page.all("p") if e.get("class") == "absent"]
+    assert (
+        len(absent) == 1
+        and "Not drawn: it takes an hour" in absent[0]
+        and "verify simulate zeta2025.figure2" in absent[0]
+    )
+
+
+def test_figures_are_in_words_and_numbers(page):
+    figure = next(e["text"] for e in page.all("article") if e.get("id") == "figure-zeta2025.figure1")
+    assert "loss goes from 3 ± 0.1 to 1" in figure and "theory: least loss 1 at the end" in figure
+    assert "W: 2 by 2 numbers from -1 to 2" in figure and "A quick run" in figure and "refuted" in figure
+
+
+def test_benchmarks_versions_and_digests_are_there(page, contents):
+    parts = {e["id"]: e["text"] for e in page.all("section")}
+    assert "2 ms" in parts["benchmarks"] and "seeds 7" in parts["made"] and "2026-01-02" in parts["made"]
+    assert contents.theorems[0].theorem.statement.digest in parts["made"]
+
+
+def test_it_is_written_whole_or_refused(contents, tmp_path):
+    path = written.write(contents, tmp_path / "new")
+    assert path.name == "report.html" and path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [each.name for each in path.parent.iterdir()] == ["report.html"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written: File exists"):
+        written.write(contents, tmp_path / "file")
+
+
+def test_different_things_have_different_anchors():
+    names = ["a.b", "a b", "a-b", "a:b", "a_b", "ä", "a<b>"]
+    found = [elements.anchor("k", name) for name in names]
+    assert len(set(found)) == len(names) and all(re.fullmatch(r"[\w.-]+", each) for each in found)

@@ -1,0 +1,1 @@
+"""The report as one HTML file: what is known of every result, offline, from what is recorded."""

@@ -1,0 +1,115 @@
+"""The graphs: what the results rest on, coloured by what carries them, and the argument of each."""
+
+from collections.abc import Iterator
+
+from verify.checking.argument import Inference, theorem_of
+from verify.checking.theorem import Theorem
+from verify.outcomes import ForAll, count_text
+from verify.reports.page.contents import Contents, Known
+from verify.reports.page.elements import Html, Node, anchor, badge, details, framed, items, joined, link, table, tag
+from verify.reports.page.layers import Arrow, Box, drawn
+
+_TEXT = (
+    "Each box is a result, coloured by what carries it for all parameters. An arrow leads to what its proof uses: "
+    "dashed where that goes through inferences in prose, which the box counts, its own and those below; dotted where "
+    "another result shows the claim beyond the hypotheses."
+)
+_ARGUMENT = (
+    "Green: steps that are proved. Blue: inferences in prose, claims with a thick edge. Grey: hypotheses and other "
+    "results. Each box rests on what its arrows lead to."
+)
+
+
+def evidence_graph(contents: Contents) -> Html:
+    """Return the graph of all results, and the same as a list."""
+    boxes = [_box(known) for known in contents.theorems]
+    arrows = [arrow for known in contents.theorems for arrow in _arrows(known)]
+    legend = [joined([badge(str(each)), " "]) for each in ForAll]
+    title = f"What {count_text(len(boxes), 'result')} rest on"
+    svg = drawn(boxes, arrows, "evidence", title, _TEXT)
+    figure = tag("figure", tag("figcaption", tag("p", legend), tag("p", _TEXT)), framed(svg, title))
+    listed = details("The graph as a list", items(map(_line, contents.theorems)))
+    return tag("section", tag("h2", "What rests on what"), figure, listed, id="graph")
+
+
+def _box(known: Known) -> Box:
+    carried, own = known.standing.for_all, len(known.theorem.argument)
+    said = carried.text() + (f", {own} its own" if own and own != len(carried.inferences) else "")
+    name = known.theorem.id
+    title = f"{name}: {known.theorem.title}; {said}"
+    return Box(name, (name, said), str(carried.standing), f"#{anchor('theorem', name)}", title)
+
+
+def _arrows(known: Known) -> list[Arrow]:
+    name, kind = known.theorem.id, "argued" if known.standing.for_all.standing is ForAll.ARGUED else ""
+    uses = [Arrow(name, used, kind) for used in known.theorem.proof_uses]
+    beyond = {theorem_of(used) for each in known.theorem.beyond for used in each.uses}
+    also = sorted(other for other in beyond if other and other not in known.theorem.proof_uses)
+    return [*uses, *(Arrow(name, other, "beyond") for other in also)]
+
+
+def _line(known: Known) -> Html:
+    said, uses = known.standing.for_all, known.theorem.proof_uses
+    used = [joined([", " if i else " uses ", link("theorem", name)]) for i, name in enumerate(uses)]
+    mark = badge(str(said.standing), said.text())
+    return joined([link("theorem", known.theorem.id), " ", mark, *(used or [" uses no other result"])])
+
+
+def argument(theorem: Theorem) -> Html:
+    """Return a theorem's inferences in prose, as a picture and one by one."""
+    parts = [
+        _inferences(theorem, theorem.argument, "argument"),
+        _inferences(theorem, theorem.beyond, "beyond the hypotheses"),
+    ]
+    if not joined(parts):
+        return Html("")
+    said = (
+        count_text(len(theorem.argument), "inference") if theorem.argument else "Beyond the hypotheses, by inferences"
+    )
+    return details(f"{said} in prose", _picture(theorem), parts)
+
+
+def _inferences(theorem: Theorem, inferences: tuple[Inference, ...], heading: str) -> Html:
+    rows = []
+    for i, inference in enumerate(inferences, 1):
+        rule = inference.named_rule
+        used = [joined([", " if k else "", _used(name)]) for k, name in enumerate(inference.uses)]
+        ident = _inference(theorem, inference.label) if inferences is theorem.argument else None
+        name = tag("span", inference.label, id=ident)
+        rows.append([str(i), name, inference.says, used, f"{rule.name} ({rule.reference})"])
+    return table(("no.", "label", "inference", "from", "rule"), rows, heading)
+
+
+def _inference(theorem: Theorem, label: str) -> str:
+    return anchor("inference", f"{theorem.id}:{label}")
+
+
+def _used(name: str) -> Node:
+    other = theorem_of(name)
+    return link("theorem", other, name) if other else name
+
+
+def _picture(theorem: Theorem) -> Html:
+    """Return an argument's graph: hypotheses and proved steps at the left, claims at the right."""
+    if not theorem.argument:
+        return Html("")
+    arrows = [Arrow(each.label, used) for each in theorem.argument for used in each.uses]
+    title = f"The argument of {theorem.id}"
+    svg = drawn(list(_boxes(theorem)), arrows, anchor("argument", theorem.id), title, _ARGUMENT)
+    return tag("figure", framed(svg, title), tag("figcaption", _ARGUMENT))
+
+
+def _boxes(theorem: Theorem) -> Iterator[Box]:
+    statement = theorem.statement
+    says = {clause.label: clause.text for clause in statement.clauses}
+    says |= {hypothesis.label: hypothesis.statement for hypothesis in statement.hypotheses}
+    claims, clauses = {claim.label for claim in statement.claims}, {clause.label for clause in statement.clauses}
+    inferred = {each.label for each in theorem.argument}
+    for name in dict.fromkeys(used for each in theorem.argument for used in each.uses if used not in inferred):
+        other = theorem_of(name)
+        kind = "other" if other else "proved" if name in clauses else "assumed"
+        href = f"#{anchor('theorem', other or theorem.id)}"
+        yield Box(name, (name,), kind, href, f"{name}: {says[name]}" if name in says else name)
+    for each in theorem.argument:
+        kind = "argued claim" if each.label in claims else "argued"
+        yield Box(each.label, (each.label,), kind, f"#{_inference(theorem, each.label)}", f"{each.label}: {each.says}")

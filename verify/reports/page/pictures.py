@@ -1,0 +1,58 @@
+"""Plots as pictures in the page: SVG whose text is text, in the page's own colours where they are black on white."""
+
+import io
+import re
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING
+
+from verify.reports.page.elements import Html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lemmascope",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.framealpha": 0.0,
+    "legend.edgecolor": "none",
+    "font.family": "sans-serif",
+}
+_DPI = 110
+_DRAWN, _LEAST = 1.4, 0.85
+"""Pixels of a point where there is room, and at least: a phone scrolls sideways beyond that."""
+_IDS = re.compile(r'(\bid="|url\(#|href="#)')
+_BLACK = re.compile(r"#000000\b|#262626\b")
+_FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
+
+
+def picture(draw: Callable[[], "Figure"], name: str, title: str, text: str) -> Html:
+    """Return what is drawn as SVG; `name` makes its ids, `title` and `text` are for those who do not see it."""
+    from matplotlib import rc_context
+
+    target = io.StringIO()
+    with rc_context(_STYLE):
+        figure = draw()
+        # The page says what is drawn.
+        figure.suptitle("")
+        figure.savefig(target, format="svg", dpi=_DPI, metadata={"Date": None})
+    return _inline(target.getvalue(), name, title, text)
+
+
+def _inline(svg: str, name: str, title: str, text: str) -> Html:
+    """Return an SVG file as an element: ids of its own, no metadata, black as the colour of the page's text."""
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert size is not None
+    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)
+    body = _BLACK.sub("currentColor", _IDS.sub(rf"\g<1>{name}-", body)).replace("xlink:href", "href")
+    body = re.sub(r"\n\s*", "\n", _FONT.sub("sans-serif", body))
+    said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(text)}</desc>'
+    width, height = (float(side) for side in size.groups())
+    return Html(
+        f'<svg class="plot" role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {width:g} {height:g}" '
+        f'style="min-width:{_LEAST * width:.0f}px" width="{_DRAWN * width:.0f}" '
+        f'xmlns="http://www.w3.org/2000/svg">{said}{body}'
+    )

@@ -1,0 +1,260 @@
+"""The cards: a theorem each, with its statement, what carries it, and what was tried against it."""
+
+from collections.abc import Iterable, Iterator
+
+from verify.checking.theorem import Theorem
+from verify.claims.in_words import in_words
+from verify.outcomes import CheckResult, ForAll, count_text, short_text
+from verify.reports.display.pages import Table, formula, page_of
+from verify.reports.display.short import headline, instance, number
+from verify.reports.ledger import crossing_rows
+from verify.reports.necessity_map import threshold_lines
+from verify.reports.page import formulas
+from verify.reports.page.contents import Contents, Known
+from verify.reports.page.elements import Html, Node, anchor, badge, code, details, items, joined, link, table, tag
+from verify.reports.page.graph import argument
+from verify.reports.text import assignments_text
+from verify.runs.comparisons import Comparison
+
+_DIGITS = 6
+_LONG = 400
+"""Letters of a formula from which on it is opened by a click."""
+
+
+def cards(contents: Contents) -> Html:
+    """Return the cards, by paper."""
+    parts = []
+    for paper in [*contents.papers, None]:
+        own = [known for known in contents.theorems if known.theorem.source.paper == paper]
+        if own:
+            heading = tag("h3", paper.key if paper else "of no paper")
+            parts.append(tag("div", heading, [_card(contents, known) for known in own]))
+    return tag("section", tag("h2", "The results, one by one"), parts, id="theorems")
+
+
+def standing_text(known: Known) -> str:
+    """Return what carries a theorem for all parameters, with the number of inferences."""
+    return known.standing.for_all.text()
+
+
+def _card(contents: Contents, known: Known) -> Html:
+    theorem = known.theorem
+    page = page_of(theorem)
+    tables = {shown.heading: shown for shown in page.tables}
+    stands = badge(str(known.standing.for_all.standing), standing_text(known))
+    head = joined([code(theorem.id), " ", theorem.title, " ", stands])
+    return details(
+        head,
+        tag("p", str(theorem.source), class_="small"),
+        tag("p", _headline(known)),
+        _claims(known, tables.get("claims")),
+        [formulas.table(tables[name]) for name in ("parameters", "domain") if name in tables],
+        _long(tables.get("definitions")),
+        _hypotheses(known),
+        _steps(known, tables.get("steps")),
+        argument(theorem),
+        _margins(known),
+        _sharpness(theorem),
+        _values(known),
+        _canaries(contents, theorem),
+        _simulation(contents, theorem),
+        _uses(contents, known),
+        _certificate(known),
+        id=anchor("theorem", theorem.id),
+        class_="card",
+    )
+
+
+def _headline(known: Known) -> list[Node]:
+    stands = known.standing.for_all
+    missing = f": {stands.why}" if stands.standing is ForAll.OPEN and stands.why else ""
+    said: list[Node] = [f"For all parameters: {stands.text()}{missing}. "]
+    if isinstance(known.checked, CheckResult):
+        said += [f"At its example, {instance(known.checked.instance)}: {headline(known.checked)}."]
+        if in_words(known.theorem.statement):
+            said += [" Claims in words are not evaluated at an instance: the argument carries them."]
+    else:
+        said += [f"Its example was not checked: {known.checked}."]
+    return said
+
+
+def _claims(known: Known, claims: Table | None) -> Html:
+    rows = []
+    for label, claim in claims.rows if claims else ():
+        carried = known.standing.clauses[str(label)]
+        rows.append(
+            [str(label), formulas.cell(claim), badge(str(carried.standing), carried.text()), _at(known, str(label))]
+        )
+    return table(("claim", "statement", "for all parameters", "at the example"), rows, "claims")
+
+
+def _at(known: Known, label: str) -> Node:
+    """Return what a clause came to at the example."""
+    if not isinstance(known.checked, CheckResult):
+        return "not checked"
+    clause = next(clause for clause in known.checked.clauses if clause.label == label)
+    if label in in_words(known.theorem.statement):
+        return "in words"
+    if clause.evidence is None:
+        return badge(str(clause.outcome))
+    return joined([badge(str(clause.outcome)), " ", str(clause.evidence)])
+
+
+def _long(shown: Table | None) -> Html:
+    return formulas.table(shown) if shown else Html("")
+
+
+def _hypotheses(known: Known) -> Html:
+    """Return the hypotheses, whether each holds at the example, and whether it is needed."""
+    found = {row["label"]: row for row in known.hypotheses.hypotheses}
+    status = {h.label: h.status for h in known.checked.hypotheses} if isinstance(known.checked, CheckResult) else {}
+    rows = []
+    for hypothesis in known.theorem.statement.hypotheses:
+        row = found.get(hypothesis.label)
+        said = (
+            hypothesis.statement
+            if hypothesis.relation is None
+            else formula(hypothesis.relation, text=hypothesis.statement)
+        )
+        needed = badge(row["status"]) if row else "not mapped"
+        why = [tag("span", line) for line in _why(row)] if row else [known.hypotheses.why]
+        rows.append([hypothesis.label, formulas.cell(said), status.get(hypothesis.label, ""), needed, joined(why)])
+    return table(("hypothesis", "statement", "at the example", "needed?", "what is known"), rows, "hypotheses")
+
+
+def _why(row: dict) -> Iterator[str]:
+    if row["status"] != "needed":
+        yield row["why"]
+        return
+    at = " ".join(f"{name}={value}" for name, value in row["witness"].items() if not name.endswith("_float"))
+    yield "; ".join([f"{row['clause']} refuted at {at}", *threshold_lines(row)])
+
+
+def _steps(known: Known, steps: Table | None) -> Html:
+    rows = []
+    for label, step in steps.rows if steps else ():
+        carried = known.standing.clauses[str(label)]
+        rows.append([str(label), _folded(step), badge(str(carried.standing))])
+    count = count_text(len(rows), "step")
+    return (
+        details(f"{count} of the proof", table(("step", "statement", "for all parameters"), rows, "steps"))
+        if rows
+        else Html("")
+    )
+
+
+def _folded(cell: Node) -> Node:
+    """Return a formula, one that is long behind a click."""
+    latex = getattr(cell, "latex", "")
+    if len(latex) <= _LONG:
+        return formulas.cell(cell)  # pyright: ignore[reportArgumentType]
+    return details("a long formula", formulas.cell(cell))  # pyright: ignore[reportArgumentType]
+
+
+def _margins(known: Known) -> Html:
+    if not isinstance(known.checked, CheckResult):
+        return Html("")
+    rows = [
+        [clause.label, short_text(clause.margin, _DIGITS), str(clause.evidence or "-")]
+        for clause in known.checked.clauses
+        if clause.margin is not None and clause.margin != 0
+    ]
+    return table(("clause", "margin at the example", "by"), rows, "margins: positive where a clause holds with room")
+
+
+def _sharpness(theorem: Theorem) -> Html:
+    rows = []
+    for label, bound in theorem.bounds.items():
+        relation = next(clause for clause in theorem.statement.clauses if clause.label == label).relation
+        given = [formulas.cell(formula(side)) if side is not None else "none" for side in (bound.proved, bound.free)]
+        rows.append([label, formulas.cell(formula(relation)), *given, bound.along or "-"])
+    columns = ("clause", "claimed", "best proved", "holds for nothing", "bites along")
+    return table(columns, rows, "sharpness: the bound beside the best that is proved and the one that is free")
+
+
+def _values(known: Known) -> Html:
+    if not isinstance(known.checked, CheckResult):
+        return Html("")
+    rows = [[code(name), "none" if value is None else _number(value)] for name, value in known.checked.values.items()]
+    return table(("value", "at the example"), rows, "values")
+
+
+def _number(value: object) -> str:
+    return number(value) if isinstance(value, list | tuple | bool | str) else short_text(value, _DIGITS)
+
+
+def _canaries(contents: Contents, theorem: Theorem) -> Html:
+    """Return the false variants, and which of them a search refuted."""
+    entries = {entry["label"]: entry for entry in contents.entered("canary", theorem.id)}
+    rows = []
+    for canary in theorem.canaries:
+        entry = entries.get(canary.label)
+        found = (
+            "not run" if entry is None else badge("refuted") if entry["killed"] else badge("survived", "not refuted")
+        )
+        needed = "" if entry is None or not entry["killed"] else count_text(entry["needed"], "instance")
+        rows.append([canary.label, canary.clause, found, needed])
+    killed = sum(entry["killed"] for entry in entries.values())
+    state = f"{killed} of {len(rows)} refuted" if entries else "not run for this report (verify report --full)"
+    said = table(("what is changed", "clause that must fail", "search", "needed"), rows, "false variants")
+    return details(f"Canaries, false variants that a search must refute: {state}", said) if rows else Html("")
+
+
+def _simulation(contents: Contents, theorem: Theorem) -> Html:
+    """Return what simulations from the definitions say beside the theorem."""
+    rows = [_compared(contents, each) for each in contents.comparisons if each.theorem == theorem.id]
+    crossed = [row for row in crossing_rows(contents.entries) if row["theorem"] == theorem.id]
+    for row in crossed:
+        worst = row["worst_over_allowed"]
+        parts = [count_text(row["draws"], "draw"), count_text(row["trainings"], "training")]
+        parts += [] if worst is None else [f"worst deviation {worst:.2g} of what is allowed"]
+        parts += [f"{row['caught']} of {row['planted']} planted errors caught"]
+        rows.append([row["of"], badge("verified" if row["outcome"] == "verified" else "refuted"), ", ".join(parts)])
+    return table(("simulated", "outcome", "in numbers"), rows, "simulation beside theory")
+
+
+def _compared(contents: Contents, comparison: Comparison) -> list[Node]:
+    """Return a row of a comparison: what agrees, the outcome, and the numbers, or how to run it."""
+    entries = contents.entered("comparison", comparison.id)
+    if not entries:
+        return [comparison.title, "not run", code(f"pytest paper_checks -k {comparison.id.rpartition('.')[2]}")]
+    last = entries[-1]
+    size = ", the paper's own size" if last.get("full") else ""
+    where = f" ({last['evidence']}, {last['device']}{size})"
+    return [comparison.title, badge(last["outcome"]), last["detail"] + where]
+
+
+def compared(contents: Contents, comparisons: Iterable[Comparison]) -> Html:
+    """Return what some comparisons came to."""
+    rows = [_compared(contents, comparison) for comparison in comparisons]
+    return table(("what is printed, or said of it", "verdict", "in numbers"), rows, "verdicts")
+
+
+def _uses(contents: Contents, known: Known) -> Html:
+    others = [each.theorem for each in contents.theorems]
+    used_by = [other.id for other in others if known.theorem.id in other.proof_uses]
+    parts = [
+        ("Its proof uses", known.theorem.proof_uses),
+        ("Used by", used_by),
+        ("Its statement uses", known.theorem.statement_uses),
+    ]
+    return items(
+        joined([f"{said}: ", [joined([", " if i else "", link("theorem", name)]) for i, name in enumerate(names)]])
+        for said, names in parts
+        if names
+    )
+
+
+def _certificate(known: Known) -> Html:
+    theorem = known.theorem
+    rows: list[tuple[Node, Node]] = [("statement digest", code(theorem.statement.digest))]
+    if known.certificate:
+        path, digest = known.certificate
+        accepted = f"not accepted: {known.standing.why}" if known.standing.why else "accepted by the re-checker"
+        rows += [("certificate", [code(path), ", SHA-256 ", code(digest)]), ("re-checked", accepted)]
+    else:
+        rows += [("certificate", known.standing.why or "none")]
+    commands = [f"verify check {theorem.id} {assignments_text(theorem.example)}", f"verify prove {theorem.id}"]
+    commands += [f"verify derive {theorem.id}"] if theorem.derivation else []
+    rows += [("commands", items(map(code, commands)))]
+    return details("Certificate, digests and commands", table(("what", "value"), rows, "certificate"))
