@@ -10,7 +10,7 @@ step_size = Diagram(
     "run repels, and the claim is refuted: the loss rises again, or is drawn into a cycle. In between, some instances "
     "are not decided in the time given.",
     theorem="wang2024.theorem1",
-    quick={"eta": "1/20:12:7:log", "T": "9,20,50"},
+    quick={"eta": "1/20:12:7:log", "T": "9,30"},
     full={"eta": "1/40:20:24:log", "T": "9,12,16,22,30,40,55"},
     given={"q": 2, "d": 1, "eps": "1/200"},
     seconds=4,
@@ -23,7 +23,7 @@ encoding_dimension = Diagram(
     "d_e of the encodings on: filled and verified. Below that it does not, whatever is learnt: open, and refuted or "
     "not decided in the time given. The dimension grows slowly with T.",
     theorem="wang2024.theorem2",
-    quick={"T": "20,60,200", "d_e": "50,90,130,170"},
+    quick={"T": "20,60,200", "d_e": "50,110,170"},
     full={"T": "20:400:20", "d_e": "20:240:23"},
     given={"q": 3, "d": 5, "eps": "1/10"},
     seconds=5,
