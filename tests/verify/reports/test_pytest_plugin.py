@@ -410,19 +410,16 @@ class Verbs:
         pathlib.Path(folder, "told").write_text(" ".join(kinds))
         return pathlib.Path(folder, "report.html")
 
-    def __getattr__(self, name):
-        return getattr(verbs, name)
 
-
-verbs = pytest_plugin.verbs
+verbs = pytest_plugin.file_verbs
 
 
 def pytest_configure(config):
-    pytest_plugin.verbs = Verbs()
+    pytest_plugin.file_verbs = Verbs()
 
 
 def pytest_unconfigure(config):
-    pytest_plugin.verbs = verbs
+    pytest_plugin.file_verbs = verbs
 """
 
 
