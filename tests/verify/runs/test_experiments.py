@@ -130,7 +130,7 @@ def test_what_a_store_has_is_asked_for_without_a_run(tmp_path):
     assert found is not None and found.from_store and found.measurements == ran.measurements and runs == [3]
     for other in ({"seed": 4}, {"seed": 3, "full": True}, {"seed": 3, "n": 4}):
         assert counting.stored(store, device="cpu", **other) is None
-    with pytest.raises(InputError, match="m = 1: is no setting"):
+    with pytest.raises(InputError, match="m = 1: is not a setting"):
         counting.stored(store, device="cpu", m=1)
 
 
