@@ -205,10 +205,10 @@ class Own(Inequality):
     [
         (
             lambda clause, _: ClauseResult(label="c", claim="1 = 2", outcome=Outcome.OUT_OF_SCOPE),
-            "no outcome of a clause",
+            "is not an outcome of a clause",
         ),
         (lambda clause, _: "verified", "not to a ClauseResult"),
-        (lambda clause, _: ClauseResult.verified(clause, {}, margin=float("nan")), "no exact number"),
+        (lambda clause, _: ClauseResult.verified(clause, {}, margin=float("nan")), "is not an exact number"),
     ],
 )
 def test_what_is_no_result_of_a_clause_is_an_error_of_the_file(make_theorem, says, error):

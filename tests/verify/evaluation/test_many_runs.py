@@ -66,7 +66,7 @@ def test_what_diverges_is_not_finite():
 
 @pytest.mark.parametrize("at", [[], [-1], [3, 3], [3, 1], [1.9], ["x"], 5, "12"])
 def test_numbers_of_steps_are_refused(at):
-    with pytest.raises(InputError, match="rising"):
+    with pytest.raises(InputError, match="increasing"):
         observe(MIXED, {"a": 1, "b": 1}, at)
 
 

@@ -130,7 +130,7 @@ def test_a_command_that_is_not_understood_is_one_line(cli, arguments, parts):
     assert_one_line(cli(*arguments), *parts)
 
 
-VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin new completion report"
+VERBS = "list conditions check prove derive explore necessity sweep observe simulate recheck pin report new completion"
 CONTRACT = VERBS.split()
 
 

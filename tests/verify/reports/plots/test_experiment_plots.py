@@ -76,7 +76,7 @@ def test_a_curve_that_is_not_finite_is_refused():
 
 @pytest.mark.parametrize(("at", "measured"), [((), ()), ((1, 2), UP)])
 def test_a_curve_has_a_measurement_at_each_point(at, measured):
-    with pytest.raises(TheoremError, match="a measurement at each of its points"):
+    with pytest.raises(TheoremError, match="at least one point, and a measurement at each"):
         Curve("steps", "loss", at, measured)
 
 
@@ -174,7 +174,7 @@ def test_a_heat_map_is_a_matrix(values):
 
 
 def test_theory_has_both_ends_at_each_point():
-    with pytest.raises(TheoremError, match="both ends at each of its points"):
+    with pytest.raises(TheoremError, match="at least one point, and both ends at each"):
         Predicted("steps", "loss", (0.0, 1.0), (1.0,), (1.0, 2.0))
 
 
