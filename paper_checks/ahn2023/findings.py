@@ -27,7 +27,7 @@ TWENTY = Premise("Figures 3 to 5 are taken at n = 20, where the text says n = 10
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
 RELU_LOSS = Premise(
-    "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), held against "
+    "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), compared with "
     "losses on fresh prompts",
     "derived here",
 )
@@ -35,15 +35,15 @@ RELU_LOSS = Premise(
 lemma1_needs_the_transpose = Finding(
     id="ahn2023.lemma1_needs_the_transpose",
     paper=AHN2023,
-    title="Lemma 1 needs the transpose of A_l; as printed it holds for symmetric A_l only",
+    title="Lemma 1 needs the transpose of A_l; as printed it holds only for symmetric A_l",
     weight=Weight.CONTRADICTED,
     summary="Lemma 1 prints A_l where, in the paper's own notation, A_lᵀ is right; a matrix that is not symmetric is "
     "certified to refute the printed form.",
     text="Under pattern (8) a layer is the gradient step w' = w − A_lᵀ∇R(w), for every matrix A_l. The paper prints "
-    "A_l, which is the same for symmetric matrices. For others it is false: at d = 2 and n = 2 there is a matrix at "
-    "which the query's label after one layer is not that of w − A_l∇R(w). Theorems 1, 2 and 3 use symmetric "
-    "matrices, so they are not affected. The authors' code computes with the transpose of the paper's Q: there the "
-    "printed lemma is right for every A_l.",
+    "A_l, which is the same for symmetric matrices. For other matrices it is false: at d = 2 and n = 2 there is a "
+    "matrix at which the query's label after one layer is not that of w − A_l∇R(w). Theorems 1, 2 and 3 use symmetric "
+    "matrices, so they are not affected. The authors' code uses the transpose of the paper's Q; for it the printed "
+    "lemma holds for every A_l.",
     command="verify check ahn2023.lemma1 d=2 n=2 preconditioner=any",
     expect={
         "outcome": "out_of_scope",
@@ -59,16 +59,16 @@ lemma1_needs_the_transpose = Finding(
 theorem2_minimisers_commute = Finding(
     id="ahn2023.theorem2_minimisers_commute",
     paper=AHN2023,
-    title="Not only some but every minimiser of Theorem 2 is diagonal, after one rotation",
+    title="Every minimiser of Theorem 2, not only some, is diagonal after one rotation",
     weight=Weight.STRONGER,
     summary="Theorem 2 states that some minimiser is diagonal; in fact A_0 and A_1 commute at every minimiser, by an "
     "argument whose algebra is proved.",
-    text="Turn A_0 into a diagonal matrix. Then the loss of two layers exceeds that with A_1's diagonal alone by "
-    "Σ_{i<j} (k(x_i) + k(x_j)) o_ij², o_ij the entries of A_1 off the diagonal, and k is a sum of squares plus a "
-    "positive number, for all d and n. So a minimiser has none. Over multiples of I the least loss at d = 5, n = 20 "
-    "is 1795/4969; for all d and n the point where it is least is a strict local minimum among all symmetric matrices. "
-    "Whether minimisers are multiples of I is not proved; "
-    "descent over all symmetric matrices finds nothing lower (comparison ahn2023.theorem2_random_starts).",
+    text="Rotate so that A_0 is diagonal, with entries x_i. Then the loss of two layers exceeds that with only the "
+    "diagonal of A_1 by Σ_{i<j} (k(x_i) + k(x_j)) o_ij², where the o_ij are the off-diagonal entries of A_1 and k is "
+    "a sum of squares plus a positive number, for all d and n. So they vanish at a minimiser. Over multiples of I the "
+    "least loss at d = 5, n = 20 is 1795/4969; for all d and n the point where it is least is a strict local minimum "
+    "among all symmetric matrices. Whether minimisers are multiples of I is not proved; descent over all symmetric "
+    "matrices finds nothing lower (comparison ahn2023.theorem2_random_starts).",
     command="verify check ahn2023.theorem2 d=5 n=20",
     expect={
         "clauses.diagonal.for_all_parameters": "argued",
@@ -85,15 +85,16 @@ theorem2_minimisers_commute = Finding(
 theorem3_is_attained = Finding(
     id="ahn2023.theorem3_is_attained",
     paper=AHN2023,
-    title="Theorem 3's infimum is attained at a single point of S, where the loss is 0.134, not almost 0",
+    title="Theorem 3's infimum is attained at the least loss on S, which is 0.134 at the figures' sizes, not almost 0",
     weight=Weight.STRONGER,
-    summary="Theorem 3 leaves open whether its infimum is attained; it is, by an argument, and the loss there, "
-    "computed exactly, is 0.134 at the figures' sizes, where the text has “almost 0”.",
+    summary="Theorem 3 leaves open whether its infimum is attained; it is, at the minimiser on S, by an argument, and "
+    "the loss there, computed exactly, is 0.134 at the figures' sizes, where the text says “almost 0”.",
     text="On S the loss is ∫ p² dμ with p(s) = ∏(1 − a_l s) and μ the expected spectrum of S = XXᵀ/n. It has one "
-    "minimum, up to the order of the a_l: they are the inverse roots of the orthogonal polynomial of s dμ, which are "
-    "real, positive and distinct. There the gradient in all A_l vanishes. At L = 3, d = 5, n = 20 the least loss is "
-    "12138645/90852389 = 0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where "
-    "Figure 1's axis ends: the loss shown is consistent with that, and not with 0. No three step sizes do better.",
+    "minimiser, up to the order of the a_l: these are the inverse roots of the orthogonal polynomial of s dμ, which "
+    "are real, positive and distinct. There the gradient in all A_l vanishes. At L = 3, d = 5, n = 20 the least loss "
+    "is 12138645/90852389 = 0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is "
+    "where Figure 1's axis ends: the loss shown is consistent with that, and not with 0. No three step sizes on S do "
+    "better.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "clauses.minimum.evidence": "certified",
@@ -112,8 +113,8 @@ theorem3_at_two_layers = Finding(
     summary="With two layers Theorem 3's infimum is attained for every d and n, at steps whose sum and product are "
     "rational, by an argument whose algebra is proved.",
     text="On S the loss is a convex quadratic function of the two steps' sum and product, which at its minimum are "
-    "rational functions of d and n and those of two different positive steps. There the gradient over all of A_0 and "
-    "A_1 vanishes, as it does at one other point of S, two equal steps, a saddle. The least loss is d (d³(n+1) + "
+    "rational functions of d and n and come from two different positive steps. There the gradient over all of A_0 and "
+    "A_1 vanishes, as it does at one other point of S, a saddle with two equal steps. The least loss is d (d³(n+1) + "
     "d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which falls like d "
     "(d² + 3d + 4)/n². The identities and inequalities behind this are proved for all d and n; an argument joins "
     "them.",
@@ -155,10 +156,10 @@ theorem4_is_attained = Finding(
     summary="Theorem 4 states that the gradient's infimum on S is 0; it is attained for all sizes, by an argument, "
     "and with two layers at the figures' sizes all critical points on S are certified.",
     text="For all L, d and n one point at which the gradient vanishes is rational: a_l = 0 and b_l = −1/2 for "
-    "l < L − 1, and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so that an infimum of 0 says nothing of minima. "
+    "l < L − 1, and a_{L−1} = n/(n + d + 1). For L ≥ 2 it is a saddle, so an infimum of 0 says nothing about minima. "
     "On S the loss is ∫ r_L² dμ with r_{l+1} = r_l (1 − a_l s g_l²) and g_{l+1} = g_l (1 − a_l b_l s g_l²), a "
     "polynomial in the a_l and b_l. At L = 2, d = 5, n = 20 it has exactly seven critical points on S: all real roots "
-    "of the gradient, by resultants, each isolated by Krawczyk's test. Three are local minima on S and four are "
+    "of the gradient, found by resultants, each isolated by Krawczyk's test. Three are local minima on S and four are "
     "saddles, one with a_0 = 0, where the first layer does nothing. The losses at the minima are 0.0575, 0.0865 and "
     "0.1023.",
     command="verify check ahn2023.theorem4 L=2 d=5 n=20",
@@ -185,11 +186,11 @@ theorem4_at_the_figures_setting = Finding(
     weight=Weight.FIGURES,
     summary="Figures 4 and 5 print trained weights; the lowest of the certified critical points is within 14 % of "
     "them, but outside the printed ranges.",
-    text="Three layers have many critical points on S at d = 5, n = 20: more than 30 are certified, the four lowest "
-    "local minima on S; that there are no others is not shown. The lowest loss among them is 0.000961, at a = "
-    "(0.338, 2.091, 8.568) and b = (0.878, 0.578). Figures 4 and 5 print a = 0.38, 2.38 to 2.42, 9.46 to 9.65 and b "
-    "= 0.90 to 0.91, 0.56 to 0.57: the lowest point is within 14 % of these, and none of its five weights is within "
-    "what is printed.",
+    text="Three layers have many critical points on S at d = 5, n = 20: more than 30 are certified, and the four of "
+    "least loss are local minima on S; that there are no others is not shown. The lowest loss among them is 0.000961, "
+    "at a = (0.338, 2.091, 8.568) and b = (0.878, 0.578). Figures 4 and 5 print a = 0.38, 2.38 to 2.42, 9.46 to 9.65 "
+    "and b = 0.90 to 0.91, 0.56 to 0.57: the lowest point is within 14 % of these, and none of its five weights is "
+    "within the printed range.",
     command="verify check ahn2023.theorem4 L=3 d=5 n=20",
     expect={
         "clauses.stationary.evidence": "certified",
@@ -209,15 +210,15 @@ theorem4_at_the_figures_setting = Finding(
 figures_4_and_5_are_not_at_10_examples = Finding(
     id="ahn2023.figures_4_and_5_are_not_at_10_examples",
     paper=AHN2023,
-    title="At n = 10, which the text gives, the loss at the weights of Figures 4 and 5 is 7 million",
+    title="At n = 10, which the text gives, the expected loss at the weights of Figures 4 and 5 is 7 million",
     weight=Weight.FIGURES,
     summary="The text gives n = 10 for Figures 4 and 5, where the expected loss at the printed weights, computed "
     "exactly, is 7 million; the figures fit n = 20.",
     text="At the middles of the printed intervals the expected loss is 7.4·10⁶ at d = 5 and n = 10, where the zero "
     "predictor has 5 and Figure 3's log loss is below −6. Batches of 20 000 prompts do not come near Figure 3 either "
-    "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are like "
-    "the printed ones, all five, as they are not at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): the "
-    "figures fit n = 20.",
+    "(comparison ahn2023.printed_layers_batches). At n = 20 they do, and the weights that are best on them are close "
+    "to the printed ones, all five, which is not so at n = 19 or 21 (comparison ahn2023.printed_layers_on_batches): "
+    "the figures fit n = 20.",
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
@@ -233,14 +234,14 @@ figures_4_and_5_are_best_on_batches = Finding(
     title="At the weights of Figures 4 and 5 the expected loss at n = 20 is 0.06, far above Figure 3's e^−6",
     weight=Weight.FIGURES,
     summary="Figure 3 shows log losses below −6; at the printed weights the log of the expected loss is certified to "
-    "be −2.8, and in simulations rare prompts make up the difference.",
+    "be −2.8, and in simulations rare prompts explain the difference.",
     text="At the middles of the printed intervals the expected loss at n = 20 is 0.0597, with natural logarithm −2.8. "
-    "Figure 3 shows log losses below −6, and so do most batches of 20 000 fresh prompts, more than half (comparison "
-    "ahn2023.printed_layers_batches). Both hold: r_3² grows like s^26, and prompts whose S has an eigenvalue above 4, "
-    "fewer than one in 20 000, carry more than 95 % of the expectation (comparison "
-    "ahn2023.printed_layers_rare_prompts). The printed weights are like those at which a batch of 20 000 has its least "
-    "loss, as descent from Theorem 4's best point finds it (comparison ahn2023.printed_layers_on_batches); on the "
-    "whole of the printed box no slope of the expected loss is 0.",
+    "Figure 3 shows log losses below −6, and so do more than half of the batches of 20 000 fresh prompts (comparison "
+    "ahn2023.printed_layers_batches). The two are consistent: r_3² grows like s^26, and prompts whose S has an "
+    "eigenvalue above 4, fewer than one in 20 000, carry more than 95 % of the expectation (comparison "
+    "ahn2023.printed_layers_rare_prompts). The printed weights are close to those at which a batch of 20 000 has its "
+    "least loss, as descent from Theorem 4's best point finds it (comparison ahn2023.printed_layers_on_batches); on "
+    "the whole printed box no partial derivative of the expected loss is 0.",
     command="verify check ahn2023.printed_layers d=5 n=20 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
@@ -258,7 +259,7 @@ theorem5_last_row_is_needless = Finding(
     summary="Theorem 5 assumes that the last row of Q is 0; its minimiser is global without that, by an argument "
     "whose algebra is proved.",
     text="With any last row of Q the loss of a layer of ReLU attention exceeds d + tr M + κ‖M‖², where M = βA + b qᵀ, "
-    "κ = (n − 1)/(4n) + (d + 2)/(2n), by a mean of squares and a sum of two squares. Its least value is Theorem 5's, "
+    "κ = (n − 1)/(4n) + (d + 2)/(2n), by a mean of squares plus a sum of two squares. Its least value is Theorem 5's, "
     "d (1 − a/2) with a = 1/((n − 1)/(2n) + (d + 2)/n): at d = 5 and n = 20, 65/33 with a = 40/33.",
     command="verify check ahn2023.relu_any_last_row d=5 n=20",
     expect={

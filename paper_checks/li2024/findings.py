@@ -26,12 +26,12 @@ constant_is_half_the_radius = Finding(
     paper=LI2024,
     title="Both shifts are at most R/2 times the move, where the paper has n^1.5 exp(10 R²)",
     weight=Weight.STRONGER,
-    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times is enough, for every n, by "
+    summary="The paper bounds both shifts by n^1.5 exp(10 R²) times the move; R/2 times suffices, for every n, by "
     "an argument whose algebra is proved.",
     text="‖b̃ − b‖ ≤ ½‖A(x' − x)‖ ≤ (R/2)‖x' − x‖, and the same for the data, without R ≥ 4 and for moves of any "
-    "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 is enough, and 1.99953… is reached by an "
-    "explicit matrix. At n = 2 nothing below R/2 is true; for n ≥ 3 a factor a "
-    "little smaller is (best_factor_at_most).",
+    "size. At n = 50, d = 20, R = 4 the claimed factor is 10^72.03…; 2 suffices, and 1.99953… is reached by an "
+    "explicit matrix. At n = 2 no factor below R/2 suffices; for n ≥ 3 a slightly "
+    "smaller one does (best_factor_at_most).",
     command="verify check li2024.weight_shift n=50 d=20 R=4",
     expect={
         "for_all_parameters": "argued",
@@ -52,8 +52,8 @@ claimed_bound_is_vacuous = Finding(
     paper=LI2024,
     title="The claimed bound is vacuous for moves longer than 10^−69: any two predictions are within √2 of each other",
     weight=Weight.VACUOUS,
-    summary="Any two predictions are within √2 of each other, and the claimed bound, computed exactly, is larger "
-    "than that for every move longer than 10^−69.",
+    summary="Any two predictions are within √2 of each other, and the claimed bound, enclosed at the smallest sizes, "
+    "is larger than that for every move longer than 10^−69.",
     text="Two softmax outputs differ by less than √2, and by at most √2 tanh(1/200) where no logit moves by 0.01. "
     "The claimed bound is below the first for moves shorter than 10^−69.78… at n = 2 and R = 4, the smallest case in "
     "scope in which anything moves, and below the second for moves shorter than 10^−72.08….",
@@ -69,14 +69,14 @@ claimed_bound_is_vacuous = Finding(
 one_column = Finding(
     id="li2024.one_column",
     paper=LI2024,
-    title="With one column a move of the data shifts the target further than any weight move we found",
+    title="With one column of 200 rows a move of the data shifts the target further than any weight move we found",
     weight=Weight.STRONGER,
-    summary="With a single column, the weight moves that we found shift the target half as far as a move of the data "
-    "does; that none does better is not proved.",
-    text="For d = 1 the direction in which a move of the weight moves the logits is that of the logits themselves. One "
-    "row at probability ½ reaches R n/(4(n−1)), at n = 200 and R = 4 200/199 = 1.005…; an ascent finds nothing better "
-    "at small n (`li2024.reached_by_ascent`), which is no proof. A move of the data is not tied: `li2024.data_shift` "
-    "reaches 1.9977… there.",
+    summary="With a single column and 200 rows, the weight moves that we found shift the target half as far as a move "
+    "of the data does; that none does better is not proved.",
+    text="For d = 1 a move of the weight moves the logits along the logits themselves. One row at probability ½ "
+    "reaches a factor of R n/(4(n−1)), which at n = 200 and R = 4 is 200/199 = 1.005…; an ascent finds nothing better "
+    "at small n (`li2024.reached_by_ascent`), which is not a proof. A move of the data is not so restricted: "
+    "`li2024.data_shift` reaches 1.9977… there.",
     command="verify check li2024.weight_shift n=200 d=1 R=4",
     expect={"for_all_parameters": "argued", "values.reached_factor": Fraction(200, 199), "values.sharp_factor": 2},
     rests_on=(REGRESSION, EIGENVALUE),
@@ -85,16 +85,17 @@ one_column = Finding(
 bounded_shifts_are_not_closeness = Finding(
     id="li2024.bounded_shifts_are_not_closeness",
     paper=LI2024,
-    title="Bounded shifts do not make the two models close: a gradient step and a layer may move in opposite "
-    "directions",
+    title="Bounded shifts do not make the two models close: a gradient step and a layer may move the prediction in "
+    "opposite directions",
     weight=Weight.CONTRADICTED,
     summary="The paper calls the two models close because both shifts are bounded; an explicit pair within all the "
     "bounds moves in opposite directions, which is proved.",
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
-    "0.00212…; their distance is the sum, within all the hypotheses, small moves included. It is so for all step sizes "
-    "and value weights of these signs, however small. The claimed bounds on the two are 10^67 and more. What bounds "
-    "the distance is half that of the logits' moves, at most (R/2)(‖x' − x‖ + ‖A' − A‖).",
+    "0.00212…; their distance is the sum, within all the hypotheses, small moves included. The directions are "
+    "opposite for all step sizes and value weights of these signs, however small. The claimed bounds on the two moves "
+    "are 10^67 or more. The distance is at most half that of the moved logits, which is at most "
+    "(R/2)(‖x' − x‖ + ‖A' − A‖).",
     command="verify check li2024.opposite_moves a=1 x=1/2 eta=1/60 w=1 v=1/100 R=4",
     expect={
         "outcome": "verified",
@@ -115,11 +116,11 @@ readings_depend_on_the_tasks = Finding(
     weight=Weight.FIGURES,
     summary="In the paper's figures the trained layer comes close to the gradient step; on targets that no weights "
     "explain it does not, as simulated.",
-    text="The paper reads off its figures that losses and predictions come close and that the sensitivities' cosine "
-    "rises towards 1, in words; the levels that count as close here were set after runs had been seen. On targets "
-    "softmax(A x*) that is what training does here (`li2024.losses_come_close`, `.predictions_come_close`, "
+    text="The paper concludes from its figures that losses and predictions come close and that the sensitivities' "
+    "cosine rises towards 1, in words; our thresholds for “close” were set after runs had been seen. On targets "
+    "softmax(A x*) training here agrees (`li2024.losses_come_close`, `.predictions_come_close`, "
     "`.sensitivities_align`). On targets drawn uniformly from the simplex, which no weights explain, the layer "
-    "overtakes the gradient step: after 2000 steps at n = 25 and d = 5 its loss is some 0.012 where the gradient "
+    "overtakes the gradient step: after 2000 steps at n = 25 and d = 5 its loss is about 0.012 where the gradient "
     "step's is 0.015, the cosine is 0.4, and the predictions are about as far apart as before training.",
     command="verify simulate li2024.closeness tasks=simplex n=25 d=5 steps=2000 repetitions=2 search=50 test=50 "
     "--device cpu --seed 0",
@@ -133,7 +134,7 @@ readings_depend_on_the_tasks = Finding(
     },
     rests_on=(
         REGRESSION,
-        Premise("the figures' readings, in the abstract's words", "recalled"),
+        Premise("what the paper concludes from the figures, in the abstract's words", "recalled"),
         Premise("the tasks, the layer's parameterisation and Adam: the paper's are not known to us", "our reading"),
     ),
 )

@@ -42,21 +42,21 @@ GLOBAL_MINIMUM = Premise(
 )
 MOMENTS = Premise(
     "the means P and R of the attention on the selected tokens and of its squares, enclosed by moments of the "
-    "softmax's denominator; the least loss over α and C from them",
+    "softmax's denominator, and the least loss over α and C that follows from them",
     "derived here",
 )
 
 stays_needs_a_step_size = Finding(
     id="wang2024.stays_needs_a_step_size",
     paper=WANG2024,
-    title="Without a limit on the step size, Theorem 1's loss does not stay below ε",
+    title="Without a limit on the step size, Theorem 1's loss need not stay below ε",
     weight=Weight.NEEDED,
     summary="Theorem 1 states that the loss, once below ε, stays there; at a step size of 5 it rises above ε again, "
     "which is certified.",
-    text="At T = 9, q = 2, d = 1, ε = 1/200 every hypothesis of Theorem 1 holds but the step size: η = 5 is a "
-    "hundred times the bound 1/20. The loss reaches ε at step 102 and is above it again at step 1601. That step is "
-    "of the exact recursion: beyond η = 2q the approach to zero loss is unstable (wang2024.inverse_loss_rate, clause "
-    "lag), and a run in float64 leaves it sooner, because of rounding. So the second half of the theorem needs a "
+    text="At T = 9, q = 2, d = 1, ε = 1/200 every hypothesis of Theorem 1 holds except that on the step size: η = 5 "
+    "is a hundred times the bound 1/20. The loss reaches ε at step 102 and is above it again at step 1601. This is "
+    "the step in exact arithmetic: beyond η = 2q the approach to zero loss is unstable (wang2024.inverse_loss_rate, "
+    "clause lag), and rounding makes a run in float64 leave it sooner. So the second half of the theorem needs a "
     "bound on η; its first half holds here.",
     command="verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200",
     expect={
@@ -82,14 +82,14 @@ stays_needs_a_step_size = Finding(
 may_never_reach = Finding(
     id="wang2024.may_never_reach",
     paper=WANG2024,
-    title="Without a limit on the step size, Theorem 1's loss may never reach ε: it is drawn into a cycle",
+    title="Without a limit on the step size, Theorem 1's loss may never reach ε: the run is trapped around a cycle",
     weight=Weight.NEEDED,
-    summary="Theorem 1 states that the loss reaches every ε; at a step size of 6 it is drawn into a cycle and never "
-    "does, which is certified.",
-    text="At T = 9, q = 2, d = 3, ε = 1/500 every hypothesis of Theorem 1 holds but the step size: with η = 6 the "
-    "run is drawn into a cycle of period two on which the loss is above 0.08, forty times ε. That it stays there for "
-    "good is certified by an ellipsoid around the cycle that two steps map into itself. So the first half of the "
-    "theorem needs a bound on η too.",
+    summary="Theorem 1 states that the loss reaches every small ε; at a step size of 6 the run is trapped around a "
+    "cycle and the loss never reaches 1/500, which is certified.",
+    text="At T = 9, q = 2, d = 3, ε = 1/500 every hypothesis of Theorem 1 holds except that on the step size: with η "
+    "= 6 the run is trapped around a cycle of period two, where the loss is above 0.08, forty times ε. That it stays "
+    "there forever is certified by an ellipsoid around the cycle that two steps map into itself. So the first half of "
+    "the theorem needs a bound on η too.",
     command="verify check wang2024.theorem1 T=9 q=2 d=3 eta=6 eps=1/500",
     expect={
         "in_scope": False,
@@ -116,8 +116,8 @@ figures_step_size_out_of_scope = Finding(
     summary="Theorem 1 asks for η ≤ 1/500 at the experiments' sizes; at their η = 1 its conclusion is certified for "
     "ε = 1/1000 as well.",
     text="The experiments have T = 200, q = 3, d = 5 and η = 1, with the stochastic encoding and sampled gradients; "
-    "Theorem 1 is about one-hot encodings and the population gradient, and asks for η ≤ 1/(20 d²) = 1/500. For its "
-    "own layer at the experiments' sizes and η = 1, the loss reaches ε = 1/1000 at step 55766 and is certified to "
+    "Theorem 1 is about one-hot encodings and the population gradient, and asks for η ≤ 1/(20 d²) = 1/500. For that "
+    "layer at the experiments' sizes and η = 1, the loss reaches ε = 1/1000 at step 55766 and is certified to "
     "stay there.",
     command="verify check wang2024.theorem1 T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
@@ -149,7 +149,7 @@ every_level_at_the_figures_step = Finding(
     "after 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε) steps, here 5.4 million for ε = 1/1000. That bound is not sharp: "
     "the run reaches ε at step 55766, which is certified. The inequalities are proved for all T, q, d and η, and an "
     "argument joins them to the claim. Above 2q, 6 here, the conclusion may be false "
-    "(wang2024.stays_needs_a_step_size); what holds in between is open.",
+    "(wang2024.stays_needs_a_step_size); in between it is open.",
     command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
         "outcome": "verified",
@@ -165,13 +165,14 @@ every_level_at_the_figures_step = Finding(
 exact_rate = Finding(
     id="wang2024.exact_rate",
     paper=WANG2024,
-    title="If a run has limits, its inverse loss grows by 4η/(T − 1) a step in the limit, whatever q and d",
+    title="With one-hot encoding the inverse loss grows by 4η/(T − 1) per step in the limit, for all q and d, if the "
+    "run's odds and lag converge",
     weight=Weight.STRONGER,
-    summary="Figure 1 shows 1/L growing linearly; if a run has limits, the slope tends to 4η/(T − 1), by a proved "
-    "limit and an argument.",
-    text="The figure's reading of Theorem 1 is that the inverse loss increases linearly, L = O(1/t). Along a run on "
-    "which the odds against the selected tokens and the lag of V tend to their limits, 1/(t·L_t) tends to 4η/(T − 1): "
-    "at T = 200 and η = 1 to 4/199, for q = 3 and d = 5 as for all others with η < 2q.",
+    summary="Figure 1 shows 1/L growing linearly; with one-hot encoding its slope tends to 4η/(T − 1) if the run's "
+    "odds and lag converge, by a proved limit and an argument.",
+    text="The figure's caption reads Theorem 1 as: the inverse loss increases linearly, L = O(1/t). Along a one-hot "
+    "run on which the odds against the selected tokens and the lag of V tend to their limits, 1/(t·L_t) tends to "
+    "4η/(T − 1): at T = 200 and η = 1 to 4/199, for q = 3, d = 5 and all other q and d with η < 2q.",
     command="verify check wang2024.inverse_loss_rate T=200 q=3 d=5 eta=1",
     expect={
         "for_all_parameters": "argued",
@@ -216,11 +217,11 @@ figure1_cannot_reach_zero = _cannot_reach_zero(
     "gradient descent's invariant set has a loss below 0.35, which is certified.",
     "At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all V = "
     "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where the zero predictor has d/(2q) = 5/6. The "
-    "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, the more "
-    "the larger C is: the infimum is attained at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
+    "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, and more so "
+    "for larger C: the infimum is attained at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
     "that converges to 0 there, and the inverse loss, which stays below 3, does not grow linearly forever. The number "
-    "is that of independent signs: Definition 3 admits other laws and other unit vectors of small inner products, "
-    "whose infima are not computed here.",
+    "is for independent signs: Definition 3 also admits other distributions and other unit vectors with small inner "
+    "products, whose infima are not computed here.",
     *("tokens_and_query", "1/4"),
     # 0.3558 ± 0.0041 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors.
     ("0.3517", "0.3599"),
@@ -230,10 +231,10 @@ figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
     "figure1_cannot_reach_zero_over_tokens",
     "Attending to the tokens alone, no layer with C ≥ 0 on the invariant set has a loss below 0.088",
     "Without the query's own token, as in the theorems, no layer with C ≥ 0 on the invariant set has a loss below "
-    "0.088 with such encodings, which is certified.",
+    "0.088 with independent signs as encodings, which is certified.",
     "The same at T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems: the "
     "infimum of the population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a "
-    "quarter of that with the query's token, and is attained. This number, too, is that of independent signs.",
+    "quarter of that with the query's token, and is attained. This number, too, is for independent signs.",
     *("tokens", "1/100"),
     # 0.08963 ± 0.00072 by 2·10⁵ sampled encodings at α = 58443/40000, C = 77/16, five standard errors.
     ("0.0889", "0.0904"),
@@ -244,16 +245,16 @@ fewer_selected_at_test = Finding(
     paper=WANG2024,
     title="A nearly optimal layer for q = 3, attending to [Z, z_query], is worse than the zero predictor at q_test = 2",
     weight=Weight.CONTRADICTED,
-    summary="In Figure 4 the loss at unseen subset sizes converges; a nearly optimal layer for three selected tokens "
-    "is certified to have forty times the zero predictor's loss when two are selected.",
+    summary="Figure 4 shows the loss converging at unseen subset sizes; a nearly optimal layer for three selected "
+    "tokens is certified to have forty times the zero predictor's loss when two are selected.",
     text="At T = 200, d = 5, d_e = 170 take a nearly optimal layer for q = 3, attending to [Z, z_query], and let two "
     "tokens be selected at test. Its loss is certified to be above 50, forty times the zero predictor's d/(2 q_test) "
-    "= 5/4: the query's token takes all but a small share of the attention, which a large α compensates; with two "
+    "= 5/4: the query's token takes all but a small share of the attention, for which a large α compensates; with two "
     "selected tokens that share is many times larger, while α stays the same. Figure 4 is about a trained layer, not "
     "an optimal one: at the end of our full run of Figure 1, with α = 41.26 and C = 2.79 where the optimum has 123 "
     "and 3.31, the loss at q_test = 2 is 7.46 ± 0.03, six times the zero predictor's. Attending to Z alone, a nearly "
-    "optimal "
-    "layer for q = 3 has a loss of 0.101 at q_test = 2, 8 % of the zero predictor's (the command with attend=tokens).",
+    "optimal layer for q = 3 has a loss of 0.101 at q_test = 2, 8 % of the zero predictor's (the same command with "
+    "attend=tokens).",
     command="verify check wang2024.length_generalization T=200 T_test=200 q=3 q_test=2 d=5 d_e=170 "
     "attend=tokens_and_query",
     expect={
@@ -286,7 +287,7 @@ ENCLOSED = Premise(
     "derived here",
 )
 NEAR_THE_SET = Premise(
-    "that SGD from small random matrices is near V = (αI, 0), W = diag(0, C·I) at the end: in this run by the cosines, "
+    "that SGD from small random matrices ends near V = (αI, 0), W = diag(0, C·I): seen from the cosines in this run, "
     "not for all runs and sizes",
     "observed",
 )
@@ -300,10 +301,10 @@ figure1_ends_at_the_least_loss = Finding(
     summary="Figure 1's caption says that the loss converges to 0; in a small run of ours it plateaus at the least "
     "loss on the invariant set, as simulated.",
     text="At T = 16, q = 3, d = 2, d_e = 32, attending to [Z, z_query], no α and C have a loss below 0.139, where "
-    "the zero predictor has 1/3: that much remains with encodings of finite dimension. SGD with the annealed step, "
+    "the zero predictor has 1/3: that much remains with encodings of this dimension. SGD with the annealed step, "
     "batch 256, reaches it within a few hundred steps, near that set, and stays there; so the inverse loss, which "
-    "the caption says increases linearly, levels off. The path is that of population gradient descent on two numbers "
-    "(wang2024.figure1_sgd_is_near_population_descent), and is drawn over the simulation by `--out`.",
+    "the caption says increases linearly, levels off. The path follows population gradient descent on α and C "
+    "(wang2024.figure1_sgd_is_near_population_descent), which `--out` plots over the simulation.",
     command="verify simulate wang2024.figure1 steps=1200 late=600 readings=3 n_test=10000 --device cpu --seed 0",
     expect={
         # The mean of 10 000 losses whose standard deviation is their mean, 1 % of it, and some per cent for SGD.
