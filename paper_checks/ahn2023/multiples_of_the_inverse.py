@@ -373,7 +373,7 @@ def _papers_training(*, device: str, full: bool, seed: int) -> Verdict:
 
 trained_weights = Comparison(
     id="ahn2023.trained_weights",
-    title="The paper's training of all A_l from random matrices ends at Theorem 3's point, off the diagonal as well",
+    title="The paper's training of all A_l from random matrices ends at Theorem 3's point, all entries included",
     theorem="ahn2023.theorem3",
     experiment="ahn2023.linear_transformer_training",
     compare=_papers_training,

@@ -181,7 +181,7 @@ def _exact(theory: Theory, drawn: OneLayer, device: str) -> Verdict:
 
 theorem1_exact = Crossing(
     id="ahn2023.theorem1_exact",
-    title="By exact quadrature over all P and Q: the minimum, no slope there, and nothing lower at random parameters",
+    title="By exact quadrature over all P and Q: the minimum, zero gradient there, nothing lower at random parameters",
     subject="one-layer minimum, loss and slopes",
     theorem="ahn2023.theorem1",
     exact="proved for all parameters",

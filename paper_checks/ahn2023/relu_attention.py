@@ -130,7 +130,7 @@ def _relu(*, device: str, full: bool, seed: int) -> Verdict:
 
 theorem5_sampled = Comparison(
     id="ahn2023.theorem5_sampled",
-    title="ReLU attention on fresh prompts at Theorem 5's point: the loss, and no slope in P or in Q but its last row",
+    title="ReLU attention on fresh prompts at Theorem 5's point: loss, zero gradient in P and Q but Q's last row",
     theorem="ahn2023.theorem5",
     experiment=None,
     compare=_relu,
@@ -181,7 +181,7 @@ def _relu_any_row(*, device: str, full: bool, seed: int) -> Verdict:
 
 relu_any_last_row_sampled = Comparison(
     id="ahn2023.relu_any_last_row_sampled",
-    title="ReLU attention on fresh prompts at random P and Q, the last row of Q too: the loss in closed form",
+    title="ReLU attention on fresh prompts at random P and Q, with any last row of Q: the loss in closed form",
     theorem="ahn2023.relu_any_last_row",
     experiment=None,
     compare=_relu_any_row,

@@ -228,7 +228,7 @@ def _moved(name: str) -> Callable[[int, int], dict[str, Any]]:
 
 two_layer_minimum_exact = Crossing(
     id="ahn2023.two_layer_minimum_exact",
-    title="By exact quadrature at two layers: no slope at the minimum and at the equal steps, a saddle; nothing lower",
+    title="By exact quadrature at two layers: zero gradient at the minimum and at an equal-step saddle; none lower",
     subject="least loss of two layers",
     theorem="ahn2023.two_layer_minimum",
     exact="proved for all parameters",

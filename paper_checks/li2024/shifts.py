@@ -312,7 +312,7 @@ def _reached(*, device: str, full: bool, seed: int) -> Verdict:
 
 reached_by_a_family = Comparison(
     id="li2024.reached_by_a_family",
-    title="Matrices and weights of norm R at which the slope of the prediction is the factor said to be reached",
+    title="Matrices and weights of norm R at which the slope of the prediction equals the stated reached factor",
     theorem="li2024.weight_shift",
     experiment=None,
     compare=_reached,
@@ -359,7 +359,7 @@ def _ascended(*, device: str, full: bool, seed: int) -> Verdict:
 
 reached_by_ascent = Comparison(
     id="li2024.reached_by_ascent",
-    title="An ascent over A and x, n = 2 to 4 and d = 1 to 3, finds the factor said to be reached, and nothing better",
+    title="An ascent over A and x, n = 2 to 4 and d = 1 to 3, finds the stated reached factor, and none larger",
     theorem="li2024.weight_shift",
     experiment=None,
     compare=_ascended,
@@ -457,7 +457,7 @@ def _decimal(text: str) -> float:
 
 opposite_moves_by_the_definitions = Comparison(
     id="li2024.opposite_moves_by_the_definitions",
-    title="A gradient step by autograd and a self-attention layer, each carried out: shifts and distance as stated",
+    title="A gradient step by autograd and a self-attention layer, computed directly: shifts and distance as stated",
     theorem="li2024.opposite_moves",
     experiment=None,
     compare=_opposite,

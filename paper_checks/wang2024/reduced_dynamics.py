@@ -118,7 +118,7 @@ def _held(theory: Statement, drawn: Training, device: str) -> Verdict:
 
 reduced_dynamics = Crossing(
     id="wang2024.reduced_dynamics",
-    title="Every entry of every iterate of the full matrices' training from zero is on the recursion's trajectory",
+    title="Every entry of every iterate of the full matrices' training from zero agrees with the recursion",
     subject="reduced dynamics, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",
@@ -262,7 +262,7 @@ def _steps_to_epsilon(*, device: str, full: bool, seed: int) -> Verdict:
 theorem1_steps = Comparison(
     id="wang2024.theorem1_steps",
     # Step sizes below 2q, where rounding does not grow; beyond, a run in float64 leaves the level by it alone.
-    title="The layer comes down to 1/200 at the certified step, and stays there",
+    title="The layer's loss reaches 1/200 at the certified step, and stays below it",
     theorem="wang2024.theorem1",
     experiment="wang2024.one_hot_training",
     compare=_steps_to_epsilon,

@@ -183,7 +183,7 @@ def _held(theory: Scales, start: Start, device: str) -> Verdict:
 
 W_star_block = Crossing(
     id="wang2024.W_star_block",
-    title="Training from zero or random entries: W along I − 11ᵀ/T, V along (I, 0) and N, all else where it began",
+    title="Training from zero or random entries: W along I − 11ᵀ/T, V along (I, 0) and N, all else unchanged",
     subject="W* identity block, one-hot encoding",
     theorem="wang2024.lemma1",
     exact="wang2024.exact_gradient",

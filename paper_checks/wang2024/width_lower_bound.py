@@ -118,7 +118,7 @@ def _random(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 
 random_first_layers = Crossing(
     id="wang2024.fcn_width_random_layers",
-    title="Random first layers (Gaussian, sparse, orthogonal, quantised, dependent): the loss left is never below",
+    title="Random first layers (Gaussian, sparse, orthogonal, quantised, dependent): loss never below the formula",
     subject="width lower bound, random first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
@@ -150,7 +150,7 @@ def _at_length(*, device: str, full: bool, seed: int) -> Verdict:
 
 fcn_width_at_length = Comparison(
     id="wang2024.fcn_width_at_length",
-    title="At T = 200, q = 3, d = 5, m = 500, over sampled subsets: random first layers are not below",
+    title="At T = 200, q = 3, d = 5, m = 500, over sampled subsets: random first layers are not below the formula",
     theorem="wang2024.fcn_width",
     experiment="wang2024.random_first_layers",
     compare=_at_length,
@@ -191,7 +191,7 @@ def _best(theory: Formula, drawn: Drawn, device: str) -> Verdict:
 
 best_first_layers = Crossing(
     id="wang2024.fcn_width_best_layers",
-    title="First layers optimised against the formula come down to it, not below; the measurements named attain it",
+    title="First layers optimised against the formula reach it, not less; the named measurements attain it",
     subject="width lower bound, optimised first layers",
     theorem="wang2024.fcn_width",
     exact="proved for all parameters",
@@ -228,7 +228,7 @@ def _readings(*, device: str, full: bool, seed: int) -> Verdict:
 
 fcn_width_readings = Comparison(
     id="wang2024.fcn_width_readings",
-    title="First layers that read y too, by activation: decoders of their outputs come down to the formula, not below",
+    title="First layers that read y too, by activation: decoders of their outputs reach the formula's loss, not less",
     theorem="wang2024.fcn_width",
     experiment="wang2024.first_layer_readings",
     compare=_readings,

@@ -92,7 +92,9 @@ class Statement(Formula):
         _refuse_circular_defaults(self)
         for step in self._data()["steps"]:
             if step.get("kind") == "in_words":
-                raise TheoremError(f"step {step['label']}: a step is shown; what is only said belongs in an argument")
+                raise TheoremError(
+                    f"step {step['label']}: a step must be provable; a claim in words belongs in an argument"
+                )
 
     @property
     def clauses(self) -> tuple[ClauseData, ...]:

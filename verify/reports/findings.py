@@ -196,15 +196,15 @@ def _index(findings: Iterable[Finding]) -> Iterator[str]:
     yield "# Findings"
     yield ""
     yield 'What the checks established about the papers beyond "holds". Each line links to the finding: its witness,'
-    yield "the command that reproduces it, and the premises it rests on. A test runs every command and compares what"
-    yield f"it reports. {WRITTEN_BY}."
+    yield "the command that reproduces it, and the premises it rests on. A test runs every command and checks what it"
+    yield f"reports. {WRITTEN_BY}."
     for weight, group in groupby(findings, key=lambda finding: finding.weight):
         yield from ("", f"## {weight.value}", "")
         for finding in group:
             reading = " *(under our reading)*" if finding.under_our_reading else ""
             yield f"- [`{finding.id}`]({page_of(finding.paper)}#{finding.anchor}): {finding.summary}{reading}"
-    yield from ("", "## What carries these", "")
-    yield f"- [What carries each theorem]({PAGES}/standing.md), for all parameters"
+    yield from ("", "## The theorems behind these", "")
+    yield f"- [How each theorem is established]({PAGES}/standing.md) for all parameters"
     yield f"- [Which hypotheses are needed]({PAGES}/hypotheses.md), and how sharp their bounds are"
 
 

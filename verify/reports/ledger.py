@@ -174,8 +174,8 @@ def _coverage(theorems: Sequence[Entry]) -> Iterator[str]:
         derived = len({row["id"] for row in rows if row["number"] not in known})
         named = ", ".join(checked) or "none"
         line = f"{paper}: {len(checked)} of {total or 'its'} numbered statements checked ({named})"
-        line += f"; known and not checked here: {', '.join(missing)}" if missing else ""
-        line += f"; undisclosed to us: {total - len(known)}" if total else ""
+        line += f"; known but not checked here: {', '.join(missing)}" if missing else ""
+        line += f"; unknown to us: {total - len(known)}" if total else ""
         yield line + (f"; results of our own: {derived}" if derived else "")
 
 

@@ -160,7 +160,7 @@ def standings_text(rows: Iterable[Mapping[str, Any]]) -> str:
 def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return, in Markdown, what carries each theorem, with how many inferences are prose in all."""
     rows = list(rows)
-    lines = ["# What carries each theorem", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
+    lines = ["# How each theorem is established", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
     lines += ["| theorem | for all parameters | inferences | claims |", "|---|---|---|---|"]
     for row in rows:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])

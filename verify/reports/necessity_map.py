@@ -162,10 +162,11 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
     """Yield the map as Markdown; a hypothesis that nothing varies is counted, not shown."""
     yield "# Which hypotheses are needed"
     yield ""
-    yield "Each left out in turn (`verify necessity`). *Needed*: a certified violation past it, as near to it as was"
-    yield "found, of the claim that is named. *Redundant*: every claim is proved without it, or argued by what does not"
-    yield "use it, or the others imply it, whatever it stands for in the text; one at a time, not all together. What is"
-    yield f"proved of it has its certificate shipped. Else *undecided*. {WRITTEN_BY}."
+    yield "Each hypothesis is left out in turn (`verify necessity`). *Needed*: the named claim is refuted, certified,"
+    yield "at an instance that violates this hypothesis alone, as close to it as the search found. *Redundant*: every"
+    yield "claim is proved without it, or argued without using it, or the other hypotheses imply it; this is for one"
+    yield "hypothesis at a time, not for all of them together. Certificates are shipped for what is certified or"
+    yield f"proved. Otherwise *undecided*. {WRITTEN_BY}."
     yield ""
     yield "| theorem | hypothesis | | what is known |"
     yield "|---|---|---|---|"
@@ -177,7 +178,8 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
             statement = row["statement"].replace("|", "\\|")
             yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
         if fixed:
-            yield f"| `{mapped.theorem}` | {fixed} structural | undecided | not tested |"
+            many = "hypothesis" if fixed == 1 else "hypotheses"
+            yield f"| `{mapped.theorem}` | {fixed} structural {many} | undecided | not tested |"
 
 
 def _known(row: dict[str, Any]) -> Iterator[str]:

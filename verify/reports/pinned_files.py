@@ -103,7 +103,7 @@ def _project(package: str | None) -> tuple[str, Path]:
         raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
     if root is None:
-        raise InputError("package", package, f"is no project of yours: there is no pyproject.toml above {folder}")
+        raise InputError("package", package, f"is not in a project: there is no pyproject.toml above {folder}")
     return package, root
 
 
@@ -222,7 +222,7 @@ def _findings(package: str, root: Path, findings: list[Finding], theorems: "Iter
         path = root / name
         before = path.read_bytes() if path.is_file() else b""
         if before != text.encode():
-            why = "it says something else" if before else "it is missing"
+            why = "its text has changed" if before else "it is missing"
             yield Pinned("findings", package, str(path), why, _tried(partial(_page, path, text)))
 
 

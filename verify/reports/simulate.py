@@ -54,7 +54,7 @@ def announced(experiment: Experiment, store: Store | None) -> Callable[[float], 
     resumed = experiment.resumable and store is not None
 
     def announce(seconds: float) -> None:
-        how = "; interrupted, it goes on from its last checkpoint when it is asked for again" if resumed else ""
+        how = "; interrupted: the same command resumes it from its last checkpoint" if resumed else ""
         sys.stderr.write(f"{experiment.id}: about {duration_text(seconds)} from the start, on this machine{how}\n")
         sys.stderr.flush()
 

@@ -237,7 +237,7 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
     instance = " ".join(f"{n}={v}" for n, v in difference["instance"].items() if not n.endswith("_float"))
     for part in difference["differs"]:
-        yield f"  at {instance}: {part['what']} was kept as {part['kept']}, and is {part['found']}"
+        yield f"  at {instance}: {part['what']} was stored as {part['kept']}, and is now {part['found']}"
 
 
 def _axis(axis: Axis) -> str:
@@ -255,7 +255,7 @@ def _sharpness(bound: "Sharpness") -> Iterator[str]:
     if bound.best_proved is not None:
         yield f"  best proved {short_text(bound.best_proved, _SHORT)}"
     if bound.free is not None:
-        vacuous = "; the claimed bound says no more than that here" if bound.vacuous else ""
+        vacuous = "; the claimed bound is no better here" if bound.vacuous else ""
         yield f"  free {short_text(bound.free, _SHORT)}{vacuous}"
     if bound.bites is not None:
         yield f"  bites where {bound.bites}"

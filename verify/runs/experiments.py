@@ -301,7 +301,7 @@ class Experiment:
         """
         parameter = next((s.parameter for s in self.settings if s.parameter.name == name), None)
         if parameter is None or parameter.kind not in ("integer", "rational"):
-            raise InputError(name, values, "must be a setting that is one number, to be varied")
+            raise InputError(name, values, "must be a setting with a single number as its value, to be varied")
         varied = [parameter.parse(value) for value in values]
         if len(varied) < _FEWEST or len(set(varied)) < len(varied):
             raise InputError(name, ",".join(map(str, values)), "must have two values or more, all different")

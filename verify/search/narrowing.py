@@ -15,7 +15,7 @@ def without(statement: Statement, labels: Sequence[str]) -> Statement:
     droppable = ", ".join(label for label, hypothesis in known.items() if _droppable(hypothesis)) or "none"
     for label in labels:
         if label not in known:
-            raise InputError("--drop", label, f"is no hypothesis of this theorem; {meant(label, known, 'it has')}")
+            raise InputError("--drop", label, f"is not a hypothesis of this theorem; {meant(label, known, 'it has')}")
         if not _droppable(known[label]):
             raise InputError("--drop", label, f"is structural and cannot be varied; can be dropped: {droppable}")
     kept = tuple(hypothesis for hypothesis in statement.hypotheses if hypothesis.label not in labels)

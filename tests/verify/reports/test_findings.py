@@ -191,9 +191,9 @@ def test_findings_as_pages():
 - [`alpha2024.c`](docs/findings/alpha2024.md#c): A sentence.
 - [`zeta2025.a`](docs/findings/zeta2025.md#a): A sentence. *(under our reading)*
 
-## What carries these
+## The theorems behind these
 
-- [What carries each theorem](docs/findings/standing.md), for all parameters
+- [How each theorem is established](docs/findings/standing.md) for all parameters
 - [Which hypotheses are needed](docs/findings/hypotheses.md), and how sharp their bounds are
 """
     )

@@ -100,10 +100,10 @@ def test_a_finding_is_reproduced_or_not():
 
 def test_a_paper_says_what_is_covered_known_and_undisclosed():
     both = [_theorem("p.a"), _theorem("p.b", number="Lemma 1")]
-    assert _lines(*both)[2] == "p: 2 of 9 numbered statements checked (Lemma 1, Theorem 1); undisclosed to us: 7"
+    assert _lines(*both)[2] == "p: 2 of 9 numbered statements checked (Lemma 1, Theorem 1); unknown to us: 7"
     (line,) = [line for line in _lines(both[0]) if line.startswith("p:")]
     assert line == (
-        "p: 1 of 9 numbered statements checked (Theorem 1); known and not checked here: Lemma 1; undisclosed to us: 7"
+        "p: 1 of 9 numbered statements checked (Theorem 1); known but not checked here: Lemma 1; unknown to us: 7"
     )
     ours = [_theorem("p.a", number="a corollary"), _theorem("p.b", number="a rate"), _theorem("p.b", number="a rate")]
     (line,) = [line for line in _lines(*ours) if line.startswith("p:")]

@@ -119,7 +119,7 @@ def test_a_claim_that_is_argued_shows_how_many_inferences_it_takes():
     assert carried_text(made) == "argued (3)"
     row = {**made, "id": "p.t", "inferences_own": 2, "claims": [{"label": "c", "for_all_parameters": "argued"}]}
     table = standings_table([row]).splitlines()
-    assert table[0] == "# What carries each theorem"
+    assert table[0] == "# How each theorem is established"
     assert table[2] == "For all parameters: 1 argued; argued inferences: 2. Written by `verify pin`."
     assert table[-1] == "| `p.t` | argued | 3 | c (argued) |"
 

@@ -212,7 +212,7 @@ def test_what_is_installed_beside_a_project_is_none_of_it(package, cli, tmp_path
     monkeypatch.syspath_prepend(inner)
     importlib.invalidate_caches()
     assert_one_line(cli("pin"), "must be named: none with theorems is here")
-    assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours")
+    assert_one_line(cli("pin", "zeta_of_a_test"), "is not in a project")
 
 
 def test_a_map_that_decides_less_is_not_written(package, cli, monkeypatch):
@@ -273,7 +273,7 @@ def test_what_is_not_understood(package, cli, arguments, parts):
 
 def test_a_package_is_one_of_a_project_and_in_the_folder(package, cli, monkeypatch, tmp_path):
     (tmp_path / "pyproject.toml").unlink()
-    assert_one_line(cli("pin", "zeta_of_a_test"), "is no project of yours: there is no pyproject.toml above")
+    assert_one_line(cli("pin", "zeta_of_a_test"), "is not in a project: there is no pyproject.toml above")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert_one_line(cli("pin"), "must be named: none with theorems is here; known: theorems, zeta_of_a_test")

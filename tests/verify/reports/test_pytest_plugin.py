@@ -90,8 +90,7 @@ def test_the_ledger_is_printed_at_the_end(inner):
     assert lines[1] == "zeta2025.training verified simulated 4 instances, cpu, cuda: not run"
     assert lines[2] == "zeta2025.small finding reproduced: T is small (under our reading)"
     assert lines[3] == (
-        "zeta2025: 1 of 5 numbered statements checked (Lemma 1); known and not checked here: Lemma 2; "
-        "undisclosed to us: 3"
+        "zeta2025: 1 of 5 numbered statements checked (Lemma 1); known but not checked here: Lemma 2; unknown to us: 3"
     )
     assert lines[4].endswith("s in all")
 

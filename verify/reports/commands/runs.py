@@ -147,7 +147,7 @@ def simulate_experiment(
     loaded, assignments = load_experiment(experiment), assigned(given)
     loaded.refuse_options(assignments)
     if no_cache and store is not None:
-        raise InputError("--store", store, "is not for --no-cache, which keeps nothing")
+        raise InputError("--store", store, "cannot be combined with --no-cache, which stores nothing")
     if out is not None:
         make_folder(out)
     kept = None if no_cache else usable_store(store)

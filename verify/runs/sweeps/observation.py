@@ -84,7 +84,7 @@ def observe(
     """
     statement = theorem.statement
     if swept := [p.name for p in statement.parameters if p.words and p.name in over]:
-        raise InputError("--over", swept[0], "is a word, which chooses the recursion: it may be given, and not swept")
+        raise InputError("--over", swept[0], "is a word that selects the recursion: it can be given, but not swept")
     words = {p.name: p.parse(given.get(p.name, p.words[0])) for p in statement.parameters if p.words}
     clause, recursion = _recursion(theorem, words)
     used = {symbol.name for symbol in many_runs.fixed_symbols(recursion)}

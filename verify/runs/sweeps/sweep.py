@@ -224,7 +224,7 @@ def _refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: fl
     if jobs < 1:
         raise InputError("jobs", jobs, "must be an integer >= 1")
     if scheduler is not None and jobs > 1:
-        raise InputError("jobs", jobs, "is for this machine; the workers of --scheduler are as many as they are")
+        raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
     if recheck is not None and not 0 < recheck <= 1:
         raise InputError("recheck", recheck, "must be a share of the rows, a number > 0 and <= 1")
 

@@ -195,7 +195,7 @@ def test_the_table_says_what_differs(mine, cli, tmp_path):
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1", "--store", str(path), "--certify")
     code, out, _ = cli(*words, "--recheck", "0.5")
     assert code == 1 and "computed again, of what the store served: 1, of which 1 differ\n" in out
-    assert "  at x=1: values was kept as {'third': 3}, and is {" in out
+    assert "  at x=1: values was stored as {'third': 3}, and is now {" in out
     change(path, digest, "{}")
     code, out, _ = cli(*words)
     assert code == 0 and "rows of the store that did not fit, computed anew: 1\n" in out

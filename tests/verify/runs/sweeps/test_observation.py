@@ -66,7 +66,7 @@ def test_it_is_what_a_search_follows():
         (([1], {}, {"a": 0}), "a = 0: must be a number .* > 0"),
         (([1], {}, {"a": 1, "b": 2}), "b = 2: is not a parameter of this theorem; its parameters are a, kind"),
         (([1], {"a": "1:2:3"}, {"a": 1}), "a = 1: is swept by --over, and so cannot be fixed"),
-        (([1], {"kind": "down,up"}, {"a": 1}), "kind: is a word, which chooses the recursion"),
+        (([1], {"kind": "down,up"}, {"a": 1}), "kind: is a word that selects the recursion"),
         (([1], {}, {"a": 1, "kind": "sideways"}), "kind = sideways: must be"),
         (([1], {}, {"a": "1e400"}), "has a value that is too large for float64"),
     ],
