@@ -68,7 +68,7 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 def print_completion(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", show_default=False)], as_json: AsJson = False
 ) -> None:
-    """Print a completion script: eval "$(verify completion bash)", or, in fish, | source.
+    """Print a completion script; to load it: eval "$(verify completion bash)", or pipe it to source in fish.
 
     Completing names from a file.py, such as those of its parameters, runs its code.
     """

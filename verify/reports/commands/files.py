@@ -25,7 +25,7 @@ from verify.reports.verbs import files as verbs
 def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
-    """Check certificates with the independent re-checker. Exits 0 when all are accepted, 1 rejected, 2 unreadable."""
+    """Check certificates with the independent re-checker. Exits 0 if all are accepted, 1 if not, 2 if unreadable."""
     from verify.rechecker import Rejected, Unreadable
 
     rows, code = [], 0
@@ -95,13 +95,13 @@ def pin_package(
 @verb("report", "--out build")
 def write_report(
     out: Annotated[Path, typer.Option(metavar="DIR", help="where report.html is written")] = Path(),
-    full: Annotated[bool, typer.Option("--full", help="run what takes minutes, too: searches, simulations")] = False,
+    full: Annotated[bool, typer.Option("--full", help="also run what takes minutes: searches, simulations")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write what is known of every result to one HTML file, which works offline.
+    """Write everything known about every result to one HTML file, which works offline.
 
-    It takes about a minute, from what is recorded; --full reproduces the findings, searches the canaries, and runs the
-    comparisons, the figures and the diagrams, which takes many.
+    From recorded results this takes about a minute. --full reproduces the findings, searches the canaries, and runs the
+    comparisons, the figures and the diagrams, in about ten minutes.
     """
     from verify import remembered
     from verify.reports.simulate import usable_store

@@ -196,7 +196,7 @@ def map_necessity(
     form: Format = "table",
     as_json: AsJson = False,
 ) -> None:
-    """Drop each hypothesis in turn: needed (certified violation), redundant (proved without it), or undecided.
+    """Drop each hypothesis in turn: needed (certified violation), redundant (shown without it), or undecided.
 
     With values: for each hypothesis, its bound there, how far beyond it the claims are shown to hold, and the nearest
     certified violation.

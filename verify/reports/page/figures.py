@@ -22,7 +22,9 @@ def figures(contents: Contents) -> Html:
     shown = {ran.of.id for ran in contents.figures}
     others = [each for each in contents.comparisons if each.theorem is None and each.experiment not in shown]
     if others:
-        parts.append(tag("article", tag("h3", "Said of figures, and decided without one"), compared(contents, others)))
+        parts.append(
+            tag("article", tag("h3", "Claims about figures, decided without a figure"), compared(contents, others))
+        )
     return tag("section", tag("h2", "The papers' figures, redrawn"), parts, id="figures")
 
 
@@ -59,7 +61,7 @@ def _drawn(ran: Ran, experiment: Experiment) -> Html:
     plot = Html("")
     if result.curves or result.heat_maps:
         plot = picture(partial(experiment_plots.draw, result), name, experiment.title, said)
-        effort += " Theory has lines without marks." if result.theory else ""
+        effort += " Theory is drawn as lines without markers." if result.theory else ""
     frame = framed(plot, f"plot of {experiment.id}")
     numbers = table(
         ("quantity", "at the start", "at the end", "theory at the end"), _rows(result), f"numbers of {experiment.id}"
@@ -113,7 +115,7 @@ def _rows(result: ExperimentResult) -> list[list[str]]:
 def diagrams(contents: Contents) -> Html:
     """Return the phase diagrams."""
     parts = [_diagram(ran, ran.of) for ran in contents.diagrams if isinstance(ran.of, Diagram)]
-    return tag("section", tag("h2", "Phase diagrams"), parts or tag("p", "None is declared."), id="diagrams")
+    return tag("section", tag("h2", "Phase diagrams"), parts or tag("p", "No diagram is declared."), id="diagrams")
 
 
 def _diagram(ran: Ran, diagram: Diagram) -> Html:

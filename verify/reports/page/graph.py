@@ -10,12 +10,12 @@ from verify.reports.page.elements import Html, Node, anchor, badge, details, fra
 from verify.reports.page.layers import Arrow, Box, drawn
 
 _TEXT = (
-    "Each box is a result, coloured by what carries it for all parameters. An arrow leads to what its proof uses: "
-    "dashed where that goes through inferences in prose, which the box counts, its own and those below; dotted where "
-    "another result shows the claim beyond the hypotheses."
+    "Each box is a result, coloured by its standing for all parameters. An arrow leads to what its proof uses: "
+    "dashed if through inferences in prose, which the box counts together with those below it; dotted if the other "
+    "result establishes the claim beyond the hypotheses."
 )
 _ARGUMENT = (
-    "Green: steps that are proved. Blue: inferences in prose, claims with a thick edge. Grey: hypotheses and other "
+    "Green: proved steps. Blue: inferences in prose, with a thick edge for claims. Grey: hypotheses and other "
     "results. Each box rests on what its arrows lead to."
 )
 

@@ -9,7 +9,10 @@ def benchmarks(contents: Contents) -> Html:
     """Return the table of the benchmarks, which `make bench` writes to a page."""
     rows = [_cells(line) for line in contents.benchmarks.splitlines() if line.startswith("|")]
     said = tag(
-        "p", "Ours against the plain way, timed in turn in one run; ", code("make bench"), " measures them anew."
+        "p",
+        "Our code against the plain way, timed alternately in one run; ",
+        code("make bench"),
+        " measures them anew.",
     )
     if len(rows) < 3:
         said = tag("p", "There is no BENCHMARKS.md here; ", code("make bench"), " writes it.")

@@ -27,7 +27,7 @@ def summary(contents: Contents) -> Html:
     )
     return tag(
         "section",
-        tag("h1", "What the papers claim, what holds, what does not"),
+        tag("h1", "What the papers claim, what holds and what does not"),
         tag("p", lead, class_="lead"),
         tag("div", papers, class_="papers"),
         _words(),
@@ -41,14 +41,14 @@ def _words() -> Html:
     said = {
         "formal": "a proof assistant's kernel accepted it, for all parameters",
         "proved": "a certificate of it, for all parameters, passed a small independent re-checker",
-        "argued": "its steps are proved for all parameters, and joined by inferences in prose, which are counted",
-        "open": "nothing carries it for all parameters yet",
+        "argued": "its steps are proved for all parameters and joined by inferences in prose, which are counted",
+        "open": "not established for all parameters",
         "certified": "exact or ball arithmetic decided it at the instance, and the re-checker accepts that",
         "computed": "high-precision floating point, with an error estimate",
         "simulated": "samples or training, with a confidence interval",
     }
     rows = [[badge(word), text] for word, text in said.items()]
-    return details("How sure: what the words mean", table(("word", "meaning"), rows, "how sure"))
+    return details("What the words for evidence mean", table(("word", "meaning"), rows, "how sure"))
 
 
 def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
@@ -175,6 +175,7 @@ def _certificate(contents: Contents, finding: Finding, words: list[str]) -> Html
     card = tag("p", "The result's card: ", link("theorem", words[2]), ".") if known else None
     again = f"{finding.command} --certificate finding.json\nverify recheck finding.json"
     own = tag(
-        "p", "Of this instance: the first command writes one, where all claims are decided, the second checks it."
+        "p",
+        "For this instance the first command writes a certificate if all claims are decided; the second checks it.",
     )
     return joined([shipped, own, tag("pre", code(again), tabindex="0"), card])

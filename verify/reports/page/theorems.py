@@ -27,7 +27,7 @@ def cards(contents: Contents) -> Html:
     for paper in [*contents.papers, None]:
         own = [known for known in contents.theorems if known.theorem.source.paper == paper]
         if own:
-            heading = tag("h3", paper.key if paper else "of no paper")
+            heading = tag("h3", paper.key if paper else "without a paper")
             parts.append(tag("div", heading, [_card(contents, known) for known in own]))
     return tag("section", tag("h2", "The results, one by one"), parts, id="theorems")
 
@@ -72,7 +72,7 @@ def _headline(known: Known) -> list[Node]:
     if isinstance(known.checked, CheckResult):
         said += [f"At its example, {instance(known.checked.instance)}: {headline(known.checked)}."]
         if in_words(known.theorem.statement):
-            said += [" Claims in words are not evaluated at an instance: the argument carries them."]
+            said += [" Claims in words are not evaluated at an instance; they rest on the argument."]
     else:
         said += [f"Its example was not checked: {known.checked}."]
     return said
@@ -159,7 +159,9 @@ def _margins(known: Known) -> Html:
         for clause in known.checked.clauses
         if clause.margin is not None and clause.margin != 0
     ]
-    return table(("clause", "margin at the example", "by"), rows, "margins: positive where a clause holds with room")
+    return table(
+        ("clause", "margin at the example", "by"), rows, "margins: positive where a clause holds with room to spare"
+    )
 
 
 def _sharpness(theorem: Theorem) -> Html:
@@ -168,8 +170,8 @@ def _sharpness(theorem: Theorem) -> Html:
         relation = next(clause for clause in theorem.statement.clauses if clause.label == label).relation
         given = [formulas.cell(formula(side)) if side is not None else "none" for side in (bound.proved, bound.free)]
         rows.append([label, formulas.cell(formula(relation)), *given, bound.along or "-"])
-    columns = ("clause", "claimed", "best proved", "holds for nothing", "bites along")
-    return table(columns, rows, "sharpness: the bound beside the best that is proved and the one that is free")
+    columns = ("clause", "claimed", "best proved", "trivial bound", "bites along")
+    return table(columns, rows, "sharpness: the bound, the best proved one and the trivial one")
 
 
 def _values(known: Known) -> Html:
@@ -207,10 +209,10 @@ def _simulation(contents: Contents, theorem: Theorem) -> Html:
     for row in crossed:
         worst = row["worst_over_allowed"]
         parts = [count_text(row["draws"], "draw"), count_text(row["trainings"], "training")]
-        parts += [] if worst is None else [f"worst deviation {worst:.2g} of what is allowed"]
+        parts += [] if worst is None else [f"worst deviation {worst:.2g} of the tolerance"]
         parts += [f"{row['caught']} of {row['planted']} planted errors caught"]
         rows.append([row["of"], badge("verified" if row["outcome"] == "verified" else "refuted"), ", ".join(parts)])
-    return table(("simulated", "outcome", "in numbers"), rows, "simulation beside theory")
+    return table(("simulated", "outcome", "in numbers"), rows, "simulation and theory")
 
 
 def _compared(contents: Contents, comparison: Comparison) -> list[Node]:
@@ -227,7 +229,7 @@ def _compared(contents: Contents, comparison: Comparison) -> list[Node]:
 def compared(contents: Contents, comparisons: Iterable[Comparison]) -> Html:
     """Return what some comparisons came to."""
     rows = [_compared(contents, comparison) for comparison in comparisons]
-    return table(("what is printed, or said of it", "verdict", "in numbers"), rows, "verdicts")
+    return table(("printed claim or figure", "verdict", "in numbers"), rows, "verdicts")
 
 
 def _uses(contents: Contents, known: Known) -> Html:
