@@ -70,7 +70,7 @@ one_column = Finding(
     id="li2024.one_column",
     paper=LI2024,
     title="With one column of 200 rows a move of the data shifts the target further than any weight move we found",
-    weight=Weight.STRONGER,
+    weight=Weight.OBSERVED,
     summary="With a single column and 200 rows, the weight moves that we found shift the target half as far as a move "
     "of the data does; that none does better is not proved.",
     text="For d = 1 a move of the weight moves the logits along the logits themselves. One row at probability ½ "
@@ -113,7 +113,7 @@ readings_depend_on_the_tasks = Finding(
     id="li2024.readings_depend_on_the_tasks",
     paper=LI2024,
     title="Whether the trained layer comes close to the gradient step depends on the tasks",
-    weight=Weight.FIGURES,
+    weight=Weight.OBSERVED,
     summary="In the paper's figures the trained layer comes close to the gradient step; on targets that no weights "
     "explain it does not, as simulated.",
     text="The paper concludes from its figures that losses and predictions come close and that the sensitivities' "

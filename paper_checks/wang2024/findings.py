@@ -244,7 +244,7 @@ fewer_selected_at_test = Finding(
     id="wang2024.fewer_selected_at_test",
     paper=WANG2024,
     title="A nearly optimal layer for q = 3, attending to [Z, z_query], is worse than the zero predictor at q_test = 2",
-    weight=Weight.CONTRADICTED,
+    weight=Weight.FIGURES,
     summary="Figure 4 shows the loss converging at unseen subset sizes; a nearly optimal layer for three selected "
     "tokens is certified to have forty times the zero predictor's loss when two are selected.",
     text="At T = 200, d = 5, d_e = 170 take a nearly optimal layer for q = 3, attending to [Z, z_query], and let two "
@@ -297,7 +297,7 @@ figure1_ends_at_the_least_loss = Finding(
     paper=WANG2024,
     title="In a small run (T = 16, d_e = 32) Figure 1's loss plateaus at the attainable minimum, 42 % of the zero "
     "predictor's loss",
-    weight=Weight.CONTRADICTED,
+    weight=Weight.OBSERVED,
     summary="Figure 1's caption says that the loss converges to 0; in a small run of ours it plateaus at the least "
     "loss on the invariant set, as simulated.",
     text="At T = 16, q = 3, d = 2, d_e = 32, attending to [Z, z_query], no α and C have a loss below 0.139, where "

@@ -32,6 +32,9 @@ def run(arguments: list[str]) -> int:
     except (InputError, TheoremError) as error:
         return fail(str(error), INPUT_ERROR)
     except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):
+            # The reader of the output, such as `head`, has closed it, and Typer ends the program.
+            return INTERRUPTED
         return fail(f"theorem: its code ended the program: SystemExit: {stop.code}", INPUT_ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", INTERRUPTED)

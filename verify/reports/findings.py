@@ -69,6 +69,7 @@ class Weight(Enum):
     NEEDED = "Hypotheses that cannot be dropped"
     STRONGER = "Where more holds than is printed"
     FIGURES = "What the printed figures show"
+    OBSERVED = "What was observed and is not proved"
 
     @property
     def rank(self) -> int:

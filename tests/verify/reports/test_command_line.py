@@ -199,6 +199,14 @@ def test_output_in_another_encoding_is_no_error_of_ours():
     assert done.returncode == 0 and done.stderr == b""
 
 
+def test_a_reader_that_leaves_ends_it_quietly():
+    command = [sys.executable, "-u", "-m", "verify", "derive", "wang2024.theorem1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as going:
+        assert going.stdout.readline().startswith(b"wang2024.theorem1")
+        going.stdout.close()
+        assert going.stderr.read() == b"" and going.wait() == 130
+
+
 def test_a_check_of_a_symbolic_theorem_never_loads_torch():
     code = (
         "import sys; from verify.reports.command_line import run; "
