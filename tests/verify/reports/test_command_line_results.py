@@ -1,6 +1,7 @@
 """What `conditions`, `check`, `list` and `derive` report: exit codes, JSON by the contract, interrupts."""
 
 import math
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -8,6 +9,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from tests.house import ROOT
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
 from verify import load_theorem
 
@@ -266,3 +268,17 @@ verify.reports.command_line.main()
 def test_the_signal_of_control_c_prints_what_was_found():
     done = subprocess.run([sys.executable, "-c", SIGNALLED], capture_output=True, text=True, check=False)
     assert done.returncode == 130 and "interrupted at step" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_the_readme_names_the_keys_that_are_printed(cli):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = dict(re.findall(r"^- `(\w+)`: `([^`]+)`", readme, re.MULTILINE))
+    assert set(named) == {"list", "conditions", "check", "prove", "explore"}
+    arguments = {"list": (), "prove": ("wang2024.lemma1",), "conditions": (THEOREM, *SMALL), "check": (THEOREM, *SMALL)}
+    arguments["explore"] = (THEOREM, "--max-examples", "5")
+    for verb, keys in named.items():
+        body = body_of(cli(verb, *arguments[verb], "--json")[1])
+        top = set(re.findall(r"\w+", re.sub(r"\{[^}]*\}", "", keys)))
+        assert top <= set(body)
+        for inner, listed in re.findall(r"(\w+): \[\{([^}]*)\}", keys):
+            assert body[inner] and set(re.findall(r"\w+", listed)) <= set().union(*map(set, body[inner]))
