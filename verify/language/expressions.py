@@ -244,7 +244,7 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
     """
     if _substitutes(expression):
-        _refuse_kept(expression)
+        _refuse_kept(_Same(expression))
     return _data(expression, written)[0]
 
 
@@ -253,12 +253,26 @@ def _substitutes(expression: sp.Basic) -> bool:
     return expression.has(sp.Subs)
 
 
-def _refuse_kept(expression: sp.Basic) -> None:
+class _Same:
+    """An expression that is equal to itself alone."""
+
+    def __init__(self, expression: sp.Basic) -> None:
+        self.expression = expression
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.expression is other.expression
+
+    def __hash__(self) -> int:
+        return id(self.expression)
+
+
+@lru_cache(maxsize=2**12)
+def _refuse_kept(same: _Same) -> None:
     """Raise TheoremError for a Subs of what SymPy was asked not to evaluate.
 
     SymPy holds two of them for equal where what they evaluate to is, so that the one would be taken for the other.
     """
-    for node in (inner for subs in expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
+    for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
             raise TheoremError(f"{node}: inside a Subs nothing may be kept from being evaluated")
 

@@ -236,7 +236,8 @@ def is_shipped(clause: ClauseData) -> bool:
 
 def _lacking(item: object) -> str:
     """Return what something lacks to be a clause, nothing for one."""
-    return ", ".join(name for name in _CLAUSE if not hasattr(item, name))
+    # The class first: a property of it is not computed.
+    return ", ".join(name for name in _CLAUSE if not (hasattr(type(item), name) or hasattr(item, name)))
 
 
 def _refuse_ill_typed(statement: Statement) -> None:
@@ -297,8 +298,12 @@ def _refuse_unknown_names(statement: Statement) -> None:
             raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
         for expression in clause.expressions():
             statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
-            used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
-            if used and not clause.quantifies:
+            # Only where there are variables is anything expanded: that takes long.
+            if not variables or clause.quantifies:
+                used = []
+            else:
+                used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
+            if used:
                 raise TheoremError(f"clause {clause.label}: it may not use the variable {used[0]}")
             if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
                 raise TheoremError(f"clause {clause.label}: matrices belong in a MatrixIdentity")
