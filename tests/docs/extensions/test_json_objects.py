@@ -12,7 +12,7 @@ from verify.reports.commands.frame import app
 WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "open", "holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
-    *("digest", "certificate", "map", "findings", "pin", "file", "full", "report"),
+    *("digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
 }
 
 

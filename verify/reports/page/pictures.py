@@ -25,6 +25,8 @@ _DPI = 110
 _DRAWN, _LEAST = 1.4, 0.85
 """Pixels of a point where there is room, and at least: a phone scrolls sideways beyond that."""
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
+_IMAGE_ID = re.compile(r'(<image\b[^>]*?) id="[^"]*"')
+"""By an image's content: two colour bars of a picture have the same, and nothing refers to it."""
 _BLACK = re.compile(r"#000000\b|#262626\b")
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*|sans-serif[^;\"]*(?=[;\"])")
 
@@ -47,6 +49,7 @@ def _inline(svg: str, name: str, title: str, text: str) -> Html:
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert size is not None
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)
+    body = _IMAGE_ID.sub(r"\1", body)
     body = _BLACK.sub("currentColor", _IDS.sub(rf"\g<1>{name}-", body)).replace("xlink:href", "href")
     body = re.sub(r"\n\s*", "\n", _FONT.sub("sans-serif", body))
     said = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(text)}</desc>'

@@ -10,6 +10,7 @@ from tests.verify.reports.page.conftest import HOSTILE, Read
 from verify import InputError
 from verify.reports.page import document as written
 from verify.reports.page import elements, summary
+from verify.reports.page.pictures import picture
 
 LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
 
@@ -166,3 +167,17 @@ def test_different_things_have_different_anchors():
     names = ["a.b", "a b", "a-b", "a:b", "a_b", "ä", "a<b>"]
     found = [elements.anchor("k", name) for name in names]
     assert len(set(found)) == len(names) and all(re.fullmatch(r"[\w.-]+", each) for each in found)
+
+
+def test_two_images_that_are_the_same_in_one_picture_have_no_id_twice():
+    def draw():
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        for axes in figure.subplots(1, 2):
+            axes.imshow([[0, 1], [1, 0]])
+        return figure
+
+    drawn = str(picture(draw, "plot", "Two", "Two that are the same."))
+    found = re.findall(r'\bid="([^"]+)"', drawn)
+    assert drawn.count("<image") == 2 and found and len(found) == len(set(found))
