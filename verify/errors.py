@@ -1,5 +1,7 @@
 """Errors: what a user did (InputError), what a theorem's author did (TheoremError), and what arithmetic cannot do."""
 
+import re
+import sys
 from collections.abc import Iterable
 
 _MOST_NAMES = 8
@@ -22,6 +24,43 @@ def meant(name: str, known: Iterable[str], what: str = "known:") -> str:
     if len(names) > _MOST_NAMES:
         return question or f"{what} {', '.join(names[:_MOST_NAMES])}, … ({len(names)} in all)"
     return f"{question} {what} {', '.join(names) or 'none'}".strip()
+
+
+_COMPARED = "cannot determine truth value of Relational"
+_NUMERICAL = re.compile(r"Cannot convert expression to float|no callable \w+ method")
+_KEYWORD = re.compile(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'")
+_ARGUMENT = re.compile(r"(\w+)\.__init__\(\) missing \d+ required positional arguments?: (.*)")
+_IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+
+
+def explained(error: BaseException) -> str:
+    """Return what an error that Python, SymPy or NumPy raised in a theorem file means, and what to write instead."""
+    said = str(error)
+    if isinstance(error, InputError | TheoremError):
+        return said
+    if _COMPARED in said:
+        how = "for a chain such as 1 < x < 2 write a claim or a hypothesis for each comparison"
+        return f"Python cannot tell whether {said.rpartition(': ')[2]} is true; {how}"
+    if _NUMERICAL.search(said):
+        return "a function of math or NumPy was given a symbol: write SymPy's, such as sp.exp(x), sp.log(x), sp.sqrt(x)"
+    if found := _KEYWORD.search(said):
+        return f"{found[1]} has no {found[2]}; {meant(found[2], _parameters_of(found[1]), 'it has')}"
+    if found := _ARGUMENT.search(said):
+        takes = ", ".join(name for name in _parameters_of(found[1]))
+        both = "; give both sides, left and right" if "right" in found[2] else ""
+        return f"{found[1]}({takes}): {found[2].replace(chr(39), '')} missing{both}"
+    if found := _IMPORT.search(said):
+        return f"{found[2]} has no {found[1]}; {meant(found[1], dir(sys.modules.get(found[2])), 'it has')}"
+    return f"{type(error).__name__}: {said}"
+
+
+def _parameters_of(name: str) -> list[str]:
+    """Return what a public class or function takes, nothing for another's."""
+    # It takes 10 ms to import, and is needed for an error alone.
+    from inspect import signature
+
+    public = getattr(sys.modules["verify"], name, None)
+    return list(signature(public).parameters) if callable(public) else []
 
 
 class InputError(ValueError):

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from verify.errors import InputError, meant
+from verify.errors import InputError, explained, meant
 from verify.files import NAME
 from verify.installed import lacked_by
 
@@ -279,7 +279,7 @@ def _import_file(kind: str, path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InputError(kind, path, f"{_line_of(error, path)}{type(error).__name__}: {error}") from error
+        raise InputError(kind, path, f"{_line_of(error, path)}{explained(error)}") from error
     finally:
         sys.path.remove(str(path.resolve().parent))
     return module

@@ -88,6 +88,10 @@ def refuse_no_relation(where: str, given: object) -> None:
     way = "write one, such as sp.Le(left, right)"
     if given in (True, False):
         way = "SymPy decided it as it was typed: leave it out, or write sp.Le(left, right, evaluate=False)"
+    if isinstance(given, str):
+        way = "it is text: write it without quotation marks, or InWords(label, text) for a claim in words"
+    if isinstance(given, sp.And):
+        way = "write a claim or a hypothesis for each comparison"
     if given is False:
         way = "== asks whether two expressions are written alike: write sp.Eq(left, right, evaluate=False)"
     raise TheoremError(f"{where}: {given} is not a relation between expressions; {way}")

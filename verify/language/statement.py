@@ -32,6 +32,9 @@ from verify.language.labels import refuse_bad_label
 from verify.language.parameters import Instance, Parameter
 from verify.shown import Formula
 
+_SEQUENCES = ("parameters", "claims", "hypotheses", "domain", "variables", "steps")
+"""The parts of a statement that are tuples; a list is taken for one."""
+
 
 @dataclass(frozen=True, repr=False)
 class Statement(Formula):
@@ -78,6 +81,9 @@ class Statement(Formula):
     steps: tuple[ClauseData, ...] = ()
 
     def __post_init__(self) -> None:
+        for part in _SEQUENCES:
+            if isinstance(items := getattr(self, part), list):
+                object.__setattr__(self, part, tuple(items))
         if not self.claims:
             raise TheoremError("a statement needs at least one claim")
         _refuse_ill_typed(self)
@@ -241,19 +247,27 @@ def _lacking(item: object) -> str:
 
 
 def _refuse_ill_typed(statement: Statement) -> None:
-    for what, items, right in (
-        ("a parameter", statement.parameters, lambda item: isinstance(item, Parameter)),
-        ("a hypothesis", statement.hypotheses, lambda item: isinstance(item, Hypothesis)),
-        ("a relation of the domain", statement.domain, lambda item: isinstance(item, tuple(RELATIONS.values()))),
-        ("a clause", statement.claims, lambda item: not _lacking(item)),
-        ("a clause", statement.steps, lambda item: not _lacking(item)),
+    for part, what, right in (
+        ("parameters", "a parameter", lambda item: isinstance(item, Parameter)),
+        ("hypotheses", "a hypothesis", lambda item: isinstance(item, Hypothesis)),
+        ("domain", "a relation of the domain", lambda item: isinstance(item, tuple(RELATIONS.values()))),
+        ("variables", "a symbol", lambda item: isinstance(item, sp.Symbol)),
+        ("claims", "a clause", lambda item: not _lacking(item)),
+        ("steps", "a clause", lambda item: not _lacking(item)),
     ):
-        if not isinstance(items, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TheoremError(f"{items}: is a {type(items).__name__}, where a tuple is needed, {what} in each place")
-        if what == "a relation of the domain":
+        items = getattr(statement, part)
+        if not isinstance(items, tuple):
+            name = type(items).__name__
+            how = f"write ({name}(…),), with the comma" if right(items) else f"{what} in each place"
+            raise TheoremError(f"{part}: must be a tuple, and is of type {name}: {how}")
+        if part == "domain":
             for item in items:
                 refuse_no_relation("domain", item)
         wrong = next((item for item in items if not right(item)), None)
+        if isinstance(wrong, str):
+            how = "Inequality(label, relation), or InWords(label, text)"
+            hint = f": write {how}" if what == "a clause" else ""
+            raise TheoremError(f"{part}: {wrong!r} is text, where {what} is needed{hint}")
         if wrong is not None:
             needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
             hint = needs if what == "a clause" else ""
@@ -325,8 +339,8 @@ def _refuse_misused_symbols(statement: Statement) -> None:
             raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
         if from_data(to_data(symbol)) != symbol:
             raise TheoremError(f"{symbol}: its assumptions are not all in the language")
-        if symbol.name in parameters and not _implied(symbol, parameters[symbol.name]):
-            raise TheoremError(f"{symbol}: it assumes more than the domain of the parameter says")
+        if symbol.name in parameters and (lacking := _not_implied(symbol, parameters[symbol.name])):
+            raise TheoremError(f"parameter {symbol} {lacking}")
 
 
 def _refuse_misused_words(statement: Statement) -> None:
@@ -412,17 +426,23 @@ def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
     return value
 
 
-def _implied(symbol: sp.Symbol, parameter: Parameter) -> bool:
-    """Whether the domain of a parameter implies the assumptions of its symbol."""
+def _not_implied(symbol: sp.Symbol, parameter: Parameter) -> str:
+    """Return which assumption of a parameter's symbol its domain does not imply, and what would; nothing for none."""
     at_least = parameter.minimum if parameter.minimum is not None else parameter.above
     positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
-    return (
-        (not symbol.is_integer or parameter.kind == "integer")
-        and (not symbol.is_positive or positive)
-        and (not symbol.is_nonnegative or (at_least is not None and at_least >= 0))
-        and not (symbol.is_nonpositive or symbol.is_even or symbol.is_odd)
-        and (not symbol.is_nonzero or positive)
-    )
+    least = "minimum=1" if parameter.kind == "integer" else "above=0"
+    for assumed, implied, needed in (
+        ("integer", parameter.kind == "integer", 'is not of kind "integer"'),
+        ("positive", positive, f"has no {least}"),
+        ("nonnegative", at_least is not None and at_least >= 0, "has no minimum=0"),
+        ("nonzero", positive, f"has no {least}"),
+    ):
+        if getattr(symbol, f"is_{assumed}") and not implied:
+            return f"{needed}, but its symbol is declared {assumed}"
+    for assumed in ("nonpositive", "even", "odd"):
+        if getattr(symbol, f"is_{assumed}"):
+            return f"has a symbol declared {assumed}, which no domain of a parameter says: leave it out of the symbol"
+    return ""
 
 
 def _parameter_data(parameter: Parameter) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Theorems, experiments, comparisons and findings: found by id or file, or an input error that says why not."""
 
 import importlib
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -201,7 +202,7 @@ def test_a_file_may_import_its_neighbours(theorem_file, tmp_path):
         ("x = 1\n\n\ndef f():\n    return 1 / 0\n\nf()\n", r"line 5: ZeroDivisionError"),
         ("import no_such_module_here\n", r"line 1: ModuleNotFoundError"),
         ("import sys\nsys.exit(3)\n", r"line 2: SystemExit: 3"),
-        ("from verify import Hypothesis\nHypothesis('h')\n", r"line 2: TheoremError: hypothesis h: needs"),
+        ("from verify import Hypothesis\nHypothesis('h')\n", r"line 2: hypothesis h: needs"),
         ("x = 1\n", "the file holds no theorem"),
         ("", "the file holds no theorem"),
     ],
@@ -254,3 +255,46 @@ def test_a_theorem_is_found_by_what_loads_it_again(theorem_file, make_theorem):
     assert load_theorem(reference).statement.digest == mine.statement.digest
     assert reference_of(make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 5)))) is None
     assert reference_of(theorem.variant(theorem.statement)) is None
+
+
+OK = 'Inequality("c", sp.Le(2 * x, x**2 + 1))'
+SMALL = 'Hypothesis("small", sp.Lt(x, 1))'
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ('Statement(PARAMETERS, (Inequality("c", 1 < x < 2),))', "for a chain such as 1 < x < 2 write a claim or"),
+        ('Statement(PARAMETERS, (Inequality("c", math.exp(-x) <= 1),))', "was given a symbol: write SymPy's"),
+        ('Statement(PARAMETERS, (Inequality("c", np.exp(-x) <= 1),))', "such as sp.exp(x), sp.log(x), sp.sqrt(x)"),
+        (f"Statement(PARAMETERS, ({OK},), hypothesis=())", "Statement has no hypothesis; did you mean hypotheses?"),
+        (f"Statement(PARAMETERS, ({OK},), ({SMALL}))", "hypotheses: must be a tuple.* write (Hypothesis(…),), with"),
+        (f"Statement(PARAMETERS, ({OK}))", "claims: must be a tuple.* write (Inequality(…),), with the comma"),
+        (f'Statement("x", ({OK},))', "parameters: must be a tuple, and is of type str: a parameter in each place"),
+        (f'Statement((Parameter("x", "rational", "x"),), ({OK},))', "x has no above=0, but its symbol is declared pos"),
+        ('Statement(PARAMETERS, ("x < 2",))', "'x < 2' is text, where a clause is needed: write Inequality(label,"),
+        (f'Statement(("x",), ({OK},))', "'x' is text, where a parameter is needed"),
+        ('Statement(PARAMETERS, (Inequality("c", "x < 2"),))', "it is text: write it without quotation marks, or InW"),
+        ('Statement(PARAMETERS, (Identity("c", x == x),))', "right missing; give both sides, left and right"),
+        (f'Statement(PARAMETERS, ({OK},), (Hypothesis("h", sp.And(1 < x, x < 2)),))', "hypothesis for each comparis"),
+    ],
+)
+def test_a_file_error_says_what_to_write(theorem_file, statement, said):
+    path = theorem_file(f"import numpy as np\n\nstatement = {statement}\n")
+    pattern = r"mine\.py .*line \d+: .*" + ".*".join(map(re.escape, said.split(".*")))
+    with pytest.raises(InputError, match=pattern) as refused:
+        load_theorem(path)
+    assert "\n" not in str(refused.value) and "label=" not in str(refused.value)
+
+
+def test_a_name_that_cannot_be_imported_is_shown_with_the_near_ones_and_no_path(theorem_file):
+    with pytest.raises(InputError, match=r"mine\.py .*line \d+: verify has no Equality; did you mean Inequality\?$"):
+        load_theorem(theorem_file("from verify import Equality\n"))
+
+
+def test_lists_do_for_tuples(theorem_file):
+    statement = f"Statement(list(PARAMETERS), [{OK}], [{SMALL}], [sp.Lt(x, 5)])"
+    tail = 'mine = Theorem("user.mine", "t", Source("1", "derived here"), {}, {{"x": 1}})\n'
+    lists = load_theorem(theorem_file(tail.format(statement), "lists.py"))
+    tuples = load_theorem(theorem_file(tail.format(f"Statement(PARAMETERS, ({OK},), ({SMALL},), (sp.Lt(x, 5),))")))
+    assert isinstance(lists.statement.claims, tuple) and lists.statement.digest == tuples.statement.digest
