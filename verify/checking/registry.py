@@ -25,6 +25,8 @@ from verify.installed import lacked_by
 
 Kind = TypeVar("Kind")
 _CATALOGUE = "lemmascope.catalogue"
+_OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
+"""How files end that are taken for a theorem file."""
 _ID = "of letters, digits, _, - and ., as files are named by it"
 
 
@@ -253,7 +255,15 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
     if reference.endswith(".py") or (colon and path.endswith(".py")):
         found = (path, name) if path.endswith(".py") and colon else (reference, "")
         return _from_file(kind, kind_class, *found)
+    if _is_other_file(reference):
+        raise InputError(kind, reference, "is no .py file; give an id or file.py:name")
     return load(kind, kind_class, reference, "Or give file.py:name")
+
+
+def _is_other_file(reference: str) -> bool:
+    """Whether what is given for an id is a path, or ends as a file of another kind does."""
+    path = Path(reference)
+    return path.suffix.lower() in _OTHER_FILES or "/" in reference or path.is_file()
 
 
 def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:

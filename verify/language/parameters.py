@@ -148,7 +148,8 @@ class Parameter:
             return Fraction(int(fraction[1]), int(fraction[2]))
         decimal = _DECIMAL.fullmatch(text)
         if not decimal:
-            raise InputError(self.name, text, self.requirement)
+            comma = ", without a comma after it" if text.endswith(",") else ""
+            raise InputError(self.name, text, self.requirement + comma)
         exponent = decimal[3]
         if exponent and abs(int(exponent[1:])) > LARGEST_EXPONENT:
             limit = "integers are limited to 10^18 in size" if self.kind == "integer" else ""
@@ -159,10 +160,12 @@ class Parameter:
 def read_assignments(words: Iterable[str]) -> dict[str, str]:
     """Split `name=value` words; a word without `=`, an empty name and a repeated name raise InputError."""
     given: dict[str, str] = {}
-    for word in words:
+    words = list(words)
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise InputError(word, "", "must have the form name=value")
+            spaced = ", with no spaces around =" if "=" in (before[-1:], after[:1]) else ""
+            raise InputError(word, "", f"must have the form name=value{spaced}")
         name = name.strip()
         if name in given:
             raise InputError(name, value, f"is given twice (first as {given[name]})")

@@ -6,6 +6,8 @@ What a verb needs is imported when it is called, so that the help does without S
 import io
 import re
 import sys
+from contextlib import suppress
+from itertools import pairwise
 
 import typer
 
@@ -19,6 +21,9 @@ from verify.reports.commands import theorems, runs, files, completion  # noqa: F
 # isort: on
 from verify.reports.commands.frame import INPUT_ERROR, INTERNAL_ERROR, INTERRUPTED, app, fail
 
+_NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
+_KINDS = {"number": "must be a number", "integer": "must be an integer"}
+
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code; every error is one line on standard error."""
@@ -28,7 +33,7 @@ def run(arguments: list[str]) -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except typer.TyperException as error:
-        return fail(_with_value(error.format_message(), arguments) or "see verify --help", INPUT_ERROR)
+        return fail(_plain(error.format_message(), arguments) or "see verify --help", INPUT_ERROR)
     except (InputError, TheoremError) as error:
         return fail(str(error), INPUT_ERROR)
     except SystemExit as stop:
@@ -42,6 +47,32 @@ def run(arguments: list[str]) -> int:
         if lacking := lacked_by(error):
             return fail(f"this {lacking}", INPUT_ERROR)
         return fail(f"internal error, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
+
+
+def _plain(message: str, arguments: list[str]) -> str:
+    """Return a message of the parser with the value that it is about, and with what to write instead."""
+    verb = arguments[0] if arguments else ""
+    if extra := re.fullmatch(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", message):
+        if verb == "list":
+            return f"list takes options only: write verify list --paper {extra[1]}"
+        if "=" in extra[1]:
+            return f"{verb} takes no values, as it is about all of them: leave out {extra[1]}"
+    if option := re.match(r"No such option: (--?([A-Za-z_]\w*))", message):
+        after = [b for a, b in pairwise(arguments) if a == option[1]]
+        after += [word.partition("=")[2] for word in arguments if word.startswith(f"{option[1]}=")]
+        unlike = message == option[0] and after[:1] != [""]
+        if after and (unlike or option[2] in _parameters(arguments[1])):
+            return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"
+    return _NO_NUMBER.sub(lambda found: _KINDS[found[1]], _with_value(message, arguments))
+
+
+def _parameters(theorem: str) -> list[str]:
+    """Return the names of a theorem's parameters, none where it is not found."""
+    from verify.checking.loading import load_theorem
+
+    with suppress(InputError, TheoremError):
+        return [parameter.name for parameter in load_theorem(theorem).statement.parameters]
+    return []
 
 
 def _with_value(message: str, arguments: list[str]) -> str:

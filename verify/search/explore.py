@@ -28,7 +28,7 @@ from verify.language.parameters import Value
 from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Evidence, Outcome, json_number
 from verify.search.instance_strategies import Plan, plan
-from verify.search.narrowing import fixed_values, without
+from verify.search.narrowing import fixed_values, told_to_drop, without
 from verify.search.results import ExploreResult
 from verify.search.sharpness import Sharpness, sharpness
 from verify.search.simplify import Instance, neighbours, simplest
@@ -229,7 +229,7 @@ def explore(
     theorem: Theorem,
     given: Mapping[str, object],
     *,
-    drop: Sequence[str] = (),
+    drop: Sequence[str] | str = (),
     max_examples: int = MOST_EXAMPLES,
     seconds: float = SECONDS,
     seed: int = 0,
@@ -246,7 +246,7 @@ def explore(
     given
         Values of parameters that are to stay fixed.
     drop
-        Labels of hypotheses to leave out; a structural one only where a parameter varies it.
+        Labels of hypotheses to leave out, or one label; a structural one only where a parameter varies it.
     max_examples, seconds
         The effort: wall-clock time, and instances: one in general position for each word, the simplest one,
         up to 12 leaps and 30 steps from the nearest miss of each clause, these in all a quarter of them, or 50
@@ -270,6 +270,7 @@ def explore(
     NoInstanceError
         Where no instance was found that keeps the hypotheses.
     """
+    drop = (drop,) if isinstance(drop, str) else drop
     if max_examples < 1:
         raise InputError("max-examples", max_examples, "must be an integer >= 1")
     if not seconds > 0:
@@ -283,7 +284,8 @@ def explore(
     state = _Search(theorem, statement, Plan((), {}, fixed), started + seconds, guided, progress)
     # The seed is part of the key: a search repeats itself, whatever others have found.
     key = f"{statement.digest} {sorted(fixed.items())} {seed}".encode()
-    stopped = _run(state, partial(_search, state, database, key, most=max_examples, seed=seed, sharp=not drop))
+    with told_to_drop(statement, given):
+        stopped = _run(state, partial(_search, state, database, key, most=max_examples, seed=seed, sharp=not drop))
     if state.counterexample is not None and database is not None:
         database.save(
             key, json.dumps({name: json_number(value) for name, value in state.counterexample[0].items()}).encode()

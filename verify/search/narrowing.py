@@ -1,9 +1,10 @@
 """How a search is narrowed: to a statement without some of its hypotheses, and to values that stay fixed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from verify.errors import InputError, meant
+from verify.errors import InputError, NoInstanceError, meant
 from verify.evaluation.instances import check_domain, evaluate_hypothesis
 from verify.language.parameters import Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
@@ -12,18 +13,32 @@ from verify.language.statement import Hypothesis, Statement
 def without(statement: Statement, labels: Sequence[str]) -> Statement:
     """Return the statement without some of its hypotheses. Raises InputError for a label that cannot be dropped."""
     known = {hypothesis.label: hypothesis for hypothesis in statement.hypotheses}
-    droppable = ", ".join(label for label, hypothesis in known.items() if _droppable(hypothesis)) or "none"
+    droppable = [label for label, hypothesis in known.items() if _droppable(hypothesis)]
     for label in labels:
         if label not in known:
-            raise InputError("--drop", label, f"is not a hypothesis of this theorem; {meant(label, known, 'it has')}")
+            nearest = meant(label, droppable, "can be dropped:")
+            raise InputError("--drop", label, f"is not a hypothesis of this theorem; {nearest}")
         if not _droppable(known[label]):
-            raise InputError("--drop", label, f"is structural and cannot be varied; can be dropped: {droppable}")
+            others = ", ".join(droppable) or "none"
+            raise InputError("--drop", label, f"is structural and cannot be varied; can be dropped: {others}")
     kept = tuple(hypothesis for hypothesis in statement.hypotheses if hypothesis.label not in labels)
     return replace(statement, hypotheses=kept)
 
 
 def _droppable(hypothesis: Hypothesis) -> bool:
     return hypothesis.relation is not None or hypothesis.varies is not None
+
+
+@contextmanager
+def told_to_drop(statement: Statement, given: Mapping[str, object]) -> Iterator[None]:
+    """Say, where no instance is found, which hypotheses about the given values could be dropped."""
+    try:
+        yield
+    except NoInstanceError as error:
+        relations = {h.label: h.relation for h in statement.hypotheses if h.relation is not None}
+        about = [f"--drop {h}" for h, r in relations.items() if given.keys() & {s.name for s in r.free_symbols}]  # type: ignore[attr-defined]
+        more = f"; to leave a hypothesis out: {' or '.join(about)}" if about else ""
+        raise NoInstanceError(f"{error}{more}") from None
 
 
 def fixed_values(statement: Statement, given: Mapping[str, object]) -> dict[str, Value]:

@@ -93,8 +93,15 @@ def test_explore_of_what_cannot_be_searched_is_one_line(cli, theorem_file, tmp_p
     monkeypatch.chdir(tmp_path)
     path = f"{theorem_file(SEARCHED)}:below"
     assert_one_line(cli("explore", path, "x=0"), "x = 0", "must be a number", "> 0")
-    assert_one_line(cli("explore", path, "--drop", "h"), "--drop = h", "is no hypothesis")
+    assert_one_line(cli("explore", path, "--drop", "h"), "--drop = h", "is not a hypothesis", "can be dropped: none\n")
     assert_one_line(cli("explore", path, "--seconds", "0"), "seconds = 0")
     assert_one_line(cli("explore", path, "--max-examples", "0"), "max-examples = 0")
     assert_one_line(cli("explore", THEOREM, "eta=1"), "eta = 1")
     assert not (tmp_path / ".hypothesis").exists()
+
+
+def test_explore_names_what_can_be_dropped(cli):
+    labels = "can be dropped: subset_of_two, subset_below_quarter, accuracy, step_size\n"
+    assert_one_line(cli("explore", THEOREM, "--drop", "nonsense"), "--drop = nonsense", labels)
+    told = "with eta = 1/2; to leave a hypothesis out: --drop step_size\n"
+    assert_one_line(cli("explore", THEOREM, "eta=1/2", "--max-examples", "5"), "no instance was found", told)

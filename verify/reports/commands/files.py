@@ -36,8 +36,8 @@ def recheck_certificates(
                 found = verbs.recheck(file)
             except Rejected as error:
                 row["reason"], code = str(error), max(code, 1)
-            except (Unreadable, OSError) as error:
-                row["reason"] = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            except (Unreadable, InputError) as error:
+                row["reason"] = error.requirement if isinstance(error, InputError) else str(error)
                 code = INPUT_ERROR
             else:
                 row |= {"accepted": True, **found.to_json()}

@@ -121,6 +121,8 @@ def recheck(path: Path | str) -> "Accepted":
         Where a proof in it is not one; the message names the field.
     verify.rechecker.Unreadable
         Where the file is no certificate.
+    InputError
+        Where it cannot be opened, as when there is none.
 
     Examples
     --------
@@ -134,7 +136,12 @@ def recheck(path: Path | str) -> "Accepted":
     from verify.checking.standing import pins
     from verify.rechecker import recheck_file
 
-    return recheck_file(path, pins())
+    if Path(path).is_dir():
+        raise InputError("certificate", path, "is a folder: give a file in it")
+    try:
+        return recheck_file(path, pins())
+    except OSError as error:
+        raise InputError("certificate", path, f"cannot be opened: {error.strerror or error}") from error
 
 
 def new(path: Path | str, kind: str = "inequality") -> Path:

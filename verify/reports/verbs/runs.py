@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def sweep(
     theorem: "Theorem | str",
-    over: Mapping[str, Any],
-    given: Mapping[str, Any] | None = None,
     /,
+    over: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
     *,
     store: "Store | Path | str | None" = None,
     jobs: int = 1,
@@ -39,7 +39,7 @@ def sweep(
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
     over
-        By a parameter's name its values: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence.
+        By a parameter's name its values: `start:stop:count`, `start:stop:count:log`, `v1,v2,…`, or a sequence or array.
     given
         The other values, by parameter name.
     store
@@ -82,15 +82,17 @@ def sweep(
 
     workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
     effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
-    return runs.sweep(loaded_theorem(theorem), over, given_values(given, values), **workers, **effort)
+    loaded = loaded_theorem(theorem)
+    grids = {} if over is None else over
+    return runs.sweep(loaded, grids, given_values(given, values, sweep, loaded), **workers, **effort)
 
 
 def observe(
     theorem: "Theorem | str",
-    steps: Sequence[int],
+    /,
+    steps: Sequence[int] | int,
     over: Mapping[str, Any] | None = None,
     given: Mapping[str, Any] | None = None,
-    /,
     **values: Any,
 ) -> "Observation":
     """Iterate a theorem's recursion in float64, at one or many instances; nothing is proved.
@@ -100,7 +102,7 @@ def observe(
     theorem
         An id, `file.py:name` (the file's code is run) or a `Theorem`.
     steps
-        Numbers of steps >= 0 after which the observable is reported, increasing.
+        Numbers of steps >= 0 after which the observable is reported, increasing; or one number.
     over
         By a parameter's name its values, as in `sweep`; None for one instance.
     given
@@ -127,7 +129,8 @@ def observe(
     """
     from verify.runs.sweeps import observation
 
-    return observation.observe(loaded_theorem(theorem), steps, over or {}, given_values(given, values))
+    loaded, at = loaded_theorem(theorem), [steps] if isinstance(steps, int) else steps
+    return observation.observe(loaded, at, over or {}, given_values(given, values, observe, loaded))
 
 
 def simulate(

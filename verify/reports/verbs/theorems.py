@@ -88,7 +88,8 @@ def conditions(
 
     from verify.evaluation import instances
 
-    loaded, chosen = loaded_theorem(theorem), given_values(given, values)
+    loaded = loaded_theorem(theorem)
+    chosen = given_values(given, values, conditions, loaded)
     result = instances.conditions(loaded, chosen)
     if not (loaded.argument or loaded.beyond):
         return result
@@ -150,7 +151,8 @@ def check(
     from verify.checking import check as checking
 
     effort = {"seconds": seconds, "digits": digits, "seed": seed, "progress": progress}
-    return checking.check(loaded_theorem(theorem), given_values(given, values), **effort)
+    loaded = loaded_theorem(theorem)
+    return checking.check(loaded, given_values(given, values, check, loaded), **effort)
 
 
 def prove(theorem: "Theorem | str", *, seconds: float = 60, progress: "Progress | None" = None) -> "ProveResult":
@@ -221,7 +223,7 @@ def explore(
     given: Mapping[str, Any] | None = None,
     /,
     *,
-    drop: Sequence[str] = (),
+    drop: Sequence[str] | str = (),
     max_examples: int = 1000,
     seconds: float = 30,
     seed: int = 0,
@@ -239,7 +241,7 @@ def explore(
     given
         Values that stay fixed, by parameter name.
     drop
-        Labels of hypotheses to drop.
+        Labels of hypotheses to drop, or one label.
     max_examples, seconds
         The effort: the largest number of instances, and the time budget in seconds.
     seed
@@ -279,7 +281,8 @@ def explore(
 
     effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "guided": guided}
     found = {"database": database, "progress": progress}
-    return search.explore(loaded_theorem(theorem), given_values(given, values), drop=drop, **effort, **found)
+    loaded = loaded_theorem(theorem)
+    return search.explore(loaded, given_values(given, values, explore, loaded), drop=drop, **effort, **found)
 
 
 def necessity(
@@ -330,7 +333,8 @@ def necessity(
     >>> [(need.label, need.status) for need in verify.necessity(mine, seconds=1).hypotheses]
     [('small', 'needed')]
     """
-    loaded, chosen = loaded_theorem(theorem), given_values(given, values)
+    loaded = loaded_theorem(theorem)
+    chosen = given_values(given, values, necessity, loaded)
     if chosen:
         from verify.search.reach import reach
 

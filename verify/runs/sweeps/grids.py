@@ -97,6 +97,8 @@ def grid(parameters: Sequence[Parameter], over: Mapping[str, object], given: Map
     if not over:
         raise InputError("--over", "", "missing: a sweep needs at least one parameter to vary")
     known = {parameter.name: parameter for parameter in parameters}
+    # An array, of NumPy say, is what its list is: a float in it stands for its shortest decimal.
+    over = {name: asked.tolist() if hasattr(asked, "tolist") else asked for name, asked in over.items()}  # type: ignore[attr-defined]
     upper = 1
     for name, asked in over.items():
         if name not in known:

@@ -221,7 +221,7 @@ def sweep(
 def _refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: float | None) -> None:
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
-    if jobs < 1:
+    if not isinstance(jobs, int) or jobs < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("jobs", jobs, "must be an integer >= 1")
     if scheduler is not None and jobs > 1:
         raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
