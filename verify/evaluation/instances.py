@@ -56,6 +56,12 @@ class ConditionsResult(Result):
         return scope(self.hypotheses)
 
     @property
+    def admissible(self) -> str:
+        """What heads the ranges: where a hypothesis fails already, no value of what is left satisfies all."""
+        failing = [h.label for h in self.hypotheses if h.status == "fails"]
+        return f"admissible, if {' and '.join(failing)} held" if failing else "admissible"
+
+    @property
     def exit_code(self) -> int:
         """0 in scope, 4 out of scope, 3 while it is not known."""
         outcomes = {True: Outcome.VERIFIED, False: Outcome.OUT_OF_SCOPE, None: Outcome.INCONCLUSIVE}

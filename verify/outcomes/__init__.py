@@ -346,7 +346,10 @@ class CheckResult(Result, Tabled):
 
     @property
     def witness(self) -> Mapping[str, Any] | None:
-        """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None."""
+        """The instance, where it refutes the theorem: given to a verb it is the same instance again; else None.
+
+        None out of scope, where nothing refutes the theorem: the `witness` of a clause shows what refutes that clause.
+        """
         return self.instance if self.outcome is Outcome.REFUTED else None
 
     @property

@@ -73,7 +73,7 @@ def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
     lines = [f"{result.theorem}  {assignments_text(result.given)}".rstrip()]
     lines += [*_parameters(result.statement, result.given, width), *_hypotheses(result.hypotheses, width)]
     if result.ranges:
-        lines += ["admissible:", *(f"  {text}" for text in result.ranges.values())]
+        lines += [f"{result.admissible}:", *(f"  {text}" for text in result.ranges.values())]
     if result.reaches:
         lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
     lines += _whole(*(h.slack for h in result.hypotheses))

@@ -50,6 +50,8 @@ def test_out_of_scope_the_clauses_are_evaluated_all_the_same(make_theorem, bound
     result = check(make_theorem(Inequality("c", sp.Lt(x, bound)), hypotheses=(SMALL,)), {"x": 5})
     assert (result.outcome, result.in_scope, result.claim_outcome) == (Outcome.OUT_OF_SCOPE, False, claim)
     assert result.clauses[0].margin == bound - 5
+    # Nothing refutes the theorem there: what refutes a clause is the clause's.
+    assert result.witness is None and dict(result.clauses[0].witness) == ({"x": 5} if bound == 3 else {})
     assert result.detail == "small: x < 2 does not hold"
 
 

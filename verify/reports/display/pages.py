@@ -196,7 +196,7 @@ def _check(result: Any) -> Page:
 
 def _conditions(result: Any) -> Page:
     scope = {True: "in scope", False: "out of scope", None: "not decided yet"}[result.in_scope]
-    ranges = _table("admissible", "parameter, range", result.ranges.items())
+    ranges = _table(result.admissible, "parameter, range", result.ranges.items())
     tables = (_meanings(result, result.given), _hypotheses(result), ranges, _reaches(result.reaches))
     return _page(f"{result.theorem} {instance(result.given)}".rstrip(), (), tables, scope)
 

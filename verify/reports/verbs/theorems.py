@@ -132,7 +132,8 @@ def check(
     Returns
     -------
     CheckResult
-        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`.
+        `outcome`, `evidence`, `hypotheses`, `clauses`, `values`, and `to_json()`; `witness` is the instance where it
+        refutes the theorem, and None out of scope, where a refuted clause has a `witness` of its own.
 
     Raises
     ------
