@@ -99,8 +99,8 @@ def test_the_file_holds_what_is_printed(cli, tmp_path):
         (("li2024.closeness", "n=4,0"), "n = 0: must be an integer >= 2"),
         (("li2024.closeness", "n=4,4"), "n = 4,4: must have two values or more, all different"),
         (("li2024.closeness", "n=4,"), "n: is empty; must be an integer >= 2"),
-        (("li2024.closeness", "tasks=teacher,simplex"), "must be a setting that is one number"),
-        (("li2024.closeness", "rows=1,2"), "must be a setting that is one number"),
+        (("li2024.closeness", "tasks=teacher,simplex"), "must be a setting with a single number as its value"),
+        (("li2024.closeness", "rows=1,2"), "must be a setting with a single number as its value"),
     ],
 )
 def test_what_is_not_understood_is_one_line(cli, arguments, message):
@@ -155,7 +155,7 @@ def test_the_full_run_says_how_long_before_it_starts_and_a_stored_one_nothing(cl
     assert cli(*FIGURE, *SMALL, "--full")[0] == 0
     assert seen[-1] == "measured"
     (said,) = [text for text in seen if "about" in text]
-    assert re.fullmatch(r"wang2024\.figure1: about [\d.e-]+ s from the start, on this machine; interrupted, .*\n", said)
+    assert re.fullmatch(r"wang2024\.figure1: about [\d.e-]+ s from the start, on this machine; interrupted: .*\n", said)
     seen.clear()
     assert cli(*FIGURE, *SMALL, "--full")[0] == 0 and seen == []
 
