@@ -133,7 +133,7 @@ def test_a_step_is_searched_unless_a_hypothesis_is_dropped():
 
 
 def test_a_sentence_is_no_step_and_says_something():
-    with pytest.raises(TheoremError, match="step claim: a step is shown"):
+    with pytest.raises(TheoremError, match="step claim: a step must be provable"):
         theorem(steps=(STEP, CLAIM), claims=(OTHER,))
     with pytest.raises(TheoremError, match="clause claim: has no text"):
         InWords("claim", " ")
