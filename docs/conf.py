@@ -15,7 +15,7 @@ extensions = [
     "docs.extensions.mathml",
     "docs.extensions.generated",
 ]
-exclude_patterns = ["generated/*.md", "extensions", "README.md"]
+exclude_patterns = ["generated/*.md", "extensions"]
 html_theme = "furo"
 html_title = "lemmascope"
 html_math_renderer = "mathml"

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections import Counter
 from functools import cache
+from itertools import takewhile
 
 import pytest
 import typer
@@ -25,12 +26,16 @@ from tests.pages import (
     rewritten,
     timeless,
 )
+from verify import InputError, load_experiment, load_theorem
 from verify.reports.command_line import app
+from verify.reports.commands import completion
 
 TEXTS = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 BLOCKS = {name: blocks(text) for name, text in TEXTS.items()}
 RUN = ("python", "pycon", "console")
 WITH_BLOCKS = [name for name, found in BLOCKS.items() if any(block.language in RUN for block in found)]
+EXCERPTS = [(name, b.text) for name, found in BLOCKS.items() for b in found if b.language == "text" and "…" in b.text]
+"""Commands that take minutes, with parts of what they print; … stands for what is left out."""
 SHELL = [(name, line) for name, found in BLOCKS.items() for b in found if b.language == "sh" for line in lines(b)]
 
 
@@ -54,6 +59,24 @@ def test_a_page_shows_what_is_printed(page, tmp_path):
                 assert timeless(reader.printed(block)) == timeless(block.text)
 
 
+def missing(excerpt, printed):
+    """The parts of an excerpt that are not printed, in any width."""
+    parts = [" ".join(part.split()) for part in re.split(r"^ *…$", excerpt, flags=re.MULTILINE)]
+    return [part for part in parts if part not in " ".join(printed.split())]
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize(("page", "text"), EXCERPTS, ids=[name for name, _ in EXCERPTS])
+def test_an_excerpt_is_printed(page, text, tmp_path):
+    command, _, excerpt = text.partition("\n")
+    assert excerpt.strip() and missing(excerpt, Reader(tmp_path).run(command)) == []
+
+
+def test_an_excerpt_that_is_not_printed_would_be_seen():
+    assert missing("  …\n  eta holds\n     up to 4/3\n", "one\n eta holds up to\n   4/3 two") == []
+    assert missing("  …\n  eta holds up to 4/3 (2 times)", "eta holds up to 4/3 (3 times)") != []
+
+
 def test_a_command_is_run_on_one_page_alone():
     shown = {(c, name) for name, found in BLOCKS.items() if name != README for b in found for c in _typed(b)}
     counts = Counter(command for command, _ in shown)
@@ -68,15 +91,23 @@ def _typed(block):
 def test_a_command_that_is_not_run_is_understood(page, line):
     words = shlex.split(line)
     program = words[0].removeprefix(".venv/bin/")
-    check = {"verify": _verb, "make": _target, "pytest": _pytest, "pip": _pip, "python": _module, "git": len}[program]
+    check = {"verify": _verb, "make": _target, "pytest": _pytest, "pip": _pip, "python": _module}[program]
     assert check(words[1:])
 
 
 def _verb(words):
-    """The verb is one, and its options are its own."""
+    """The verb is one, its options are its own, and a theorem or an experiment has what is given values."""
     command = typer.main.get_command(app).commands[words[0]]
     known = {name for parameter in command.params for name in getattr(parameter, "opts", ())}
-    return {word for word in words[1:] if word.startswith("--")} <= known
+    given = {word.partition("=")[0] for word in words[1:] if "=" in word and not word.startswith("-")}
+    return {word for word in words[1:] if word.startswith("--")} <= known and given <= _named(*words[:2])
+
+
+def _named(verb, reference=""):
+    """The names that a verb may be given values of: those of a theorem's parameters, or of an experiment's settings."""
+    if verb in completion._OF_A_THEOREM:
+        return {parameter.name for parameter in load_theorem(reference).statement.parameters}
+    return {setting.parameter.name for setting in load_experiment(reference).settings} if verb == "simulate" else set()
 
 
 def _target(words):
@@ -85,11 +116,11 @@ def _target(words):
 
 
 def _pytest(words):
-    """The folders are there, and the long options are pytest's, a plugin's or ours."""
-    folders = [word for word in words if re.fullmatch(r"[a-z_/]+", word) and word in ("paper_checks", "tests")]
-    return all(word in _options_of_pytest() for word in words if word.startswith("--")) and all(
-        (ROOT / f).is_dir() for f in folders
-    )
+    """The folders are there, but for files that the page writes, and the options are pytest's, a plugin's or ours."""
+    folders = [word for word in takewhile(lambda word: not word.startswith("-"), words) if not word.endswith(".py")]
+    options = [word for word in words if word.startswith("-")]
+    known = all(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", _options_of_pytest()) for word in options)
+    return known and all((ROOT / folder).is_dir() for folder in folders)
 
 
 @cache
@@ -109,17 +140,35 @@ def _pip(words):
 
 
 def _module(words):
-    return words[:2] == ["-m", "venv"] or (words[0] == "-m" and (ROOT / words[1].replace(".", "/")).with_suffix(".py"))
+    ours = words[0] == "-m" and (ROOT / words[1].replace(".", "/")).with_suffix(".py")
+    return words[:2] == ["-m", "venv"] or (ours and ours.is_file())
 
 
-def test_what_is_not_understood_would_be_seen():
-    assert not _verb(["check", "wang2024.lemma1", "--seed", "1", "--sede", "2"])
-    assert (
-        not _target(["tests"])
-        and not _pip(["install", "-e", ".[docks]"])
-        and not _pip(["install", "-c", "constraints.txt", "sumpy"])
-        and not _pytest(["--drawz", "3"])
-    )
+@pytest.mark.parametrize(
+    ("check", "line"),
+    [
+        (_verb, "check wang2024.lemma1 --seed 1 --sede 2"),
+        (_verb, "sweep wang2024.theorem1 --over etta=1:2:3 T=9"),
+        (_verb, "simulate wang2024.figure1 TT=3"),
+        (_verb, "report out=here"),
+        (_target, "tests"),
+        (_pip, "install -e .[docks]"),
+        (_pip, "install -c constraints.txt sumpy"),
+        (_pytest, "--drawz 3"),
+        (_pytest, "paper_checks --dra 3"),
+        (_pytest, "paper_check -k wang2024"),
+        (_module, "-m tests.page"),
+        (_module, "tests/pages.py"),
+    ],
+)
+def test_what_is_not_understood_would_be_seen(check, line):
+    assert not check(shlex.split(line))
+
+
+@pytest.mark.parametrize("words", [["check", "wang2024.nothing", "T=3"], ["simulate", "wang2024.nothing"]])
+def test_an_id_that_is_none_would_be_seen(words):
+    with pytest.raises(InputError, match="unknown id"):
+        _verb(words)
 
 
 def test_data_on_pages_is_well_formed():

@@ -8,17 +8,20 @@ import pytest
 
 import verify
 from theorems import catalogue
+from verify.outcomes import Outcome
 from verify.reports.pinned_files import pages
+from verify.runs.sweeps.diagram import load_diagram
 
 ROOT = Path(verify.__file__).parents[1]
 FINDINGS = ROOT / "docs" / "findings"
-KINDS = ("theorem", "experiment", "comparison", "prediction", "finding")
+KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
 OURS = {kind: sorted(getattr(catalogue, f"{kind}s".upper())) for kind in KINDS}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in OURS.items() for name in names])
 def test_an_object_carries_the_id_that_it_is_registered_under(kind, name):
-    assert getattr(verify, f"load_{kind}")(name).id == name
+    load = load_diagram if kind == "diagram" else getattr(verify, f"load_{kind}")
+    assert load(name).id == name
 
 
 @pytest.mark.parametrize("name", OURS["comparison"])
@@ -53,6 +56,7 @@ def test_the_index_of_findings_links_to_anchors_that_exist():
         ("paper_checks/*/*.py", "comparison"),
         ("paper_checks/*/*.py", "finding"),
         ("paper_checks/*/*.py", "prediction"),
+        ("paper_checks/*/*.py", "diagram"),
     ],
 )
 def test_nothing_is_left_unregistered(pattern, kind):
@@ -62,3 +66,30 @@ def test_nothing_is_left_unregistered(pattern, kind):
     modules = [import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in paths]
     found = {value.id for module in modules for value in vars(module).values() if isinstance(value, of)}
     assert found == set(OURS[kind])
+
+
+def quick_claims(name):
+    """What the claims come to on a diagram's quick grid, by what is swept; where that is in scope they are verified."""
+    rows = list(load_diagram(name).run(None).rows())
+    within = [row["claim"] for _, row in rows if row["in_scope"]]
+    # On a machine with much else to do the time may not do for one of them.
+    assert "refuted" not in within and within.count("verified") > len(within) / 2
+    return [(point, row["claim"]) for point, row in rows]
+
+
+@pytest.mark.audit
+def test_the_diagram_over_the_step_size_shows_what_its_text_says():
+    twice_q = 2 * load_diagram("wang2024.step_size").given["q"]
+    found = quick_claims("wang2024.step_size")
+    below, above = ([outcome for p, outcome in found if (p["eta"] > twice_q) is past] for past in (False, True))
+    assert below and "refuted" not in below and "verified" in below
+    # Some are not decided: at 12 the path is too irregular to be enclosed.
+    assert above.count("refuted") >= len(above) / 2 and "verified" not in above
+
+
+@pytest.mark.audit
+def test_more_dimensions_do_not_refute_what_fewer_verify():
+    found = quick_claims("wang2024.encoding_dimension")
+    for T in {point["T"] for point, _ in found}:
+        d_e = {said: [p["d_e"] for p, outcome in found if p["T"] == T and outcome == said] for said in Outcome}
+        assert d_e["verified"] and max(d_e["refuted"], default=0) < min(d_e["verified"])

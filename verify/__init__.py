@@ -1,7 +1,8 @@
 """Verify theorems of machine-learning theory: statements as data, checked, proved and certified.
 
 A theorem is an id (`verify list` has them), a `file.py:name`, or a `verify.Theorem` of your own.
-The verbs are functions here and commands in a shell, under the same names.
+The verbs are functions here and commands in a shell, under the same names (but `list_theorems` for
+`list`).
 
     verify.conditions(theorem, ...)   which hypotheses hold, and how far beyond them the claims do
     verify.check(theorem, ...)        hypotheses and claims at an instance, exactly or in balls
@@ -14,6 +15,7 @@ The verbs are functions here and commands in a shell, under the same names.
     verify.simulate(experiment, ...)  training from the definitions, with standard errors
     verify.recheck(file)              a certificate, by the independent re-checker
     verify.new(file)                  a theorem file to start from
+    verify.report(out)                everything on one HTML page
 
 Values are exact: integers, Fractions, or text such as "1/500" and "1e-9".
 

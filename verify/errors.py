@@ -42,13 +42,13 @@ def explained(error: BaseException) -> str:
         how = "for a chain such as 1 < x < 2 write a claim or a hypothesis for each comparison"
         return f"Python cannot tell whether {said.rpartition(': ')[2]} is true; {how}"
     if _NUMERICAL.search(said):
-        return "a function of math or NumPy was given a symbol: write SymPy's, such as sp.exp(x), sp.log(x), sp.sqrt(x)"
-    if found := _KEYWORD.search(said):
-        return f"{found[1]} has no {found[2]}; {meant(found[2], _parameters_of(found[1]), 'it has')}"
-    if found := _ARGUMENT.search(said):
-        takes = ", ".join(name for name in _parameters_of(found[1]))
+        needed = "a symbol stands where a number is needed, as in float(x) or a function of math or NumPy"
+        return f"{needed}: write SymPy's, such as sp.exp(x), sp.log(x), sp.sqrt(x)"
+    if (found := _KEYWORD.search(said)) and (known := _parameters_of(found[1])):
+        return f"{found[1]} has no {found[2]}; {meant(found[2], known, 'it has')}"
+    if (found := _ARGUMENT.search(said)) and (known := _parameters_of(found[1])):
         both = "; give both sides, left and right" if "right" in found[2] else ""
-        return f"{found[1]}({takes}): {found[2].replace(chr(39), '')} missing{both}"
+        return f"{found[1]}({', '.join(known)}): {found[2].replace(chr(39), '')} missing{both}"
     if found := _IMPORT.search(said):
         return f"{found[2]} has no {found[1]}; {meant(found[1], dir(sys.modules.get(found[2])), 'it has')}"
     return f"{type(error).__name__}: {said}"

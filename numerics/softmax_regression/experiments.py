@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from numerics.settings import integer
+from numerics.settings import integer, timed
 from numerics.softmax_regression.reference import attention_layer, gradient_step
 from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance
@@ -25,6 +25,8 @@ from verify.language.parameters import Instance
 TASKS = ("teacher", "simplex", "outliers")
 _CHUNK = 50
 """Tasks whose Jacobians, n × n d numbers each, are held at once."""
+_TIMED = 20
+"""Steps of training, and tasks, by which it is estimated how long a run takes."""
 
 
 def sample_tasks(
@@ -178,6 +180,24 @@ def _closeness(settings: Instance, *, seed: int, device: str) -> Mapping[str, Me
     return {"eta_GD": measured("eta_GD")[0], **curves}
 
 
+def _expected(settings: Instance, *, device: str) -> float:
+    """Return about how many seconds a run takes: its steps, its line searches and its readings, each by a few."""
+    kind = str(settings["tasks"])
+    n, d, search, some, batch = (int(settings[name]) for name in ("n", "d", "search", "sensitivity", "batch"))
+    generator = torch.Generator(device).manual_seed(0)
+
+    def train() -> Tensor:
+        return trained_layer(kind, n, d, eta=0.0, read=[_TIMED], batch=batch, generator=generator)[0][0]
+
+    W = train()
+    tasks, chunk = (sample_tasks(kind, min(count, _TIMED), n, d, generator) for count in (search, some))
+    step = timed(train, device, 1) / _TIMED
+    searched = timed(lambda: line_search(*tasks), device, 1) * search / len(tasks[0])
+    read = timed(lambda: sensitivities(*chunk, 1.0, W, W.new_tensor(0.1)), device, 1) * some / len(chunk[0])
+    each = int(settings["steps"]) * step + searched + len(_read_at(settings)) * read
+    return int(settings["repetitions"]) * each
+
+
 closeness = Experiment(
     id="li2024.closeness",
     title="A trained self-attention layer beside one gradient step: losses, predictions and sensitivities",
@@ -196,4 +216,5 @@ closeness = Experiment(
         Setting(integer("repetitions", "independent repetitions", 2), 3, 10),
     ),
     measure=_closeness,
+    expect=_expected,
 )

@@ -46,7 +46,7 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 """The last trainings of this process: figures that share one take it once."""
 
 
-def _plan(settings: Instance, encoding: str) -> Plan:
+def plan_of(settings: Instance, encoding: str) -> Plan:
     """Return what is trained. Raises InputError for settings that do not fit together."""
     sizes = {name: int(settings[name]) for name in ("T", "q", "d", "d_e", "late", "batch_size")}
     rates = {name: float(settings[name]) for name in ("eta", "eta_late", "scale")}
@@ -73,7 +73,9 @@ def _whole(settings: Instance, name: str) -> list[int]:
     return [int(value) for value in values]
 
 
-def _trained(plan: Plan, seed: int, device: str, running: Running, part: str, before: int, total: int) -> list[Reading]:
+def trained_readings(
+    plan: Plan, seed: int, device: str, running: Running, part: str, before: int, total: int
+) -> list[Reading]:
     """Return the readings of a training; `before` steps of `total` have been taken by others of this run."""
     key = (plan, seed, device)
     if key not in _TRAINED:
@@ -108,12 +110,12 @@ def _runs(
     settings: Instance, encoding: str, seed: int, device: str, running: Running, others: tuple[int, int] = (0, 1)
 ) -> _Runs:
     """Return the trainings of one encoding, where it is one of several: its number, and how many there are."""
-    plan, count = _plan(settings, encoding), int(settings["runs"])
+    plan, count = plan_of(settings, encoding), int(settings["runs"])
     (number, encodings), steps = others, plan.read[-1]
     trained = []
     for i, own in enumerate(seeds_of_runs(seed, count)):
         before = (number * count + i) * steps
-        run = _trained(plan, own, device, running, f"{encoding} {i}", before, encodings * count * steps)
+        run = trained_readings(plan, own, device, running, f"{encoding} {i}", before, encodings * count * steps)
         trained.append((own, run))
     return _Runs(plan, device, trained)
 
@@ -245,7 +247,7 @@ def _expect(encodings: Callable[[Instance], tuple[str, ...]]) -> Callable[..., f
     def expect(settings: Instance, *, device: str) -> float:
         total = 0.0
         for encoding in encodings(settings):
-            plan = _plan(settings, encoding)
+            plan = plan_of(settings, encoding)
             training = Training(plan, 0, device)
             validation = Validation.drawn(plan, 0, device, n=int(settings["n_test"]), T=plan.T, q=plan.q)
             training.advance()

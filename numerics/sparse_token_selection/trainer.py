@@ -133,9 +133,10 @@ class Training:
         self.plan, size = plan, plan.d + plan.d_e
         self.step = 0
         self.divergence = Divergence(plan.eta, device)
-        # On the CPU, so that it begins alike on every device.
-        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": plan.precision}
-        self.W, self.V = ((plan.scale * torch.randn(rows, size, **like)).to(device) for rows in (size, plan.d))
+        # On the CPU and in float64, so that it begins alike on every device and in all numbers.
+        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
+        drawn = (plan.scale * torch.randn(rows, size, **like) for rows in (size, plan.d))
+        self.W, self.V = (matrix.to(device, plan.precision) for matrix in drawn)
         # Adam's running means, of W's then of V's slopes and of their squares.
         slopes = (self.W[:, plan.d :], self.V)
         self.means = [torch.zeros_like(slope) for slope in (*slopes, *slopes)] if plan.optimizer == "adam" else []

@@ -139,6 +139,8 @@ figure2_is_theorem3s_point = Finding(
     "1.71421737…: each lies in the range printed, widened by half a unit of its last digit.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
+        "clauses.minimum.evidence": "certified",
+        "values_rechecked.a": True,
         # Half a unit in the second decimal around what is printed.
         "values.a.0": Enclosure(Fraction("0.415"), Fraction("0.435")),
         "values.a.1": Enclosure(Fraction("0.685"), Fraction("0.695")),
@@ -222,6 +224,8 @@ figures_4_and_5_are_not_at_10_examples = Finding(
     command="verify check ahn2023.printed_layers d=5 n=10 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
+        "evidence": "certified",
+        "values_rechecked.loss": True,
         "hypotheses.printed_a2.holds": True,
         "values.loss": Enclosure(Fraction(7_400_000), Fraction(7_500_000)),
     },
@@ -245,6 +249,8 @@ figures_4_and_5_are_best_on_batches = Finding(
     command="verify check ahn2023.printed_layers d=5 n=20 a0=0.38 a1=2.4 a2=9.555 b0=0.905 b1=0.565",
     expect={
         "outcome": "verified",
+        "evidence": "certified",
+        "values_rechecked.log_loss": True,
         "values.loss": Enclosure(Fraction("0.05965"), Fraction("0.05975")),
         "values.log_loss": Enclosure(Fraction("-2.85"), Fraction("-2.75")),
     },

@@ -1,7 +1,7 @@
 """Lemma 1's recursion held against the layer simulated from the definitions: gradients and whole trainings."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -158,11 +158,13 @@ def _only_if(verdict: Verdict, sharp: bool) -> Outcome:
     return Outcome.INCONCLUSIVE if verdict.holds and not sharp else verdict.outcome
 
 
-def falls_as_bounded(instance: Instance, growth: float, steps: int, device: str = "cpu") -> Verdict:
-    """Hold every ℓ_t = 2qL_t/d of a training from zero against the one before it and against its bound.
+def falls_as_bounded(
+    instance: Instance, least_fall: Callable[[float], float], steps: int, device: str = "cpu"
+) -> Verdict:
+    """Hold every ℓ_t = 2qL_t/d of a training from zero against the one before it.
 
-    1/ℓ_t is to be 1 + `growth` t at least; 1e-12 is left for rounding: a loss of size 1 is a mean of its squares, and
-    1/ℓ is below 10³ here.
+    From ℓ it is to fall by `least_fall(ℓ)` at least, and so never to rise; 1e-12 is left for rounding: a loss of size 1
+    is a mean of its squares.
     """
     _, subset, size, _ = instance
     before, rises, margin = math.inf, -math.inf, math.inf
@@ -170,9 +172,13 @@ def falls_as_bounded(instance: Instance, growth: float, steps: int, device: str 
         level = 2 * subset / size * float(iterate.loss)
         if not math.isfinite(level):
             return Verdict(Outcome.REFUTED, Evidence.COMPUTED, "a loss is not finite", trainings=1)
-        rises, margin, before = max(rises, level - before), min(margin, 1 / level - 1 - growth * step), level
+        if step:
+            rises, margin = max(rises, level - before), min(margin, before - level - least_fall(before))
+        before = level
         # What comes after a rise decides nothing, and at large step sizes rounding then takes the run off the set.
         if not (rises < 1e-12 and margin > -1e-12):
             break
-    detail = f"over {step} steps l changes by {rises:.2e} at most; 1/l above its bound by {margin:.2e} at least"  # pyright: ignore[reportPossiblyUnboundVariable]
+    detail = (
+        f"over {step} steps l changes by {rises:.2e} at most; it falls by {margin:.2e} more than its bound at least"  # pyright: ignore[reportPossiblyUnboundVariable]
+    )
     return replace(Verdict.when(rises < 1e-12 and margin > -1e-12, detail, Evidence.COMPUTED), trainings=1)

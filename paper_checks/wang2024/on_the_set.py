@@ -6,7 +6,9 @@ population gradient is along the set, and a step is
 
     α' = α − η (αR − P/q),    C' = C − η/d_e · d/2 (α²R' − 2αP'/q).
 
-P and R are enclosed at a few C and interpolated.
+P and R are enclosed at a few C, and their logarithms are interpolated, which are nearly straight where R falls by
+powers of ten. In the coordinates √d α and √d_e C a step is a plain one of gradient descent, whose Hessian says how slow
+the end is.
 """
 
 import math
@@ -21,13 +23,30 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from theorems.sparse_token_selection.attention_gain import ACCURACY, greatest_gain
-from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
+from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, Effort, SignAttention, outer
 from verify import InputError
 
-_NODES, _FINE_NODES = 6, 10
-"""Chebyshev's points in a cell, its ends among them: polynomials of degree 5, or 9."""
-_FINE_CELLS = 4
-"""Cells to a length of 1 where P and R are interpolated finely; otherwise it is one."""
+
+class Grid(NamedTuple):
+    """How P and R are interpolated: Chebyshev's points in a cell, its ends among them, cells to a length of 1, moments.
+
+    `terms` are the last ones of the polynomial, whose size is taken for what is missing.
+    """
+
+    nodes: int
+    cells: int
+    effort: Effort
+    terms: int = 1
+
+
+COARSE = Grid(6, 1, EFFORTS[1])
+"""A third of a second a cell; P and R to some 10⁻⁴."""
+CLOSE = Grid(8, 1, EFFORTS[2])
+"""Some seconds a cell; to some 10⁻⁵."""
+FINE = Grid(10, 4, EFFORTS[-1], terms=2)
+"""Where all is small: the enclosures are narrow. The last term is near rounding, and may vanish by symmetry."""
+_CLOSEST = 60
+"""Bisections for the C of the least loss."""
 
 
 class Scales(NamedTuple):
@@ -51,20 +70,25 @@ class OnTheSet(NamedTuple):
     loss: float
 
 
+class _Cell(NamedTuple):
+    """The logarithms of P and R as polynomials of C less the cell's start, and about how far they are off."""
+
+    P: Polynomial
+    R: Polynomial
+    off: float
+
+
 @dataclass(frozen=True)
 class Layer:
-    """T tokens of which q are selected, d and d_e dimensions, and whether the query is attended to.
-
-    P and R are interpolated finely where all is small, and their enclosures are narrow at the most effort.
-    """
+    """T tokens of which q are selected, d and d_e dimensions, and whether the query is attended to."""
 
     T: int
     q: int
     d: int
     d_e: int
     query: bool
-    fine: bool = False
-    _cells: "dict[float, tuple[Polynomial, Polynomial, float]]" = field(default_factory=dict, compare=False, repr=False)
+    grid: Grid = COARSE
+    _cells: dict[float, _Cell] = field(default_factory=dict, compare=False, repr=False)
 
     def means(self, C: float) -> tuple[float, float, float, float]:
         """Return P, R and their slopes at C."""
@@ -76,7 +100,8 @@ class Layer:
             for coefficient in polynomial.coef[::-1]:
                 slope = slope * x + value
                 value = value * x + coefficient
-            found.append((float(value), float(slope)))
+            mean = math.exp(value)
+            found.append((mean, mean * float(slope)))
         return found[0][0], found[1][0], found[0][1], found[1][1]
 
     def loss(self, alpha: float, C: float, scales: Scales = RIGHT) -> float:
@@ -91,15 +116,51 @@ class Layer:
         return alpha - rate * (alpha * R - P / self.q), C - rate * by_C / self.d_e
 
     def off(self, C: float) -> float:
-        """Return about how far P and R may be off: enclosures' half widths, the interpolation's last term or two.
+        """Return about which share of P and R may be off: enclosures' half widths, the interpolation's last terms.
 
-        The terms fall by more than a factor 2 from one to the next where it is used.
+        The terms fall by more than a factor 2 from one to the next where it is used. P and R are at most 1.
         """
-        return self._cell(C)[2]
+        return self._cell(C).off
 
     def error(self, alpha: float, C: float) -> float:
         """Return about how far the loss may be off."""
-        return self.d / 2 * (alpha**2 + 2 * abs(alpha) / self.q) * self.off(C)
+        P, R = self.means(C)[:2]
+        return self.d / 2 * (alpha**2 * R + 2 * abs(alpha) * P / self.q) * self.off(C)
+
+    def best(self) -> tuple[float, float]:
+        """Return the α and C of the least loss on the set, where P²/R is largest, which is reached.
+
+        Raises InputError where it is not: the loss falls with C all the way.
+        """
+
+        def rising(C: float) -> bool:
+            P, R, P_slope, R_slope = self.means(C)
+            return 2 * P_slope / P > R_slope / R
+
+        found = greatest_gain(self.T, self.q, self.d_e, self.query)
+        if not found.attained or found.C is None:
+            raise InputError("q", self.q, "must be one for which the least loss is reached at a finite C")
+        # The bounds of the search are near it, not at it.
+        low, high = max(0.0, float(found.C) - 0.5), float(found.C) + 0.5
+        assert rising(low) and not rising(high)
+        for _ in range(_CLOSEST):
+            middle = (low + high) / 2
+            low, high = (middle, high) if rising(middle) else (low, middle)
+        P, R = self.means(low)[:2]
+        return P / (self.q * R), low
+
+    def hessian(self, alpha: float, C: float) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+        """Return the loss's second derivatives by √d α and √d_e C, in which a step moves along the slope, (2, 2)."""
+        cell, x = self._cell(C), C - self._place(C)
+        P, R, P_slope, R_slope = self.means(C)
+        # (e^f)'' = e^f (f'' + f'²).
+        P_bend, R_bend = (
+            mean * float(log.deriv(2)(x)) + slope**2 / mean
+            for mean, slope, log in ((P, P_slope, cell.P), (R, R_slope, cell.R))
+        )
+        mixed = math.sqrt(self.d / self.d_e) * (alpha * R_slope - P_slope / self.q)
+        by_C = self.d / (2 * self.d_e) * (alpha**2 * R_bend - 2 * alpha * P_bend / self.q)
+        return np.array([[R, mixed], [mixed, by_C]])
 
     def descent(self, alpha: float, C: float, rates: "Iterator[float]") -> Iterator[OnTheSet]:
         """Yield the points of gradient descent from a point of the set, with one step for each rate.
@@ -117,31 +178,28 @@ class Layer:
         """Return where the cell begins. Raises InputError where P and R are not derived."""
         if not C >= 0:
             raise InputError("C", C, "must be >= 0: P and R are derived there")
-        cells = _FINE_CELLS if self.fine else 1
-        return math.floor(C * cells) / cells
+        return math.floor(C * self.grid.cells) / self.grid.cells
 
-    def _cell(self, C: float) -> "tuple[Polynomial, Polynomial, float]":
+    def _cell(self, C: float) -> _Cell:
         place = self._place(C)
         if place not in self._cells:
             self._cells[place] = self._interpolated(place)
         return self._cells[place]
 
-    def _interpolated(self, place: float) -> "tuple[Polynomial, Polynomial, float]":
+    def _interpolated(self, place: float) -> _Cell:
         model = SignAttention(self.T, self.q, self.d_e, self.query)
-        count, length, effort = (_FINE_NODES, 1 / _FINE_CELLS, EFFORTS[-1]) if self.fine else (_NODES, 1, EFFORTS[1])
+        count, length = self.grid.nodes, 1 / self.grid.cells
         nodes = length * (1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2
-        middles, half = [], 0.0
+        logarithms, half = [], 0.0
         with flint.ctx.workprec(BITS):
             for node in nodes:
                 C = flint.arb(place) + flint.arb(float(node))
-                ends = [outer(*mean(C, effort)) for mean in (model.selected, model.squares)]
-                middles.append([float((low + high) / 2) for low, high in ends])
-                half = max(half, *(float((high - low) / 2) for low, high in ends))
-        P, R = (Polynomial.fit(nodes, column, count - 1, domain=[0, length]) for column in np.array(middles).T)
-        # Finely, the last term is near rounding, and may vanish by symmetry: the last two.
-        terms = 2 if self.fine else 1
-        last = max(np.abs(np.polynomial.chebyshev.poly2cheb(each.coef)[-terms:]).sum() for each in (P, R))
-        return P.convert(), R.convert(), half + float(last)
+                ends = [outer(*mean(C, self.grid.effort)) for mean in (model.selected, model.squares)]
+                logarithms.append([math.log((low + high) / 2) for low, high in ends])
+                half = max(half, *(float((high - low) / (low + high)) for low, high in ends))
+        P, R = (Polynomial.fit(nodes, column, count - 1, domain=[0, length]) for column in np.array(logarithms).T)
+        last = max(np.abs(np.polynomial.chebyshev.poly2cheb(f.coef)[-self.grid.terms :]).sum() for f in (P, R))
+        return _Cell(P.convert(), R.convert(), half + float(last))
 
     def floor(self, accuracy: Fraction = ACCURACY) -> tuple[float, float]:
         """Return bounds of the least loss on the set, about as far apart as the relative accuracy says."""
@@ -151,9 +209,9 @@ class Layer:
 
 
 @lru_cache(maxsize=64)
-def layer(T: int, q: int, d: int, d_e: int, query: bool, fine: bool = False) -> Layer:
+def layer(T: int, q: int, d: int, d_e: int, query: bool, grid: Grid = COARSE) -> Layer:
     """Return a layer whose interpolation is made once."""
-    return Layer(T, q, d, d_e, query, fine)
+    return Layer(T, q, d, d_e, query, grid)
 
 
 def annealed(eta: float, late: float, after: int, steps: int) -> Iterator[float]:

@@ -116,11 +116,12 @@ def _stretch(at: on_the_set.Layer, point: tuple[float, float], rate: float) -> f
 def path(drawn: Exactly, scales: Scales, steps: int) -> Iterator[tuple[OnTheSet, float]]:
     """Yield the points of gradient descent on the set from zero, and estimates of how far they may be off.
 
-    P and R are off by δ, the last terms of their interpolation, and the slopes by 648 δ, as a polynomial of degree 9 on
-    a cell of length 1/4 may be (Markov's inequality). That moves a step by η times its coefficients, and later steps
-    stretch it by their Jacobian's norm. Roundings of sums of numbers of size 1 are below 1e-13.
+    log P and log R are off by δ, the last terms of their interpolation, and their slopes by 648 δ, as a polynomial of
+    degree 9 on a cell of length 1/4 may be (Markov's inequality); P and R are at most 1. That moves a step by η times
+    its coefficients, and later steps stretch it by their Jacobian's norm. Roundings of sums of numbers of size 1 are
+    below 1e-13.
     """
-    at = on_the_set.layer(drawn.T, drawn.q, drawn.d, drawn.d_e, drawn.attend == "tokens_and_query", fine=True)
+    at = on_the_set.layer(drawn.T, drawn.q, drawn.d, drawn.d_e, drawn.attend == "tokens_and_query", on_the_set.FINE)
     point, off = (0.0, 0.0), 0.0
     for step in range(steps + 1):
         alpha, c = point

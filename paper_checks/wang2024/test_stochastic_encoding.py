@@ -79,8 +79,14 @@ FIGURES = {"T": 200, "q": 3, "d": 5, "d_e": 170}
 @pytest.mark.parametrize(
     ("name", "instances"),
     [
-        ("wang2024.lemma2", [FIGURES, {"T": 10**6, "q": 50, "d": 1, "d_e": 1}]),
-        ("wang2024.theorem2", [{"T": 50, "q": 2, "d": 5, "d_e": 40, "eps": "1/100"}]),
+        (
+            "wang2024.lemma2",
+            [
+                {"T": 4, "q": 2, "d": 1, "d_e": 2, "attend": "tokens_and_query", "alpha": "3/2", "C": 2},
+                {"T": 3, "q": 1, "d": 2, "d_e": 3, "law": "axes", "C": "-1/2"},
+            ],
+        ),
+        ("wang2024.theorem2", [{"T": 50, "q": 2, "d": 5, "d_e": 230, "eps": "1/100"}]),
         (
             "wang2024.descent_on_the_set",
             [{**FIGURES, "eta": "1/4"}, {"T": 9, "q": 2, "d": 1, "d_e": 100, "eta": 1}],
@@ -293,6 +299,13 @@ def test_two_selected_is_certified(ledger):
         {"T": 4, "d": 1, "d_e": 4, "eps": 1},
         {"T": 10**6, "d": 5, "d_e": 80, "eps": "1/1000"},
     ):
+        ledger.check(theorem, **instance)
+
+
+def test_the_bound_from_below_is_certified(ledger):
+    theorem = load_theorem("wang2024.dimension_lower_bound")
+    figures = {"T": 200, "q": 3, "d": 5, "d_e": 170, "s": 4}
+    for instance in (theorem.example, figures, figures | {"attend": "tokens_and_query"}):
         ledger.check(theorem, **instance)
 
 

@@ -8,8 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from numerics.preconditioned_descent import reduced
-from numerics.preconditioned_descent import reference as transformers
+from numerics.preconditioned_descent import reduced, reference as transformers
 from numerics.preconditioned_descent.experiments import clipped, distance_to_identity
 from numerics.softmax_regression import reference as regression
 from numerics.sparse_token_selection import fully_connected, linear_measurements, reference, stochastic, trainer

@@ -39,8 +39,8 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix as letter,
 )
-from verify import matrix as letter
 
 lam, other, trace, size = sp.symbols("lambda ell t m", positive=True)
 c, c_other = sp.symbols("c c_k", real=True)

@@ -37,8 +37,8 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix as letter,
 )
-from verify import matrix as letter
 
 a, b = sp.symbols("a b", real=True)
 K, G, H = letter("K"), letter("G"), letter("H")

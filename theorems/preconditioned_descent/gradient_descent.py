@@ -42,8 +42,8 @@ from verify import (
     Statement,
     Step,
     Theorem,
+    matrix as letter,
 )
-from verify import matrix as letter
 
 v, B = letter("v"), letter("B")
 SYMMETRY = Parameter("preconditioner", "word", "whether A_l is symmetric", words=("symmetric", "any"))

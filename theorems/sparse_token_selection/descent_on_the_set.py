@@ -1,19 +1,23 @@
-r"""Population gradient descent on the set of Lemma 2: at which step sizes the loss falls at every step.
+r"""Population gradient descent on the set of Lemma 2: the loss falls at every step, and where the run ends.
 
 On V = (α I, 0), W = diag(0, C I), attending to Z, gradient descent on the whole matrices is gradient descent on
 L(a, c) in a = √d α, c = √d_e C, in which their Frobenius norms are |a| and |c|.
 
 The idea. α stays in a box, 0 ≤ α ≤ √(T/q), as each step goes towards the best α for the present C and not past it. The
-slopes of P and R in C are bounded by the spread of the logits under the attention, at most q in the mean, for every C.
+slopes of P and R in C are bounded by the variance under the attention of the logits over C, at most q in the mean.
 That bounds the Hessian in the box, L_aa ≤ 1, |L_ac| ≤ β and |L_cc| ≤ β², and its eigenvalues by 1 + β², with
 
     β² = 9d(T + 2/q)/(8 d_e),
 
 and the descent lemma gives the fall. The steps and the argument have the rest.
 
-Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run, and every limit point of
-(α, C) is stationary. (That it is the floor's minimiser is not proved; `paper_checks` follow runs to it.) Attending to
-[Z, z_query] α has no such bound. Box and curvatures are tested at small sizes.
+Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
+either |C| → ∞ or (α, C) converges to one stationary point of L on the set; it converges where L_t is once below what
+any α reaches at |C| ≥ C_1. (The least loss over C ≥ 0 is, where `loss_floor` has it attained, if negative C does no
+better, which is not proved.) Near a point with a positive definite Hessian, of eigenvalues from λ to Λ, the error falls
+in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly. That the point is the floor's minimiser is not proved;
+`paper_checks` follow runs to it. Attending to [Z, z_query] α has no such bound. Box and curvatures are tested at small
+sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
 to us, and what is here is derived here.
@@ -32,6 +36,7 @@ from theorems.sparse_token_selection.task import (
     LENGTH,
     POPULATION_GRADIENT,
     SIGN_ENCODING,
+    SIGNS_ARE_SYMMETRIC,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -82,6 +87,25 @@ FALLS = InWords(
     "falls",
     "at every step the loss falls by at least eta (1 - eta (1 + beta^2)/2) |grad L|^2, beta^2 = 9d(T+2/q)/(8 d_e)",
 )
+VANISHES = InWords(
+    "vanishes",
+    "the sum of |grad L|^2 over all steps is at most d/(2q) over eta (1 - eta (1+beta^2)/2): the gradient tends to 0",
+)
+CONVERGES = InWords(
+    "converges",
+    "either |C| tends to infinity, or (alpha, C) converges to one stationary point of L on the set; it converges if "
+    "at a "
+    "step L is below its infimum over alpha and |C| >= C_1, for some C_1",
+)
+GEOMETRIC = InWords(
+    "geometric",
+    "where the Hessian in (sqrt(d) alpha, sqrt(d_e) C) at that point has eigenvalues from lambda > 0 to Lambda, each "
+    "step "
+    "in the end multiplies the distance to it in these coordinates by at most max(1 - eta lambda, eta Lambda - 1) + "
+    "delta, for every "
+    "delta > "
+    "0; the maximum is below 1",
+)
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
 STATEMENT = Statement(
@@ -92,24 +116,25 @@ STATEMENT = Statement(
         *(AT_MOST_ONE, SMALL_STEP),
     ),
     variables=(A, beta, u, w, excess),
-    claims=(FALLS,),
+    claims=(FALLS, VANISHES, CONVERGES, GEOMETRIC),
     steps=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
 )
 ARGUMENT = (
+    SIGNS_ARE_SYMMETRIC,
     Inference(
         "shares", "qR ≥ P², over the selected tokens, and TR ≥ 1, over all of them", ("zero_query",), "Cauchy-Schwarz"
     ),
     Inference(
         "best_alpha",
         "the best α, P/(qR), is at most both 1/P and TP/q, hence √(T/q)",
-        ("shares", "wang2024.lemma2:steps", "gaussian_tokens", "sign_encoding"),
+        ("shares", "wang2024.lemma2:steps", "signs_are_symmetric", "gaussian_tokens"),
         "substitution",
     ),
     Inference(
         "range",
         "each step of α goes towards the best one and not past it, so that 0 ≤ α ≤ A = √(T/q) along the run and on the "
         "segments between iterates",
-        ("best_alpha", "step", "at_most_one", "zero_initialisation", "wang2024.lemma2"),
+        ("best_alpha", "step", "at_most_one", "zero_initialisation", "wang2024.lemma2", "signs_are_symmetric"),
         "induction",
     ),
     Inference(
@@ -121,7 +146,7 @@ ARGUMENT = (
     ),
     Inference(
         "variance",
-        "so is the variance of these under the attention, and the mean of |s|² over the encodings is q",
+        "the variance under the attention is at most |s|² too, and the mean of |s|² over the encodings is q",
         ("logit", "sign_encoding"),
         "linearity of expectation",
     ),
@@ -135,7 +160,7 @@ ARGUMENT = (
         "of_the_shares",
         "p_i' = p_i x_i and x_i' = −Var v, so that P' = E Σ_y p_i x_i, P'' = E Σ_y p_i (x_i² − Var v), "
         "R' = 2 E Σ p_i² x_i and R'' = E (4 Σ p_i² x_i² − 2 Var v Σ p_i²)",
-        ("wang2024.lemma2:steps", "logit"),
+        ("wang2024.lemma2:steps", "signs_are_symmetric", "logit"),
         "differentiation under the mean",
     ),
     Inference(
@@ -148,7 +173,7 @@ ARGUMENT = (
         "entries",
         "in √d α and √d_e C the Hessian's entries R, √(d/d_e)(αR' − P'/q) and d/(2d_e)(α²R'' − 2αP''/q) are in the "
         "box at most 1, β and β² in absolute value",
-        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:steps"),
+        ("range", "derivatives", "curvature", "box", "wang2024.lemma2:steps", "signs_are_symmetric"),
         "substitution",
     ),
     Inference(
@@ -160,8 +185,47 @@ ARGUMENT = (
     Inference(
         "falls",
         "in a step of size η the loss falls by at least η (1 − η(1 + β²)/2) |grad L|², whose factor is positive",
-        ("largest_curvature", "range", "wang2024.lemma2:kept", "descent", "small_step", "population_gradient"),
+        (
+            *("largest_curvature", "range", "wang2024.lemma2:kept", "signs_are_symmetric"),
+            *("descent", "small_step", "population_gradient"),
+        ),
         "descent lemma",
+    ),
+    Inference(
+        "vanishes",
+        "L is d/(2q) at the start, where α = C = 0, and never negative: these falls add up to d/(2q) at most",
+        ("falls", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "zero_initialisation"),
+        "telescoping",
+    ),
+    Inference(
+        "analytic",
+        "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
+        "each "
+        "step is −η times its gradient in (√d α, √d_e C)",
+        ("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "one_limit",
+        "each step's fall is at least a fixed share of |∇L| times its length, and a step is 0 where L does not fall: "
+        "(α, C) tends to infinity or converges, to a point where the gradient vanishes; α is bounded",
+        ("analytic", "falls", "vanishes", "range"),
+        "descent of analytic functions",
+    ),
+    Inference(
+        "converges",
+        "L does not rise: below its infimum over |C| ≥ C_1 the run is at |C| < C_1 from then on, and does not tend to "
+        "infinity",
+        ("one_limit", "falls"),
+        "case distinction",
+    ),
+    Inference(
+        "geometric",
+        "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 "
+        "and 1 as "
+        "no curvature is above 1 + β² < 2/η",
+        ("converges", "analytic", "largest_curvature", "small_step"),
+        "derivative",
     ),
 )
 
@@ -195,7 +259,7 @@ _canary = partial(with_clause, STATEMENT)
 
 descent_on_the_set = Theorem(
     id="wang2024.descent_on_the_set",
-    title="Stochastic encoding, attending to Z: step sizes at which population gradient descent lowers the loss",
+    title="Stochastic encoding, attending to Z: population gradient descent lowers the loss and converges, or |C| → ∞",
     source=Source("Theorem 2's step size", "derived here", WANG2024, "the paper's is not known to us"),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "d_e": 1700, "eta": "1"},

@@ -1,10 +1,16 @@
 r"""Lemma 2: with stochastic encoding, gradient descent from zero stays on V = (α I, 0), W = diag(0, C I).
 
-*Symmetry.* Let the joint law of (e_1 … e_T) be unchanged by e_i → g e_i, for every signed permutation g of the d_e
-coordinates; i.i.d. signs and the uniform law on the sphere are such laws. As x_query = 0 the first d columns of W
-do not matter. For orthogonal h the population loss is unchanged under V = (V₁, V₂) → (h V₁ hᵀ, h V₂ gᵀ) and
-W → (h W₁₂ gᵀ, g W₂₂ gᵀ), as X → hX, e → ge changes neither law. Its gradient at a fixed point of all these is
-fixed by them too:
+*The law.* Let the joint law of (e_1 … e_T) be unchanged by e_i → g e_i, for every signed permutation g of the d_e
+coordinates, the same for all tokens. Independent signs, independent ± unit vectors, the uniform law on the sphere and
+the Gaussian one are such laws, and so are laws under which the tokens' encodings depend on each other, as the columns
+of a random signed permutation matrix do. Encodings are drawn anew at every pass, independently of X and y, and have
+fourth moments: with z the longest of the z_j, and V and W in a bounded set, a sample's gradient is at most a constant
+times (1 + |z|)³ (1 + |z_query|), as shares are in [0, 1]; that is integrable, and the gradient of the mean is the mean
+of the gradients. No exponential moment is needed.
+
+*Symmetry.* As x_query = 0 the first d columns of W do not matter. For orthogonal h the population loss is unchanged
+under V = (V₁, V₂) → (h V₁ hᵀ, h V₂ gᵀ) and W → (h W₁₂ gᵀ, g W₂₂ gᵀ), as X → hX, e → ge changes neither law. Its
+gradient at a fixed point of all these is fixed by them too:
 
 - h = −1: V₂ and W₁₂ have gradient 0; all h: that of V₁ is a multiple of I_d;
 - g that flips the i-th sign: the entries (i, j) and (j, i) of W₂₂'s gradient are 0 for j ≠ i; g that exchanges i and
@@ -23,10 +29,13 @@ R = E Σ_i p_i² as functions of C
 as the derivative along a multiple of I_k is the trace of the gradient, k times its diagonal. For V the query's token
 changes nothing: its value is 0.
 
-The mean over the signed permutations is a step of the derivation at d_e = 2 and 3; that the set is kept is held against
-sampled gradients of the whole matrices.
+*At an instance* the claims are evaluated by the gradient in all entries of W and V (`full_gradient`), at the point of
+the set with the given α and C, for a law that is named and so few encodings that all are gone through. Where the first
+sign of each e_i is + (`law=first_plus`), the diagonal of W₂₂'s gradient is not constant: the hypothesis is needed.
+Larger sizes, and encodings on the sphere, are held against sampled gradients in `paper_checks`.
 
-Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof is ours.
+Source: Wang et al. 2024, Lemma 2, [abs]: W's positional block moves along the identity. The proof, and that it needs no
+more of the law, are ours.
 """
 
 from dataclasses import replace
@@ -37,25 +46,69 @@ import sympy as sp
 
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.full_gradient import ALL_ONES, FIRST_PLUS, LAWS, ON_THE_SET, POSITIONAL_VALUES
+from theorems.sparse_token_selection.gradient_primitives import (
+    gradient_off_the_set,
+    logit_slopes_less_means,
+    loss_less_means,
+    value_slopes_less_means,
+)
 from theorems.sparse_token_selection.task import (
+    ATTEND,
     ENCODING_DIMENSION,
     GAUSSIAN_TOKENS,
     LENGTH,
     POPULATION_GRADIENT,
-    SIGN_ENCODING,
+    QUERY,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     ZERO_INITIALISATION,
+    T,
     d,
     d_e,
     q,
 )
-from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Case,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
-alpha, P, R, P_slope, R_slope, share, t = sp.symbols("alpha P R P_slope R_slope share t", real=True)
+alpha, C, P, R, P_slope, R_slope, share, t = sp.symbols("alpha C P R P_slope R_slope share t", real=True)
 
-ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d; the layer attends to Z or to [Z, z_query]")
+LAW = Parameter(
+    "law",
+    "word",
+    "law of the encodings: independent entries ±1/sqrt(d_e); independent ± unit vectors; signs, the first of each e_i "
+    "being +; `any` other, which is supposed to be one that signed permutations preserve: nothing is evaluated of it",
+    words=(*LAWS, "any"),
+)
+VALUE_SCALE = Parameter("alpha", "rational", "V = (alpha I, 0) where claims are evaluated", default=sp.Integer(1))
+LOGIT_SCALE = Parameter("C", "rational", "W = diag(0, C I) where claims are evaluated", default=sp.Integer(1))
+_law = sp.Symbol("law")
+NUMBER = Case(_law, 0, 1, 2, 3)
+"""The law by its place in LAWS; one more for any."""
+
+STOCHASTIC_ENCODING = Hypothesis(
+    "stochastic_encoding",
+    text="e_1 … e_T are drawn afresh at every forward pass, independently of X and y; their fourth moments are finite",
+)
+SIGNED_PERMUTATIONS = Hypothesis(
+    "signed_permutations",
+    sp.Eq(Case(_law, 0, 0, 1, 0), 0, evaluate=False),
+    text="signed permutations of the coordinates, the same for all tokens, preserve the joint law of e_1 … e_T: they "
+    "do for law=signs and law=axes, and do not for law=first_plus; law=any supposes it, and nothing checks it",
+)
+ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d")
 
 LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 MOVED = LOSS.subs({P: P + P_slope * t, R: R + R_slope * t}, simultaneous=True)
@@ -67,7 +120,13 @@ SELECTED_PART = Step(
     alpha**2 * share**2 - 2 * alpha * share / q + 1 / q**2,
 )
 
-KEPT = InWords("kept", "gradient descent from zero stays where V = (alpha I, 0) and W = diag(0, C I)")
+POINT = (T, q, d, d_e, alpha, C, NUMBER)
+KEPT = Inequality(
+    "kept",
+    sp.Eq(gradient_off_the_set(*POINT, ON_THE_SET, QUERY), 0),
+    says="at V = (alpha I, 0), W = diag(0, C I) the gradient in all entries of V and W is a multiple of I in these two "
+    "blocks, and 0 elsewhere",
+)
 VALUE_STEP = Identity(
     "value_step",
     sp.Derivative(LOSS, alpha) / d,
@@ -80,35 +139,50 @@ SCALE_STEP = Identity(
     d / (2 * d_e) * (alpha**2 * R_slope - 2 * alpha * P_slope / q),
     says="(1/d_e) dL/dC = d/(2 d_e) (alpha^2 R' - 2 alpha P'/q)",
 )
-LOSS_ON_THE_SET = InWords(
+LOSS_ON_THE_SET = Inequality(
     "loss_on_the_set",
-    "there the population loss is d/2 (alpha^2 R - 2 alpha P/q + 1/q), where P and R are the means of the sum of p_i "
-    "over y and of the sum of all p_i^2",
+    sp.Eq(loss_less_means(*POINT, QUERY, d / 2), 0),
+    says="there the population loss is d/2 (alpha^2 R - 2 alpha P/q + 1/q), where P and R are the means of the sum of "
+    "p_i over y and of the sum of all p_i^2",
 )
-STEPS = InWords(
+STEPS = Inequality(
     "steps",
-    "a step takes alpha to alpha - eta (alpha R - P/q) and C to C - eta d/(2 d_e) (alpha^2 R' - 2 alpha P'/q), P and "
-    "R being functions of C",
+    sp.Eq(value_slopes_less_means(*POINT, QUERY, 1) + logit_slopes_less_means(*POINT, QUERY, d / (2 * d_e)), 0),
+    says="there the gradient's diagonals are alpha R - P/q and d/(2 d_e) (alpha^2 R' - 2 alpha P'/q), P and R being "
+    "functions of C: a step takes eta times these off alpha and C",
 )
 STATEMENT = Statement(
-    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION),
+    parameters=(
+        *(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ATTEND, LAW),
+        *(VALUE_SCALE, LOGIT_SCALE),
+    ),
     domain=(SUBSET_FITS,),
-    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
-    variables=(alpha, P, R, P_slope, R_slope, t),
+    hypotheses=(
+        *(GAUSSIAN_TOKENS, STOCHASTIC_ENCODING, SIGNED_PERMUTATIONS),
+        *(ZERO_TOKEN, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    ),
+    variables=(P, R, P_slope, R_slope, t),
     claims=(KEPT, LOSS_ON_THE_SET, STEPS),
     steps=(VALUE_STEP, SCALE_STEP),
 )
 ARGUMENT = (
     Inference(
+        "slope_of_the_mean",
+        "a sample's gradient is of degree 4 in X and the encodings at most, with coefficients that are bounded as "
+        "shares are in [0, 1]: the loss has a gradient, the mean of the samples'",
+        ("gaussian_tokens", "stochastic_encoding"),
+        "differentiation under the mean",
+    ),
+    Inference(
         "unchanged",
         "X → hX, e → ge and the same in V and W, for orthogonal h and signed permutations g, preserve the loss",
-        ("gaussian_tokens", "sign_encoding", "zero_token"),
+        ("gaussian_tokens", "stochastic_encoding", "signed_permutations", "zero_token"),
         "invariance of the law",
     ),
     Inference(
         "fixed",
         "all of these fix each point of the set, and so the gradient there",
-        ("unchanged",),
+        ("unchanged", "slope_of_the_mean"),
         "symmetric criticality",
     ),
     Inference(
@@ -133,8 +207,15 @@ ARGUMENT = (
     ),
     Inference(
         "kept",
-        "zero is in the set, and a step from a point of the set along a gradient of the set's form stays in it",
-        ("query_columns", "off_diagonal_blocks", "multiples", "zero_initialisation", "population_gradient"),
+        "these are all blocks of V and W: in the two of the set the gradient is a multiple of I, in the others it is 0",
+        ("query_columns", "off_diagonal_blocks", "multiples"),
+        "case distinction",
+    ),
+    Inference(
+        "stays",
+        "zero is in the set, and a step from a point of the set along such a gradient ends in it: gradient descent "
+        "from zero stays on the set",
+        ("kept", "zero_initialisation", "population_gradient"),
         "induction",
     ),
     Inference(
@@ -142,7 +223,7 @@ ARGUMENT = (
         "on the set f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token having the value 0: the mean over "
         "the tokens of half its square is d/2 times the sum of the squares of these factors, and over y and the "
         "encodings L = d/2 (α²R − 2αP/q + 1/q), the sums over the T tokens",
-        ("gaussian_tokens", "sign_encoding", "zero_token"),
+        ("gaussian_tokens", "stochastic_encoding", "zero_token"),
         "independent factors",
     ),
     Inference(
@@ -153,8 +234,8 @@ ARGUMENT = (
     ),
     Inference(
         "steps",
-        "so the steps of α and of C are η times these slopes, divided by d and by d_e",
-        ("slopes", "value_step", "scale_step", "population_gradient"),
+        "so the steps of α and of C, which are all that moves, are η times these slopes, divided by d and by d_e",
+        ("slopes", "value_step", "scale_step", "population_gradient", "stays"),
         "substitution",
     ),
 )
@@ -211,10 +292,11 @@ _canary = partial(with_clause, STATEMENT)
 
 lemma2 = Theorem(
     id="wang2024.lemma2",
-    title="Stochastic encoding: gradient descent from zero stays on V = (αI, 0), W = diag(0, CI), and its steps",
+    title="Stochastic encoding of any law that signed permutations preserve: gradient descent from zero stays on "
+    "V = (αI, 0), W = diag(0, CI)",
     source=Source("Lemma 2", "derived here", WANG2024, "the printed statement is not known to us in full"),
     statement=STATEMENT,
-    example={"T": 200, "q": 3, "d": 5, "d_e": 170},
+    example={"T": 3, "q": 2, "d": 1, "d_e": 2},
     derivation=derivation,
     canaries=(
         _canary(
@@ -226,6 +308,23 @@ lemma2 = Theorem(
             replace(SCALE_STEP, right=d / 2 * (alpha**2 * R_slope - 2 * alpha * P_slope / q)),
         ),
         _canary("2 forgotten", replace(VALUE_STEP, right=alpha * R - P / (2 * q))),
+        _canary(
+            "signs of which the first entry of each encoding is +, which signed permutations do not preserve",
+            replace(KEPT, relation=sp.Eq(gradient_off_the_set(*POINT[:-1], FIRST_PLUS, ON_THE_SET, QUERY), 0)),
+        ),
+        _canary(
+            "from W = diag(0, C 11ᵀ), too, the gradient is along the identity blocks",
+            replace(KEPT, relation=sp.Eq(gradient_off_the_set(*POINT, ALL_ONES, QUERY), 0)),
+        ),
+        _canary(
+            "from a V whose positional block is not 0, too",
+            replace(KEPT, relation=sp.Eq(gradient_off_the_set(*POINT, POSITIONAL_VALUES, QUERY), 0)),
+        ),
+        _canary("a loss without 1/2", replace(LOSS_ON_THE_SET, relation=sp.Eq(loss_less_means(*POINT, QUERY, d), 0))),
+        _canary(
+            "a step in C along the trace, and not the diagonal",
+            replace(STEPS, relation=sp.Eq(logit_slopes_less_means(*POINT, QUERY, d / 2), 0)),
+        ),
         _canary("a sign", replace(SCALE_STEP, right=d / (2 * d_e) * (alpha**2 * R_slope + 2 * alpha * P_slope / q))),
     ),
     argument=ARGUMENT,

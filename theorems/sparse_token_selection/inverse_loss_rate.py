@@ -1,11 +1,19 @@
 r"""The rate of Theorem 1: 1/L grows by 4η/(T−1) a step in the limit, whatever q and d.
 
-Write r = (T−q)e^{−C}/q for the odds against a selected token and α = 1 + r − h r². Then r' = r e^{−m}
-with m = C' − C of order r², and as r → 0
+Suppose that the loss tends to 0 along the run. Write w = e^{−C} and α = 1/S + e. As
 
-    h' → (1 − η/q) h + η/(T−q),   with the fixed point h = q/(T−q),
+    2qL/d = (T−q)w²/(q + (T−q)w²) + PS e²,
 
-which attracts for 0 < η < 2q; there, with φ = (1 − e^{−m})/m → 1,
+w → 0 and e → 0. C moves by m = C' − C of order w (w + |e|), so that 1/S moves by O(w² (w + |e|)), and
+
+    |e'| ≤ (|1 − η/q| + o(1)) |e| + O(w³):
+
+for 0 < η < 2q the gap e is of order w³. With the odds r = (T−q)w/q against a selected token and α = 1 + r − h r²
+the lag h therefore tends to q/(T−q), the fixed point of its limit map
+
+    h' → (1 − η/q) h + η/(T−q),
+
+and there, with φ = (1 − e^{−m})/m → 1,
 
     1/L' − 1/L → 4ηφ/(T−1).
 
@@ -13,8 +21,8 @@ To the next order the attracting curve is h = q/(T−q) + λr, λ = q(T−1−d)
 
     1/L' − 1/L = 4η/(T−1) · (1 − κ r² + O(r³)),   κ = (d(T−q−η) + 2q(T−1)) / ((T−q)(T−1)),
 
-so that the slope is approached from below. That every run in the scope of Theorem 1 has such limits
-is a hypothesis here, and assumed.
+so that the slope is approached from below where κ > 0, as for all η ≤ T − q and all η ≤ 4q²/(5q+2d). In the scope of
+Theorem 1, and for all η ≤ 4q²/(5q+2d), the loss does tend to 0 (`one_hot_rate`).
 
 Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
 """
@@ -25,7 +33,7 @@ import sympy as sp
 
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.reduced_dynamics import C, alpha, loss, step_alpha, step_C
+from theorems.sparse_token_selection.reduced_dynamics import C, P, S, alpha, loss, step_alpha, step_C
 from theorems.sparse_token_selection.task import (
     GAUSSIAN_TOKENS,
     LENGTH,
@@ -43,7 +51,8 @@ from theorems.sparse_token_selection.task import (
 )
 from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
-r, h, phi = sp.symbols("r h phi", positive=True)
+r, h, phi, w, w_next = sp.symbols("r h phi w w_next", positive=True)
+e = sp.Symbol("e", real=True)
 
 
 def _substituted(expression: sp.Expr, alpha_value: sp.Expr, odds: sp.Expr) -> sp.Expr:
@@ -71,10 +80,10 @@ correction = (d * (T - q - eta) + 2 * q * (T - 1)) / ((T - q) * (T - 1))
 
 
 def _on_curve(expression: sp.Expr) -> sp.Expr:
-    return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)  # pyright: ignore[reportReturnType]
+    return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)  # pyright: ignore[reportOperatorIssue, reportReturnType]
 
 
-CLAUSES = (
+CLAIMS = (
     Identity("lag", sp.Limit(h_next, r, 0), (1 - eta / q) * h + eta / (T - q), says="h' -> (1 - eta/q) h + eta/(T-q)"),
     Identity(
         "fixed_lag",
@@ -102,41 +111,115 @@ CLAUSES = (
     ),
 )
 
-CLAIMS, STEPS = CLAUSES[2:], CLAUSES[:2]
-SLOPE = InWords("slope", "along a run whose odds tend to 0 and whose lag tends to a limit, 1/(t L_t) -> 4 eta/(T-1)")
-LIMITS = Hypothesis("limits", text="along the run the odds r tend to 0, and the lag h tends to a limit")
+
+def _at(expression: sp.Expr, other: sp.Expr = w) -> sp.Expr:
+    """Return an expression of C at e^{−C} = w, or another number."""
+    return expression.subs(C, -sp.log(other))  # pyright: ignore[reportReturnType]
+
+
+P_w, S_w, S_next = _at(P), _at(S), _at(S, w_next)
+alpha_w = 1 / S_w + e
+pull = eta * P_w * S_w / q
+spread = (T - q) * w**2 / (q + (T - q) * w**2)
+STEPS = (
+    Identity(
+        "loss",
+        _at(loss).subs(alpha, alpha_w),
+        d / (2 * q) * (spread + P_w * S_w * e**2),
+        says="with w = e^(-C), alpha = 1/S + e: 2qL/d = (T-q) w²/(q + (T-q) w²) + P S e²",
+    ),
+    Identity(
+        "move",
+        _at(step_C - C).subs(alpha, alpha_w),
+        eta * d / (q * (T - 1)) * alpha_w * P_w * (1 - P_w) * (w / S_w - P_w * (1 - w) * e),
+        says="C' - C = eta d/(q(T-1)) alpha P (1-P) (w/S - P (1-w) e)",
+    ),
+    Identity(
+        "best_alpha",
+        1 / S_w - 1 / S_next,
+        (T - q)
+        * (w - w_next)
+        * (q * (1 - w - w_next) - (T - q) * w * w_next)
+        / ((q + (T - q) * w**2) * (q + (T - q) * w_next**2)),
+        says="1/S - 1/S' has the factor w - w'",
+    ),
+    Identity(
+        "gap",
+        _at(step_alpha).subs(alpha, alpha_w) - 1 / S_next,
+        (1 - pull) * e + 1 / S_w - 1 / S_next,
+        says="e' = (1 - eta P S/q) e + 1/S - 1/S'",
+    ),
+    Identity(
+        "lag_of_the_best",
+        (1 + r - 1 / S_w.subs(w, h_fixed * r)) / r**2,
+        h_fixed * (1 + r) / (1 + h_fixed * r**2),
+        says="(1 + r - 1/S)/r² = (1 + r) h/(1 + h r²) with h = q/(T-q)",
+    ),
+)
+
+LIMITS = InWords("limits", "along the run the odds r tend to 0, and the lag h tends to q/(T-q)")
+SLOPE = InWords("slope", "along the run 1/(t L_t) -> 4 eta/(T-1)")
+LOSS_VANISHES = Hypothesis("loss_vanishes", text="the loss tends to 0 along the run")
 
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(sp.Lt(q, T),),
-    hypotheses=(LAG_ATTRACTS, LIMITS, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
-    variables=(h, phi, r),
-    claims=(*CLAIMS, SLOPE),
+    hypotheses=(
+        *(LAG_ATTRACTS, LOSS_VANISHES, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION),
+        POPULATION_GRADIENT,
+    ),
+    variables=(h, phi, r, w, w_next, e),
+    claims=(*CLAIMS, LIMITS, SLOPE),
     steps=STEPS,
 )
 ARGUMENT = (
     Inference(
-        "exponent",
-        "m, the move of C, is of second order in the odds, so that φ = (1 − e^{−m})/m → 1",
+        "end",
+        "the loss is a sum of two nonnegative terms, and each tends to 0: with (T−q)w²/(q + (T−q)w²) also w, so that P "
+        "and S tend to 1, and with PSe² also e",
         (
-            *("limits", "wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query"),
+            *("loss_vanishes", "loss", "wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query"),
             *("zero_initialisation", "population_gradient"),
         ),
-        "continuity",
+        "nonnegative terms",
     ),
     Inference(
-        "limit_of_the_lag",
-        "the next lag is a continuous function of r, h and φ: in the limit h = (1 − η/q) h + η/(T−q), which only "
-        "q/(T−q) solves",
-        ("limits", "lag", "fixed_lag", "exponent"),
+        "move_of_C",
+        "with 1 − P ≤ (T−q)w/q and α → 1, m = C' − C is at most K w (w + |e|) in size from some step on, K a number",
+        ("move", "end"),
+        "substitution",
+    ),
+    Inference("ratio", "so m → 0, and w'/w = e^{−m} → 1", ("move_of_C", "end"), "continuity"),
+    Inference(
+        "drift",
+        "|w − w'| ≤ w |m| exp|m|, so that 1/S moves by at most K w² (w + |e|) from some step on, with another K",
+        ("best_alpha", "move_of_C", "ratio", "end"),
+        "mean value inequality",
+    ),
+    Inference(
+        "contraction",
+        "|e'| ≤ (|1 − η/q| + o(1)) |e| + K w³, as PS → 1 and w → 0",
+        ("gap", "drift", "end"),
+        "substitution",
+    ),
+    Inference(
+        "order_of_the_gap",
+        "b = |e|/w³ has b' ≤ (|1 − η/q| + o(1)) b + 2K, and |1 − η/q| < 1: it is bounded",
+        ("contraction", "ratio", "lag_attracts"),
+        "linear recurrence",
+    ),
+    Inference(
+        "limits",
+        "h = (1 + r − 1/S)/r² − e/r², whose first part tends to q/(T−q) with r → 0, and whose second is of order w",
+        ("order_of_the_gap", "lag_of_the_best", "end"),
         "continuity",
     ),
     Inference(
         "increments",
-        "the increment of 1/L is a continuous function of r, h and φ, at r = 0 too: along the run it tends to its "
-        "value at r = 0, h = q/(T−q), φ = 1, which is 4η/(T−1)",
-        ("rate", "exponent", "limit_of_the_lag", "limits", "wang2024.lemma1"),
-        "continuity",
+        "as PSe² is of order w⁶, 1/L = (2q/d) ((T−q)/(q r²) + 1) + o(1); r' = r e^{−m}, and m/r² → ηd/((T−1)(T−q)), so "
+        "that 1/L' − 1/L tends to (2(T−q)/d) · 2ηd/((T−1)(T−q)) = 4η/(T−1)",
+        ("loss", "move", "order_of_the_gap", "ratio", "end"),
+        "substitution",
     ),
     Inference("slope", "1/L_t divided by t tends to the same", ("increments",), "Stolz-Cesàro"),
 )
@@ -144,7 +227,7 @@ ARGUMENT = (
 
 def derivation() -> Derivation:
     """Return the steps: the move of C, the lag of α, the increment of the inverse loss."""
-    lag, fixed, rate, curve, second = CLAUSES
+    lag, fixed, rate, curve, second = CLAIMS
     return Derivation(
         (
             Step(
@@ -171,7 +254,7 @@ _canary = partial(with_changes, STATEMENT)
 
 inverse_loss_rate = Theorem(
     id="wang2024.inverse_loss_rate",
-    title="If the odds and the lag tend to their limits, each step adds 4η/(T−1) to the inverse loss in the limit",
+    title="If the loss tends to 0 and η < 2q, each step adds 4η/(T−1) to the inverse loss in the limit",
     source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
     statement=STATEMENT,
     example={"T": 200, "q": 3, "d": 5, "eta": "1/500"},

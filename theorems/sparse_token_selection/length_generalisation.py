@@ -35,7 +35,7 @@ from theorems.sparse_token_selection.gain_primitives import (
     selected_attention,
     squared_attention,
 )
-from theorems.sparse_token_selection.invariant_set import SELECTED_PART
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART, ZERO_TOKEN
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
@@ -99,7 +99,7 @@ STATEMENT = Statement(
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
     hypotheses=(
-        *(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
+        *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
         *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
     ),
     claims=(GENERALISES,),

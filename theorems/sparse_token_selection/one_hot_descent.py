@@ -1,4 +1,4 @@
-r"""Theorem 1 for all q ≥ 2, T > 4q, d: the loss falls at every step; a bound on the steps until it is below any ε.
+r"""Theorem 1 for all T, q and d: the loss falls at every step; a bound on the steps until it is below any ε.
 
 With w = e^{−C}, N = q + (T−q)w and M = q + (T−q)w², Lemma 1's P, S are q/N, M/N. Write m = P/S = q/M and
 α = (1 + ρ)/S, and ℓ = 2qL/d = 1 − 2αP + α²PS. Then
@@ -11,16 +11,23 @@ and the steps are α′ = α − (η/q) g_α, C′ = C + ηd/(q(T−1)) g_C: gra
 start, and no larger as far as the run has come.
 
 *Idea.* While ℓ ≤ 1 the run stays in the box 0 ≤ α ≤ √(T/q), C ≥ 0, where in coordinates scaled by the steps the
-Hessian is at most β = (η/q)(1 + 2d/(5q)) ≤ 4/5. So ℓ falls in a step by at least (6η/(5q)) G, and G dominates ℓ²:
+Hessian is at most β = (η/q)(1 + 2d/(5q)) ≤ 4/5. So ℓ falls in a step by at least (2η/q)(1 − β/2) G, and G dominates ℓ²:
 
-    G = P²ρ² + d/(T−1) (1+ρ)² m² B² ≥ κ ℓ²,   κ = d q²/(4T²(T−1+d)),
+    G = P²ρ² + d/(T−1) (1+ρ)² m² B²,    d/(T−1) ℓ²(1 − ℓ)² ≤ (1 + aℓ) G,    a = (3 + 7A)/2,  A = dT/(q(T−1)),
 
-so that 1/ℓ grows by k = (6η/(5q)) κ a step at least, from 1; once ℓ ≤ 1/2 by k₂ with κ₂ = dq/(16(dT + q(T−1))). Hence
+by Cauchy-Schwarz where |ρ| is at most of the order of ℓ, and by its first term elsewhere. Hence
 
-    L_t ≤ ε for all t ≥ 10T²(T−1+d)/(3dqη) + 20(T−1+dT/q)/(3ηε).
+    ℓ − ℓ′ ≥ k ℓ²(1 − ℓ)²/(1 + aℓ),    k = (2ηd/(q(T−1))) (1 − β/2).
 
-For ε → 0 the true number is about (T−1)/(4ηε). Nothing but q ≥ 2, T > 4q and η ≤ 4q²/(5q+2d) is used: Theorem 1's
-η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5).
+Where ℓ is near 1 that is little: there the first term of G lowers it at first; then 1 − ℓ grows by at least a multiple
+of its own square a step. From ℓ = 1/3 on a convex function of ℓ, F = t + (2 + a) ln t − (1 + a)/t with t = (1−ℓ)/ℓ,
+grows by k a step at least. With Y = d/(2qε), L_s ≤ ε for all
+
+    s ≥ (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) T/q) / k.
+
+For ε → 0 that is (T−1)/(4ηε) · 1/(1 − β/2), where for q < T the true number is (T−1)/(4ηε) (`one_hot_rate`): at most
+5/3 of it. The last part, for the start of the run, is a rough bound. Nothing but η ≤ 4q²/(5q+2d) is used: Theorem 1's
+η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
 Source: Wang et al. 2024, Theorem 1; its proof and its time bound are not known to us, and what is here is derived here.
 """
@@ -50,7 +57,18 @@ from theorems.sparse_token_selection.task import (
     eta,
     q,
 )
-from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 v, x, g = (sp.Symbol(name, nonnegative=True) for name in ("v", "x", "g"))
 rho = sp.Symbol("rho", real=True)
@@ -61,52 +79,82 @@ N, M = q + (T - q) * w, q + (T - q) * w**2
 P, S, m = q / N, M / N, q / M
 z = (1 - P) * (1 - w)
 scale = (1 + rho) / S
-r = 2 + g
-"""√(T/q), which is above 2."""
+r = 1 + g
+"""√(T/q), which is at least 1."""
 
 LARGEST_STEP = 4 * q**2 / (5 * q + 2 * d)
-DOMINATION = d * q**2 / (4 * T**2 * (T - 1 + d))
 BETA = eta * (5 * q + 2 * d) / (5 * q**2)
-LATE = d * q / (16 * (d * T + q * (T - 1)))
-GROWTH, LATE_GROWTH = (6 * eta / (5 * q) * kappa for kappa in (DOMINATION, LATE))
-STEPS = 10 * T**2 * (T - 1 + d) / (3 * d * q * eta) + 20 * (T - 1 + d * T / q) / (3 * eta * eps)
+A = d * T / (q * (T - 1))
+K = 2 * eta * d / (q * (T - 1)) * (1 - BETA / 2)
+EXCESS = (3 + 7 * A) / 2
+Y = d / (2 * q * eps)
+STEPS = (Y + 7 * (1 + A) / 2 * sp.log(1 + Y) + (30 + 25 * A) * T / q) / K
+
+level, t = sp.symbols("level t", positive=True)
+LEAST_FALL = K * level**2 * (1 - level) ** 2 / (1 + EXCESS * level)
+"""What 2qL/d falls by in a step at least, from `level`."""
+POTENTIAL = t + (2 + g) * sp.log(t) - (1 + g) / t
+SLOPE_IN_LOSS = (1 + t) ** 3 * (1 + g + t) / t**2
 
 
 def _at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
     return Inequality(label, sp.Le(left, right, evaluate=False), says=says)
 
 
-FAR = _at_most("far", DOMINATION, P**2 / 4, "P^2/4 >= d q^2/(4 T^2 (T-1+d))")
-NEAR = _at_most(
-    "near",
-    4 / S**2 + 4 * (T - 1) / (d * m**2),
-    1 / DOMINATION,
-    "4/S^2 + 4 (T-1)/(d m^2) <= 4 T^2 (T-1+d)/(d q^2)",
-)
-CURVATURE_C = _at_most(
-    "curvature_C",
-    r / 5 + sp.Rational(16, 27) * r**2,
-    sp.Rational(7, 10) * r**2,
-    "2r/10 + 16 r^2/27 <= 7 r^2/10 for r = sqrt(T/q) >= 2",
-)
 MIXED = _at_most("mixed", x / (1 + x) ** 3, sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
 BETA_AT_MOST = _at_most("beta", BETA, sp.Rational(4, 5), "beta = (eta/q) (1 + 2d/(5q)) <= 4/5")
+SPREAD = _at_most(
+    "spread",
+    (T - q) / q / ((1 + x) ** 3 * (1 + g) ** 2) + T / q / ((1 + x) * (1 + g) ** 2),
+    2 * T / q,
+    "h^2 ((T-q)m/q + T/(qm)) <= 2T/q, with m = 1/(1+x), h = m/(1+g)",
+)
+ROOT = Identity(
+    "root",
+    (3 + 7 * y**2) / 2 - 3 * y - 2 * y**2,
+    3 * (1 - y) ** 2 / 2,
+    says="a - 3 A^(1/2) - 2A is a square, with y^2 = A",
+)
+START = _at_most(
+    "start",
+    sp.Rational(20, 3) * (3 + EXCESS) * T / q + sp.Rational(5, 3) * A,
+    (30 + 25 * A) * T / q,
+    "20 (3 + a) T/(3q) + 5A/3 <= (30 + 25A) T/q",
+)
+
+
+def _bounds_of_curvature(length: sp.Expr, subset: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return a bound of ℓ_CC, and what it is to be at most."""
+    ratio = length / subset
+    return (ratio + 4) / 20 + 8 * ratio / 27, sp.Rational(4, 5) * (length - 1) / subset
+
+
+CURVATURE, CURVATURE_LIMIT = _bounds_of_curvature(3 + g + x, 2 + g)
+CURVATURE_C = _at_most(
+    "curvature_C",
+    CURVATURE,
+    CURVATURE_LIMIT,
+    "(T/q + 4)/20 + 8T/(27q) <= 4(T-1)/(5q) for q = 2 + g, T = 3 + g + x",
+)
+PAPERS_STEP = _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)")
+SCOPE = (
+    Hypothesis("small_step", sp.Le(eta, LARGEST_STEP), text="eta <= 4 q^2/(5 q + 2 d)"),
+    *(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+)
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
     domain=(SUBSET_FITS,),
-    hypotheses=(
-        Hypothesis("subset_of_two", sp.Ge(q, 2)),
-        Hypothesis("subset_below_quarter", sp.Ge(T, 4 * q + 1), text="q < T/4, of integers: T >= 4 q + 1"),
-        Hypothesis("small_step", sp.Le(eta, LARGEST_STEP), text="eta <= 4 q^2/(5 q + 2 d)"),
-        *(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
-    ),
-    variables=(v, x, g, rho, b, c, u, y),
+    hypotheses=SCOPE,
+    variables=(v, x, g, rho, b, c, u, y, t),
     claims=(
         replace(
-            REACHED, within=STEPS, says="L_t <= eps at a step t <= 10T^2(T-1+d)/(3dq eta) + 20(T-1+dT/q)/(3eta eps)"
+            REACHED,
+            within=STEPS,
+            says="L_t <= eps at a step t <= (Y + 7(1+A)/2 ln(1+Y) + (30+25A) T/q)/k, Y = d/(2q eps), A = dT/(q(T-1)), "
+            "k = 2 eta d/(q(T-1)) (1 - eta(5q+2d)/(10q^2))",
         ),
         STAYS,
-        _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)"),
+        PAPERS_STEP,
     ),
     steps=(
         Identity(
@@ -121,23 +169,35 @@ STATEMENT = Statement(
         ),
         _at_most("share", P * S, 1, "P S <= 1"),
         _at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
-        _at_most("between", eta, q, "eta <= q"),
-        _at_most("stays_positive", 2 * eta * d, q * (T - 1), "eta d/(q(T-1)) <= 1/2"),
+        _at_most("between", eta, 4 * q / 5, "eta <= 4q/5"),
+        _at_most(
+            "stays_positive",
+            eta * d * (T - q) / (4 * q**2 * (T - 1)),
+            sp.Rational(1, 2),
+            "eta d (T-q)/(4 q^2 (T-1)) <= 1/2",
+        ),
+        _at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
         MIXED,
         _at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
-        _at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 2"),
+        _at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 1"),
         _at_most(
             "turn",
-            (2 - 3 / (1 + x)) * (1 - w) + w,
-            2,
-            "(2 - 3P)(1-w) + w <= 2, with P = 1/(1+x)",
+            (2 - 3 / (1 + x)) * x / (1 + x) ** 3,
+            sp.Rational(4, 27),
+            "P^2 (1-P)(2 - 3P) <= 4/27, with P = 1/(1+x)",
         ),
+        _at_most("mean", r, (r**2 + 4) / 4, "r <= (r^2 + 4)/4"),
         CURVATURE_C,
         _at_most(
-            "entry_C",
-            sp.Rational(7, 20) * eta * d * T / ((T - 1) * q**2),
-            sp.Rational(2, 5) * eta * d / q**2,
-            "eta/(T-1) d/(2q) 7T/(10q) <= (eta/q) 2d/(5q)",
+            "curvature_of_one",
+            *_bounds_of_curvature(3 + x, sp.Integer(1)),
+            "(T/q + 4)/20 + 8T/(27q) <= 4(T-1)/(5q) for q = 1, T = 3 + x",
+        ),
+        _at_most(
+            "curvature_of_two_tokens",
+            w * (3 * (1 - w) / (1 + w) ** 3 + 4 * (4 * w - 1 - w**2) / (1 + w) ** 4),
+            sp.Rational(4, 5),
+            "3w(1-w)/(1+w)^3 + 4w(4w-1-w^2)/(1+w)^4 <= 4/5",
         ),
         _at_most(
             "entry_mixed",
@@ -158,22 +218,52 @@ STATEMENT = Statement(
             (u * c - y * b) ** 2,
             says="(u^2 + y^2)(b^2 + c^2) - (ub + yc)^2 is a square",
         ),
-        FAR,
-        NEAR,
-        _at_most("late_far", LATE, q / (16 * T), "q/(16 T) >= d q/(16 (d T + q (T-1)))"),
-        _at_most(
-            "late_near",
-            4 * T / q + 16 * (T - 1) / d,
-            1 / LATE,
-            "4 T/q + 16 (T-1)/d <= 16 (d T + q (T-1))/(d q)",
-        ),
-        _at_most("rounded", LATE_GROWTH, 1, "k2 <= 1"),
         Identity(
-            "steps",
-            1 / GROWTH + d / (2 * q * eps * LATE_GROWTH),
-            STEPS,
-            says="1/k + d/(2 q eps k2) = 10 T^2 (T-1+d)/(3 d q eta) + 20 (T-1+dT/q)/(3 eta eps)",
+            "left",
+            (1 + rho) * m * (1 - rho),
+            1 - ((1 - m) + m * rho**2),
+            says="(1 + rho) m (1 - rho) = h = 1 - l",
         ),
+        Identity(
+            "excess_of_alpha",
+            (1 - m) + m * rho**2 - rho**2,
+            (1 - m) * (1 - rho**2),
+            says="l - rho^2 = (1 - m)(1 - rho^2)",
+        ),
+        Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
+        SPREAD,
+        _at_most("square", (1 + 1 / (1 + x)) ** 2, 1 + 3 / (1 + x), "(1 + t)^2 <= 1 + 3t for t = 1/(1+x) <= 1"),
+        ROOT,
+        _at_most("sixth", 8 * A / 5, (9 + 3 * EXCESS) / 6, "8A/5 <= (9 + 3a)/6"),
+        _at_most("least_share", q / T, P, "P >= q/T"),
+        _at_most("least_m", q / T, m, "m >= q/T"),
+        _at_most(
+            "third",
+            1 / (9 + 3 * g),
+            ((1 + x) / 3) ** 2 / (1 + g * (1 + x) / 3),
+            "l^2/(1 + a l) >= 1/(9 + 3a) for l = (1+x)/3 >= 1/3",
+        ),
+        Identity("inverse", 1 / t - 1 / (t + g * t**2), g / (1 + g * t), says="1/h - 1/(h + c h^2) = c/(1 + c h)"),
+        Identity(
+            "potential",
+            (1 + t) ** 2 * sp.Derivative(POTENTIAL, t),
+            SLOPE_IN_LOSS,
+            says="F = t + (2+a) ln t - (1+a)/t has (1+t)^2 F' = (1+t)^3 (1+a+t)/t^2",
+        ),
+        Identity(
+            "slope_in_loss",
+            SLOPE_IN_LOSS,
+            (1 + g / (1 + t)) / ((1 / (1 + t)) ** 2 * (t / (1 + t)) ** 2),
+            says="which is (1 + a l)/(l^2 (1-l)^2) at l = 1/(1+t)",
+        ),
+        Identity(
+            "bend_of_the_potential",
+            sp.Derivative(SLOPE_IN_LOSS, t),
+            (1 + t) ** 2 * (2 * t**2 - 2 + g * (t - 2)) / t**3,
+            says="its slope in t is (1+t)^2 (2t^2 - 2 + a(t-2))/t^3",
+        ),
+        _at_most("convex", 0, 2 * (2 + x) ** 2 - 2 + g * x, "2t^2 - 2 + a(t-2) >= 0 for t = 2 + x >= 2"),
+        START,
     ),
 )
 ARGUMENT = (
@@ -201,42 +291,41 @@ ARGUMENT = (
     ),
     Inference(
         "C_stays_positive",
-        "while ℓ ≤ 1, C falls only where w < 1/2, and by at most 1 − 2w ≤ −ln w = C: it stays ≥ 0",
-        ("wang2024.lemma1", "range", "excess", "stays_positive"),
-        "tangent of the logarithm",
+        "while ℓ ≤ 1, C falls only where αP(1−w) > 1, and so w < 1/2 and C > ln 2 > 1/2, and by at most "
+        "(2ηd/(q(T−1))) (1−P)(1−2w), which is at most 1/2, as 1−P ≤ (T−q)w/q: it stays ≥ 0",
+        ("wang2024.lemma1", "range", "excess", "stays_positive", "eighth"),
+        "substitution",
     ),
     Inference(
         "mixed_entry",
         "ℓ_αC = 4αP²(1−P)(1−w) − 2P(1−P), of which the last is at most 1/2, is between −16r/27 and 16r/27 in the box: "
         "neither of its two terms, of opposite signs, is larger",
+        ("range", "C_stays_positive", "wang2024.lemma1:population_loss", "mixed", "other_mixed"),
+        "case distinction",
+    ),
+    Inference(
+        "entry_of_C",
+        "ℓ_CC = −2αP(1−P)(1−2P) + 2α²P²(1−P)((2−3P)(1−w) + w) ≤ 4(T−1)/(5q) in the box: the mean of 2 − 3P and 1, "
+        "times P²(1−P), is at most 4/27, and α ≤ r ≤ (r² + 4)/4. For T = 2, q = 1 P = 1/(1+w) and α ≤ √2 < 3/2; "
+        "where the second term is negative the first is at most r/5. For q = T both are 0",
         (
-            "range",
-            "C_stays_positive",
-            "wang2024.lemma1:population_loss",
-            "subset_below_quarter",
-            "mixed",
-            "other_mixed",
+            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "bend", "turn", "mixed", "mean"),
+            *("curvature_C", "curvature_of_one", "curvature_of_two_tokens"),
         ),
         "case distinction",
     ),
     Inference(
-        "other_entries",
-        "ℓ_αα ≤ 2 and ℓ_CC ≤ 7r²/10 in the box",
-        (
-            *("range", "C_stays_positive", "wang2024.lemma1:population_loss", "subset_below_quarter"),
-            *("share", "bend", "turn", "mixed", "curvature_C"),
-        ),
-        "substitution",
+        "entry_of_alpha", "ℓ_αα = 2PS ≤ 2 in the box", ("wang2024.lemma1:population_loss", "share"), "substitution"
     ),
     Inference(
         "largest_curvature",
-        "in coordinates that are scaled by the steps no eigenvalue of the Hessian is above β ≤ 4/5",
-        ("mixed_entry", "other_entries", "entry_C", "entry_mixed", "eigenvalue", "beta"),
+        "in the box and in coordinates that are scaled by the steps no eigenvalue of the Hessian is above β ≤ 4/5",
+        ("mixed_entry", "entry_of_C", "entry_of_alpha", "entry_mixed", "eigenvalue", "beta"),
         "nonnegative terms",
     ),
     Inference(
-        "falls",
-        "while ℓ ≤ 1, it falls in a step by at least (6η/(5q)) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
+        "fall",
+        "while ℓ ≤ 1, it falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
         ("largest_curvature", "range", "C_stays_positive", "wang2024.lemma1", "coordinates"),
         "descent lemma",
     ),
@@ -244,51 +333,89 @@ ARGUMENT = (
         "box_and_descent",
         "α = C = 0 and ℓ = 1 at the start, and each step from within the box keeps both bounds and lowers ℓ: so "
         "along the whole run",
-        ("range", "C_stays_positive", "falls", "wang2024.lemma1", "zero_initialisation", "population_gradient"),
+        ("range", "C_stays_positive", "fall", "wang2024.lemma1", "zero_initialisation", "population_gradient"),
         "induction",
     ),
     Inference(
+        "rest",
+        "with h = 1 − ℓ: (1 + ρ) m (1 − ρ) = h, so that h ≤ m, and ρ² ≤ ℓ",
+        ("coordinates", "excess", "box_and_descent", "left", "excess_of_alpha"),
+        "substitution",
+    ),
+    Inference(
+        "far",
+        "where P²ρ² ≥ d/(T−1) ℓ²h², so is G; elsewhere, as P = mS ≥ hS and S² ≥ q/T, |ρ| < √A ℓ, A = dT/(q(T−1))",
+        ("rest", "scale", "coordinates"),
+        "case distinction",
+    ),
+    Inference(
         "loss_near_the_best",
-        "while ℓ ≤ 1, ℓ = B + ρmz + mρ² ≤ |B| + 2m|ρ|",
-        ("coordinates", "excess", "C_stays_positive"),
+        "ℓ = B + ρmz + mρ² ≤ |B| + m|ρ|(z + |ρ|)",
+        ("coordinates", "box_and_descent"),
         "substitution",
     ),
     Inference(
         "near_the_best",
-        "where ρ ≥ −1/2, so that (1 + ρ)² ≥ 1/4, ℓ² ≤ G (4/S² + 4(T−1)/(d m²))",
-        ("loss_near_the_best", "cauchy"),
+        "where ρ > −1, ℓ² ≤ G ((T−1)/(d (1+ρ)² m²) + (z+|ρ|)²/S²), and so ℓ²h² ≤ G ((T−1)/d (1−ρ)² + h²(z+|ρ|)²/S²)",
+        ("loss_near_the_best", "cauchy", "rest"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "of_the_others",
+        "z ≤ 1 − P, so that (z + |ρ|)²/S² ≤ ((T−q)m/q + T/(qm)) ((1 − m) + mρ²), and h² times it is at most 2Tℓ/q",
+        ("attended", "scale", "cauchy", "spread", "rest", "box_and_descent"),
         "Cauchy-Schwarz",
     ),
     Inference(
         "domination",
-        "G ≥ κ ℓ², κ = d q²/(4T²(T−1+d)): where ρ ≤ −1/2 as G ≥ P²/4, elsewhere by `near_the_best`",
-        ("near_the_best", "far", "near", "box_and_descent"),
+        "d/(T−1) ℓ²h² ≤ (1 + aℓ) G: in the first case G alone is enough, in the other (1−ρ)² ≤ 1 + 3|ρ| ≤ 1 + 3√A ℓ; "
+        "at ρ = −1 h = 0",
+        ("far", "near_the_best", "of_the_others", "square", "root", "rest"),
         "case distinction",
     ),
     Inference(
-        "late_share",
-        "once ℓ ≤ 1/2, m ≥ 1 − ℓ ≥ 1/2 and so P² = m²S² ≥ q/(4T)",
-        ("coordinates", "scale", "box_and_descent"),
+        "least_fall",
+        "with this the fall is at least k ℓ²h²/(1 + aℓ), k = (2ηd/(q(T−1)))(1 − β/2)",
+        ("fall", "domination", "box_and_descent"),
         "substitution",
     ),
     Inference(
-        "late_domination",
-        "from then on κ₂ = dq/(16(dT + q(T−1))) can replace κ",
-        ("late_share", "near_the_best", "late_far", "late_near", "scale", "box_and_descent"),
-        "case distinction",
+        "start_of_alpha",
+        "as m ≥ q/T, ρ² > 1/2 while h < q/(2T), and with P ≥ q/T the fall is at least 3ηq/(5T²): h ≥ q/(2T) after at "
+        "most 5T/(6η) + 1 steps",
+        ("rest", "least_m", "least_share", "fall", "beta", "box_and_descent"),
+        "telescoping",
     ),
     Inference(
-        "growth",
-        "1/ℓ grows by at least (6η/(5q)) κ a step, and by (6η/(5q)) κ₂ once ℓ ≤ 1/2; ℓ stays positive, as m < 1",
-        ("box_and_descent", "domination", "late_domination"),
-        "substitution",
+        "start_of_C",
+        "from there on 1/h, at most 2T/q, falls while ℓ ≥ 1/3 by at least c/(1 + ch) a step, c = k/(9 + 3a), and "
+        "that is at least 9c/10: c ≤ 1/6, as k ≤ 2ηd/(q(T−1)) ≤ 8A/5, and h ≤ 2/3. So ℓ ≤ 1/3 after at most "
+        "20 (3 + a) T/(3qk) − 5 (3 + a)/k + 1 steps more",
+        ("least_fall", "third", "inverse", "between", "sixth", "start_of_alpha"),
+        "telescoping",
+    ),
+    Inference(
+        "potential_grows",
+        "in ℓ, where dt/dℓ = −(1+t)², F has the slope −(1 + aℓ)/(ℓ²h²), which rises up to ℓ = 1/3, where t = 2: F is "
+        "convex, and grows by at least this slope times the fall, and so by k a step, while ℓ > 0",
+        ("least_fall", "potential", "slope_in_loss", "bend_of_the_potential", "convex", "start_of_C"),
+        "tangent",
     ),
     Inference(
         "reached",
-        "1/ℓ is 1 at the start, at least 2 after ⌈1/k⌉ steps, and d/(2qε) after at most d/(2qεk₂) − 2/k₂ + 1 more: as "
-        "k₂ ≤ 1, within the bound; where d/(2qε) < 2 the first ⌈1/k⌉ ≤ 1/k + 1 steps are enough, and none where it is "
-        "at most 1",
-        ("growth", "rounded", "steps", "box_and_descent"),
+        "for Y ≥ 3 F at ℓ = 1/Y is by at most Y + (2 + a) ln Y above that at 1/3, as ln 2 ≥ 1/2, and 2 + a = 7(1+A)/2. "
+        "5 (3 + a)/k ≥ 3 has the roundings, and 5T/(6η) ≤ 5A/(3k): within the bound ℓ ≤ 1/Y. Where 1 < Y < 3 the "
+        "steps to ℓ ≤ 1/3 are enough, and none are needed where Y ≤ 1",
+        (
+            "potential_grows",
+            "start_of_alpha",
+            "start_of_C",
+            "start",
+            "between",
+            "sixth",
+            "beta",
+            "box_and_descent",
+        ),
         "telescoping",
     ),
     Inference("stays", "what falls at every step stays below what it was", ("box_and_descent",), "induction"),
@@ -299,7 +426,6 @@ def derivation() -> Derivation:
     """Return the steps: slopes and curvatures of the loss in α and C, the Hessian's bound, the growth of 1/ℓ."""
     alpha, C, share, other = reduced.alpha, reduced.C, reduced.P, reduced.w
     loss, total = reduced.loss, reduced.S
-    level, fall = (sp.Symbol(name, positive=True) for name in ("level", "fall"))
     return Derivation(
         (
             Step("the slope in α", sp.Derivative(loss, alpha), d / q * (alpha * share * total - share)),
@@ -324,17 +450,18 @@ def derivation() -> Derivation:
                     + 2 * alpha**2 * share**2 * (1 - share) * ((2 - 3 * share) * (1 - other) + other)
                 ),
             ),
+            Step("the slope of F in t = (1 − ℓ)/ℓ", sp.Derivative(POTENTIAL, t), (1 + t) * (1 + g + t) / t**2),
             Step(
-                "what falls by k ℓ² at least has an inverse that grows by k at least, as it stays positive",
-                1 / (level - fall * level**2) - 1 / level - fall,
-                fall**2 * level / (1 - fall * level),
+                "1/h when h grows by c h²",
+                1 / t - 1 / (t + g * t**2),
+                g / (1 + g * t),
             ),
         ),
         shorthands=reduced.SHORTHANDS,
     )
 
 
-def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
+def _canary(label: str, clause: Inequality | Identity, *hypotheses: Hypothesis) -> Canary:
     """Return a step's false variant, alone: the claims follow a recursion, which takes long."""
     alone = replace(STATEMENT, hypotheses=(*STATEMENT.hypotheses, *hypotheses)).alone(clause)
     return Canary(label, alone, clause.label)
@@ -342,8 +469,8 @@ def _canary(label: str, clause: Inequality, *hypotheses: Hypothesis) -> Canary:
 
 one_hot_descent = Theorem(
     id="wang2024.one_hot_descent",
-    title="One-hot encoding, q ≥ 2, T > 4q, η ≤ 4q²/(5q + 2d): the loss falls below every ε and stays there, with a "
-    "bound on the steps",
+    title="One-hot encoding, η ≤ 4q²/(5q + 2d): the loss falls below every ε and stays there, with a bound "
+    "on the steps",
     source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
     statement=STATEMENT,
     example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
@@ -352,12 +479,10 @@ one_hot_descent = Theorem(
     proofs={"reached": SLOW, "stays": NEVER_INCREASES},
     canaries=(
         _canary("a share of 1/10 for 4/27", replace(MIXED, relation=sp.Le(x / (1 + x) ** 3, sp.Rational(1, 10)))),
-        _canary("P^2/40 for P^2/4", replace(FAR, relation=sp.Le(DOMINATION, P**2 / 40))),
-        _canary(
-            "T for T^2 in the domination",
-            replace(NEAR, relation=sp.Le(NEAR.relation.lts, NEAR.relation.gts * q / T)),  # pyright: ignore[reportAttributeAccessIssue]
-        ),
-        _canary("3/5 r^2 for 7/10 r^2", replace(CURVATURE_C, relation=sp.Le(CURVATURE_C.relation.lts, 3 * r**2 / 5))),  # pyright: ignore[reportAttributeAccessIssue]
+        _canary("T/(10q) for 2T/q", replace(SPREAD, relation=sp.Le(SPREAD.relation.lts, T / (10 * q)))),  # pyright: ignore[reportAttributeAccessIssue]
+        _canary("5A/2 for 7A/2", replace(ROOT, left=(3 + 5 * y**2) / 2 - 3 * y - 2 * y**2)),
+        _canary("20 for 30 at the start", replace(START, relation=sp.Le(START.relation.lts, (20 + 25 * A) * T / q))),  # pyright: ignore[reportAttributeAccessIssue]
+        _canary("twice the curvature", replace(CURVATURE_C, relation=sp.Le(2 * CURVATURE, CURVATURE_LIMIT))),
         _canary("beta below 1/2", replace(BETA_AT_MOST, relation=sp.Le(BETA, sp.Rational(1, 2)))),
     ),
     proof_uses=("wang2024.lemma1",),

@@ -2,36 +2,39 @@ r"""The separation in width: attention with stochastic encoding against fully-co
 
 For the loss ε = σ d/(2q), the share σ of the zero predictor's,
 
-- a fully-connected net needs a first layer of at least Td (1 − σ (T−1)/(T−q)) units (`fully_connected_width`): at least
-  Td/3 for σ ≤ 1/2 and T ≥ 4q, which is the abstract's Ω̃(Td) with its constant;
-- attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to ε
-  (`loss_floor`), which depends on T, q and σ alone. Attending to Z, d_e ≤ q/(3σ) log²(T/σ): the abstract's
-  Õ(d + q log T), if Õ hides a logarithm; for q ≥ 3 it is log² T that is needed (`approximate_gain`: the selected
-  logits differ by about √(q/d_e), and are scaled by C, from ½ log T to log T), for q = 2 log T (`two_selected`).
-  Attending to [Z, z_query] it is q² that is needed, d_e ≤ q²/(2σ) log²(T/σ): the query's own logit |u|² fluctuates by
-  √(2q(q−1)/d_e), and nothing makes up for that.
+- a fully-connected net needs a first layer of at least n(T) = Td (1 − σ (T−1)/(T−q)) units (`fully_connected_width`):
+  at least Td/3 for σ ≤ 1/2 and T ≥ 4q, which is the abstract's Ω̃(Td) with its constant;
+- attention on the set of Lemma 2 needs tokens of d + d_e numbers, d_e the dimension at which the floor comes down to ε,
+  which depends on T, q and σ alone and is less than b(T) + 1, b the closed form of `loss_floor`. Attending to Z, b is
+  of the order of q log² (T/√σ)/σ: the abstract's Õ(d + q log T), if Õ hides a logarithm. For q ≥ 3 d_e has to grow like
+  log² T (`dimension_lower_bound`), as the selected logits differ by about √(q/d_e) and are scaled by C, from ½ log T to
+  log T; for q = 2 log T is enough (`two_selected`). Attending to [Z, z_query] it grows like q², by the approximation of
+  `approximate_gain`: the query's own logit, |u|², fluctuates by √(2q(q−1)/d_e), and nothing makes up for that.
 
-Where d + d_e's bound is at most Td/3 attention is the narrower one: from T of order q/(σd) log² on, however small d is.
+As log² (cT)/T falls from cT = e² on, and n(T)/T does not, d + b(T) + 1 ≤ n(T) at one T_0 ≥ 4q makes attention narrower
+at every T ≥ T_0: at q = 3, d = 5, σ = 1/8, attending to Z, from T = 280 on. It is narrower from much smaller T on, as
+the dimension needed (`d_e_required` of `loss_floor`) is a seventh or an eighth of b there.
 
-*What is exponential.* At fixed d and q the nets' width grows like T, and attention's beyond d like log² T: the nets'
-is at least σd/3 · exp(√(3σ(w − d)/q)) for attention's width w, exponential in its square root, and in w itself as far
-as Õ stands for log T. In d it is not: at fixed T both widths are of order d in the end, and their ratio is at most T.
-At σ = 1/8, q = 3, attending to Z: 92 against 218 at T = 50, 148 against 874 at T = 200, 379 against 21 874 at T = 5000,
-all with d = 5; at T = 200 the ratio is 5.9 for d = 5, 45 for d = 50 and 170 for d = 5000.
-
-The constants 1/3 and 1/2 are held at instances and searched, for at most 8 selected of 10⁶ tokens, not proved; in
-the closed-form approximation the bounds are at most three quarters and six sevenths full there. The bound on the nets
-is proved.
+*What is exponential.* At fixed d and q the nets' width grows like T, and attention's beyond d like log² T, so that T is
+exponential in its square root; where Õ stands for log T, in attention's width itself. In d nothing is: at fixed T both
+widths are of order d in the end, their ratio at most T. At σ = 1/8, q = 3, attending to
+Z: 92 against 218 at T = 50, 148 against 874 at T = 200, 379 against 21 874 at T = 5000, all with d = 5; at T = 200 the
+ratio is 5.9 for d = 5, 45 for d = 50 and 170 for d = 5000.
 
 Source: Wang et al. 2024, [abs]: width Õ(d + q log T) against Ω̃(Td). Constants, and the powers of q, are derived here.
 """
 
-from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 
+from theorems.canaries import with_changes
 from theorems.papers import WANG2024
+from theorems.sparse_token_selection.enough_dimensions import enough
+from theorems.sparse_token_selection.fully_connected_width import CLASS
 from theorems.sparse_token_selection.gain_primitives import least_encoding_dimension
+from theorems.sparse_token_selection.invariant_set import ZERO_TOKEN
+from theorems.sparse_token_selection.loss_floor import SELECTED
 from theorems.sparse_token_selection.task import (
     ATTEND,
     GAUSSIAN_TOKENS,
@@ -42,49 +45,128 @@ from theorems.sparse_token_selection.task import (
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     T,
-    attend,
     d,
     q,
 )
-from verify import Canary, Case, Derivation, Hypothesis, Inequality, Parameter, Source, Statement, Step, Theorem
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
-share = sp.Symbol("share", positive=True)
+T_0 = sp.Symbol("T_0", integer=True, positive=True)
+share, more = sp.symbols("share more", positive=True)
+z, less, longer = sp.Symbol("z", real=True), *sp.symbols("less longer", nonnegative=True)
 
 SHARE = Parameter("share", "rational", "the loss, as a share of d/(2q), the zero predictor's", above=0)
+START = Parameter(
+    "T_0", "integer", "number of tokens from which on attention is the narrower one", minimum=2, default=T
+)
 
 LOSS = share * d / (2 * q)
 NETS = T * d * (1 - share * (T - 1) / (T - q))
 """At least so many units of the first layer have the loss (`fully_connected_width`, clause width_many)."""
 
 DIMENSION = least_encoding_dimension(T, q, d, LOSS, QUERY)
+BOUND = enough(share)
 WIDTH = d + DIMENSION
-LOGS = sp.log(T / share) ** 2 / share
-ALONE, WITH_QUERY = q * LOGS / 3, q**2 * LOGS / 2
-BOUND = Case(attend, ALONE, WITH_QUERY)
+NARROW = d + BOUND + 1
+"""Attention is narrower than this."""
 
 HYPOTHESES = (
-    *(GAUSSIAN_TOKENS, SIGN_ENCODING, ON_THE_SET),
-    Hypothesis("two_selected", sp.Ge(q, 2)),
-    Hypothesis("subset_below_quarter", sp.Ge(T, 4 * q)),
+    *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, CLASS, SELECTED),
     Hypothesis("at_most_half", sp.Le(share, sp.Rational(1, 2))),
-    Hypothesis("few_selected", sp.Le(q, 8)),
-    Hypothesis("not_too_long", sp.Le(T, 10**6)),
-    Hypothesis("long_enough", sp.Le(d + BOUND, T * d / 3), text="d + the bound on d_e is at most Td/3"),
+    Hypothesis("subset_below_quarter", sp.Ge(T_0, 4 * q)),
+    Hypothesis("later", sp.Ge(T, T_0)),
+    Hypothesis(
+        "long_enough",
+        sp.Le(NARROW.subs(T, T_0), NETS.subs(T, T_0)),
+        text="at T_0, d + d_e_enough + 1 is at most the nets' width Td (1 - share (T-1)/(T-q))",
+    ),
 )
-CLAUSES = (
+CLAIMS = (
     Inequality("nets", sp.Ge(NETS, T * d / 3), says="a net's least width Td (1 - share (T-1)/(T-q)) is at least Td/3"),
     Inequality(
         "attention",
-        sp.Le(DIMENSION, BOUND),
-        says="d_e_required is at most q/(3 share) log(T/share)^2, with the query's token q^2/(2 share) log(T/share)^2",
+        sp.Lt(DIMENSION, BOUND + 1),
+        says="d_e_required, where the floor comes down to the loss, is below d_e_enough + 1",
     ),
     Inequality("narrower", sp.Lt(WIDTH, NETS), says="attention is narrower than any net of the same loss"),
 )
+STEPS = (
+    Identity(
+        "slope",
+        sp.Derivative(z**2 * sp.exp(-z), z),
+        z * (2 - z) * sp.exp(-z),
+        says="the slope of z^2 e^(-z), which is log(cT)^2/(cT) at z = log(cT), is z (2 - z) e^(-z)",
+    ),
+    Inequality("past_its_top", sp.Le(sp.exp(2), 12, evaluate=False), says="e^2 <= 12"),
+    Identity(
+        "nets_slope",
+        sp.Derivative(1 - share * (q + more - 1) / more, more),
+        share * (q - 1) / more**2,
+        says="the slope of 1 - share (T-1)/(T-q) in T = q + more is share (q-1)/more^2",
+    ),
+    Inequality(
+        "nets_at_least",
+        sp.Ge(1 - (4 * q + longer - 1) / (2 * (1 + less) * (3 * q + longer)), sp.Rational(1, 3)),
+        says="1 - share (T-1)/(T-q) >= 1/3 for T = 4q + longer and share = 1/(2 (1 + less))",
+    ),
+)
 STATEMENT = Statement(
-    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, SHARE, ATTEND),
-    domain=(sp.Lt(q, T),),
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, SHARE, ATTEND, START),
+    domain=(sp.Lt(q, T), sp.Lt(q, T_0)),
     hypotheses=HYPOTHESES,
-    claims=CLAUSES,
+    variables=(z, more, less, longer),
+    claims=CLAIMS,
+    steps=STEPS,
+)
+ARGUMENT = (
+    Inference(
+        "attention",
+        "from d_e_enough dimensions on the floor is at most the loss; one below where it comes down to it, it is "
+        "above, or that is 1 dimension, and d_e_enough is positive as share ≤ 1/2",
+        (
+            *("wang2024.theorem2:floor", "gaussian_tokens", "sign_encoding", "zero_token", "on_the_set", "selected"),
+            "at_most_half",
+        ),
+        "case distinction",
+    ),
+    Inference(
+        "needed",
+        "a net with this loss has at least Td (1 − share (T−1)/(T−q)) units, as the least loss of m measurements is at "
+        "least (Td−m)(T−q)/(2qT(T−1))",
+        ("wang2024.fcn_width", "gaussian_tokens", "linear_measurements"),
+        "substitution",
+    ),
+    Inference(
+        "nets",
+        "T ≥ T_0 ≥ 4q and share ≤ 1/2",
+        ("nets_at_least", "subset_below_quarter", "later", "at_most_half"),
+        "substitution",
+    ),
+    Inference(
+        "no_longer",
+        "with c = 3/(q√share), or 100/(q share) with the query's token, cT ≥ 12 ≥ e² from T_0 ≥ 4q on: so log²(cT)/T "
+        "does "
+        "not rise, nor does (d + d_e_enough + 1)/T",
+        ("slope", "past_its_top", "subset_below_quarter", "at_most_half", "later"),
+        "sign of the slope",
+    ),
+    Inference("no_shorter", "the nets' width over T does not fall", ("nets_slope", "later"), "sign of the slope"),
+    Inference(
+        "narrower",
+        "what holds at T_0 holds at T: d + d_e_required < d + d_e_enough + 1 is at most the nets' width",
+        ("attention", "needed", "no_longer", "no_shorter", "long_enough"),
+        "substitution",
+    ),
 )
 
 
@@ -112,30 +194,31 @@ def derivation() -> Derivation:
     )
 
 
-def _canary(label: str, clause: str, relation: sp.core.relational.Relational) -> Canary:
-    clauses = tuple(replace(c, relation=relation) if c.label == clause else c for c in CLAUSES)
-    return Canary(label, replace(STATEMENT, claims=clauses), clause)
+_canary = partial(with_changes, STATEMENT)
 
 
 separation = Theorem(
     id="wang2024.separation",
-    title="The width of attention with stochastic encoding beside that of fully-connected nets with the same loss",
+    title="The width of attention with stochastic encoding beside that of fully-connected nets with the same loss, "
+    "from "
+    "an explicit number of tokens on",
     source=Source("Separation in width", "derived here", WANG2024, "the abstract has Õ(d + q log T) against Ω̃(Td)"),
     statement=STATEMENT,
-    example={"T": 60, "q": 3, "d": 20, "share": "1/8"},
+    example={"T": 60, "q": 3, "d": 40, "share": "1/8"},
     values={
         "attention_width": WIDTH,
-        "attention_width_at_most": d + BOUND,
+        "attention_width_below": NARROW,
         "fully_connected_width": NETS,
         "ratio": NETS / WIDTH,
     },
     derivation=derivation,
     canaries=(
-        _canary("Td/2 for Td/3", "nets", sp.Ge(NETS, T * d / 2)),
-        _canary("one logarithm, and no share", "attention", sp.Le(DIMENSION, q * sp.log(T))),
-        _canary("the query's token costs nothing", "attention", sp.Le(DIMENSION, ALONE / 4)),
-        _canary("nets at the width of attention", "narrower", sp.Ge(WIDTH, NETS)),
+        _canary("Td/2 for Td/3", "nets", relation=sp.Ge(NETS, T * d / 2)),
+        _canary("one logarithm, and no share", "attention", relation=sp.Le(DIMENSION, q * sp.log(T))),
+        _canary("a tenth of the dimensions", "attention", relation=sp.Lt(DIMENSION, BOUND / 10)),
+        _canary("nets at the width of attention", "narrower", relation=sp.Ge(WIDTH, NETS)),
     ),
     statement_uses=("wang2024.fcn_width", "wang2024.theorem2"),
-    proof_uses=("wang2024.fcn_width",),
+    proof_uses=("wang2024.fcn_width", "wang2024.theorem2"),
+    argument=ARGUMENT,
 )

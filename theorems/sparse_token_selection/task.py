@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from verify import Case, Hypothesis, Parameter
+from verify import Case, Hypothesis, Inference, Parameter
 
 T, q, d, d_e = sp.symbols("T q d d_e", integer=True, positive=True)
 eta, eps = sp.symbols("eta eps", positive=True)
@@ -45,8 +45,17 @@ ONE_HOT = Hypothesis("one_hot", text="one-hot positional encoding: d_e = T, e_i 
 ZERO_QUERY = Hypothesis("zero_query", text="x_query = 0_d; the layer attends to Z, without the query")
 SIGN_ENCODING = Hypothesis(
     "sign_encoding",
-    text="stochastic encoding: e_1 … e_T with independent entries ±1/sqrt(d_e), drawn afresh at every forward pass",
+    text="stochastic encoding: e_1 … e_T with independent fair signs over sqrt(d_e) as entries, drawn afresh at every "
+    "forward pass, independently of X and y",
 )
+SIGNS_ARE_SYMMETRIC = Inference(
+    "signs_are_symmetric",
+    "independent signs are bounded, and signed permutations of the coordinates preserve their law: they are encodings "
+    "of which Lemma 2 speaks",
+    ("sign_encoding",),
+    "symmetry of independent entries",
+)
+"""From independent signs to the hypotheses of Lemma 2."""
 ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")

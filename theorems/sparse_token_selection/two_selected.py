@@ -31,6 +31,7 @@ from theorems.sparse_token_selection.task import (
     LENGTH,
     ON_THE_SET,
     SIGN_ENCODING,
+    SIGNS_ARE_SYMMETRIC,
     TOKEN_DIMENSION,
     ZERO_QUERY,
     T,
@@ -70,12 +71,13 @@ STATEMENT = Statement(
     steps=(TIES, SQUARE),
 )
 ARGUMENT = (
+    SIGNS_ARE_SYMMETRIC,
     Inference(
         "best_alpha",
         "on the set L is at least d/4 (1 − P²/(2R)), and this is L at the best alpha",
         (
-            *("wang2024.lemma2:loss_on_the_set", "square", "on_the_set", "two_selected"),
-            *("gaussian_tokens", "sign_encoding", "zero_query"),
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "square", "on_the_set", "two_selected"),
+            *("gaussian_tokens", "zero_query"),
         ),
         "lower bound attained",
     ),

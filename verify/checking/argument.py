@@ -76,6 +76,11 @@ _SHIPPED = (
         "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
     ),
     Rule(
+        "definition of a limit",
+        "a sequence whose size is at most ε from some step on, for every ε > 0, tends to 0",
+        "Rudin 1976, Definition 3.1",
+    ),
+    Rule(
         "derivative",
         "as a move shrinks to 0, the change of a function divided by the move's length tends to its slope",
         "Rudin 1976, Definition 9.11",
@@ -85,6 +90,12 @@ _SHIPPED = (
         "where the Hessian is at most β along a gradient step of size s, the function falls by s(1 − βs/2)|gradient|² "
         "or more",
         "Nesterov 2018, Lectures on Convex Optimization, Lemma 1.2.3",
+    ),
+    Rule(
+        "descent of analytic functions",
+        "steps x' of an analytic f with f(x) − f(x') ≥ σ|∇f(x)| |x' − x|, σ > 0, and x' = x where f(x') = f(x), "
+        "converge or tend to infinity",
+        "Absil, Mahony and Andrews 2005, SIAM Journal on Optimization 16, 531-547, Theorem 3.2",
     ),
     Rule(
         "differentiation under the mean",
@@ -113,6 +124,11 @@ _SHIPPED = (
         "elementary",
     ),
     Rule(
+        "Hoeffding's lemma",
+        "E e^{tX} ≤ e^{t²/8} for X of mean 0 in an interval of length 1",
+        "Boucheron, Lugosi and Massart 2013, Concentration Inequalities, Lemma 2.2",
+    ),
+    Rule(
         "identity of polynomials",
         "a polynomial that vanishes on a set of positive measure is 0",
         "Caron and Traynor 2005, The zero set of a polynomial",
@@ -138,6 +154,8 @@ _SHIPPED = (
         "the mean of a function does not change when its argument is mapped by what preserves the law",
         "Billingsley 1995, Probability and Measure, Theorem 16.13",
     ),
+    Rule("Jensen's inequality", "f(E X) ≤ E f(X) for a convex f", "Rudin 1987, Theorem 3.3"),
+    Rule("linear recurrence", "numbers b >= 0 with b' <= c b + k from some step on, c < 1, are bounded", "elementary"),
     Rule("linearity of expectation", "the mean of a sum is the sum of the means", "Williams 1991, section 5.8"),
     Rule("lower bound approached", "a lower bound that is approached is the infimum", "elementary"),
     Rule("lower bound attained", "a lower bound that is attained is the least value", "elementary"),
@@ -151,6 +169,7 @@ _SHIPPED = (
         "|f(x) − f(y)| ≤ sup |f'| |x − y|, the supremum being over the segment from x to y",
         "Rudin 1976, Principles of Mathematical Analysis, Theorem 9.19",
     ),
+    Rule("Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5"),
     Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
     Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6"),
@@ -165,6 +184,11 @@ _SHIPPED = (
         "elementary",
     ),
     Rule("quadratic formula", "x² − σx + π has the roots (σ ± √(σ² − 4π))/2", "elementary"),
+    Rule(
+        "remainder of the exponential",
+        "(e^x − 1 − x)/x², the integral of (1 − t) e^{tx} from t = 0 to 1, rises with x, and is 1/2 at 0",
+        "Boucheron, Lugosi and Massart 2013, section 2.7",
+    ),
     Rule(
         "Schur's lemma",
         "a matrix that commutes with a group that acts irreducibly on C^k is a multiple of the identity",
@@ -181,11 +205,18 @@ _SHIPPED = (
         "Nocedal and Wright 2006, Theorem 2.4",
     ),
     Rule(
+        "sign of the slope",
+        "a function whose slope is nowhere positive does not rise, and one whose slope is nowhere negative does not "
+        "fall",
+        "Rudin 1976, Theorem 5.11",
+    ),
+    Rule(
         "spectral theorem",
         "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
         "Horn and Johnson 2013, Theorem 4.1.5",
     ),
     Rule("square root", "|x| < y where x² < y² and y > 0", "elementary"),
+    Rule("squeeze", "what is between two sequences with the same limit has this limit", "Rudin 1976, section 3.19"),
     Rule(
         "stationary point of a convex function",
         "where the slopes of a convex function vanish it is least",
@@ -207,7 +238,12 @@ _SHIPPED = (
         "isometries that preserve a function and fix a point fix the function's gradient there",
         "Palais 1979, Communications in Mathematical Physics 69, 19-30",
     ),
-    Rule("tangent of the logarithm", "ln w ≤ w − 1", "elementary"),
+    Rule(
+        "symmetry of independent entries",
+        "signed permutations of independent entries of one symmetric law preserve their joint law",
+        "Kallenberg 2005, Probabilistic Symmetries and Invariance Principles, section 1.1",
+    ),
+    Rule("tangent", "a convex function is at least its tangent", "Rockafellar 1970, Convex Analysis, section 25"),
     Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary"),
     Rule(
         "trace of projections",

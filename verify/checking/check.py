@@ -102,7 +102,11 @@ def check(
             progress=progress,
             iterate_until=started + 0.8 * seconds,
             in_scope=in_scope,
-            for_all=frozenset(c.label for c in statement.clauses if statement.for_all(c, in_scope=in_scope)),
+            for_all={
+                c.label: statement.for_all(c, in_scope=in_scope, hypotheses=True)
+                for c in statement.clauses
+                if statement.for_all(c, in_scope=in_scope, hypotheses=False)
+            },
             shipped=proofs,
             work=min(MOST_WORK, max(_LEAST_WORK, 1e6 * seconds)),
             late=late,

@@ -263,7 +263,7 @@ def load_named(kind: str, kind_class: type[Kind], reference: str) -> Kind:
 def _is_other_file(reference: str) -> bool:
     """Whether what is given for an id is a path, or ends as a file of another kind does."""
     path = Path(reference)
-    return path.suffix.lower() in _OTHER_FILES or "/" in reference or path.is_file()
+    return path.suffix.lower() in _OTHER_FILES or "/" in reference
 
 
 def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:
@@ -279,7 +279,12 @@ def _from_file(kind: str, kind_class: type[Kind], path: str, name: str) -> Kind:
 
 
 def _import_file(kind: str, path: Path) -> ModuleType:
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError:
+        # Such as a name that is too long.
+        found = False
+    if not found:
         raise InputError(kind, path, "no such file")
     spec = importlib.util.spec_from_file_location(f"lemmascope_user_{path.stem}", path)
     assert spec is not None and spec.loader is not None

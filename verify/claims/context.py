@@ -58,8 +58,8 @@ class Context:
     in_scope
         Whether all hypotheses hold at the instance, so that a proof for all parameters may use them.
     for_all
-        Labels of the clauses of which what is proved is proved for all parameters, and not for the instance's words
-        alone; None for all clauses.
+        The clauses of which what is proved is proved for all parameters, and not for the instance's words alone: by
+        label, whether a proof may use the hypotheses. None for all clauses.
     interrupted
         Whether Ctrl-C ended a computation.
     shipped
@@ -92,7 +92,7 @@ class Context:
     passages: dict[tuple[Dynamics, Fraction, object], Any] = field(default_factory=dict)
     iterate_until: float | None = None
     in_scope: bool = False
-    for_all: frozenset[str] | None = None
+    for_all: Mapping[str, bool] | None = None
     interrupted: bool = False
     shipped: Mapping[str, Proof] = field(default_factory=dict)
     work: float = MOST_WORK
@@ -124,7 +124,8 @@ class Context:
         proof = self.shipped.get(label) if self.in_scope or not clause.rests_on_hypotheses else None
         if proof is None:
             try:
-                proof = clause.prove(self.statement, hypotheses=self.in_scope)
+                usable = self.in_scope and (self.for_all is None or self.for_all[label])
+                proof = clause.prove(self.statement, hypotheses=usable)
             except (TheoremError, UndefinedError, UndecidedError) as error:
                 self.doubts[label] = str(error)
         if proof is not None:

@@ -21,6 +21,7 @@ from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.proof_data import margin_proof, point_proof
 
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
+_CONSTANT = "numbers alone, for all parameters"
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Inequality:
         if not holds:
             return ClauseResult.refuted(self, proof, margin=margin, witness=dict(context.instance), bits=bits)
         shown = context.proof_for_all()
-        detail = "" if shown is None else _POSITIVE
+        constant = isinstance(shown, Mapping) and shown.get("kind") == "constant"
+        detail = "" if shown is None else _CONSTANT if constant else _POSITIVE
         return ClauseResult.verified(self, shown or proof, margin=margin, detail=detail, bits=bits)
 
     def _symbols(self, statement: Statement) -> dict[str, sp.Symbol]:

@@ -107,6 +107,8 @@ class Hypothesis:
     @property
     def statement(self) -> str:
         """The hypothesis in words or symbols."""
+        if isinstance(self.relation, sp.Eq) and not self.text:
+            return f"{self.relation.lhs} = {self.relation.rhs}"
         return self.text or str(self.relation)
 
     @property

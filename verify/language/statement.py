@@ -147,13 +147,13 @@ class Statement(Formula):
     def _symbols(self) -> frozenset[sp.Symbol]:
         return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self.all_expressions()))
 
-    def for_all(self, clause: ClauseData, *, in_scope: bool) -> bool:
-        """Whether what is proved of a clause at an instance's words is so for all.
+    def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
+        """Whether what is proved of a clause at an instance's words is so for all, by the `hypotheses` or without them.
 
         It is where none chooses or, in scope, such as are fixed. An identity rests on no hypothesis.
         """
         parts = [*clause.expressions(), *self.definitions.values(), *self.domain]
-        if clause.rests_on_hypotheses:
+        if hypotheses and clause.rests_on_hypotheses:
             parts += [h.relation for h in self.hypotheses if h.relation is not None]
         words = {str(case.args[0]) for part in parts for case in sp.sympify(part).atoms(Case)}
         fixed = {h.varies.name for h in self.hypotheses if h.varies}

@@ -8,35 +8,15 @@ from typing import Any, Protocol
 
 from verify.outcomes.numbers import (
     DIGITS as DIGITS,
-)
-from verify.outcomes.numbers import (
     Enclosure as Enclosure,
-)
-from verify.outcomes.numbers import (
     Quantity as Quantity,
-)
-from verify.outcomes.numbers import (
     as_float as as_float,
-)
-from verify.outcomes.numbers import (
     count_text as count_text,
-)
-from verify.outcomes.numbers import (
     decimal_text as decimal_text,
-)
-from verify.outcomes.numbers import (
     json_number as json_number,
-)
-from verify.outcomes.numbers import (
     json_numbers as json_numbers,
-)
-from verify.outcomes.numbers import (
     number_text as number_text,
-)
-from verify.outcomes.numbers import (
     short_text as short_text,
-)
-from verify.outcomes.numbers import (
     times_text as times_text,
 )
 from verify.shown import Result, Shown, Tabled
@@ -85,8 +65,8 @@ class Evidence(StrEnum):
     """What an outcome rests on, strongest first: `proved`, `certified`, `computed`, `simulated`.
 
     `proved`: for all parameters in scope, by a proof that the re-checker accepts. `certified`: at this instance, in
-    exact or ball arithmetic. `computed`: high-precision floating point with an error estimate. `simulated`: samples
-    or training.
+    exact or ball arithmetic. `computed`: not re-checked: floating point with an error estimate, or a kind of proof
+    that the re-checker does not know. `simulated`: samples or training.
 
     Examples
     --------
@@ -161,7 +141,7 @@ class Carried:
     def text(self) -> str:
         """Return the standing, with the number of inferences of an argument."""
         count = len(self.inferences)
-        counted = f" ({count} inference{'s' if count != 1 else ''})" if self.standing is ForAll.ARGUED else ""
+        counted = f" ({count_text(count, 'inference')})" if self.standing is ForAll.ARGUED else ""
         return f"{self.standing}{counted}"
 
 

@@ -1,7 +1,7 @@
 """Numbers that are exact or enclosed: as JSON, as floats, and as text for people."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -153,18 +153,21 @@ def short_text(value: Any, digits: int = 10) -> str:
     """
     if isinstance(value, Enclosure):
         return _enclosure_text(value, digits)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name} = {short_text(item, digits)}" for name, item in value.items())
-    if isinstance(value, list | tuple):
-        if any(isinstance(item, Mapping) for item in value):
-            return "".join(f"\n    {short_text(item, digits)}" for item in value)
-        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
-        return separator.join(short_text(item, digits) for item in value)
-    if not isinstance(value, int | Fraction) or isinstance(value, bool):
-        return number_text(value, digits)
-    if not is_shortened(value):
+    if isinstance(value, Mapping | list | tuple):
+        return _collected(value, lambda item: short_text(item, digits))
+    if not isinstance(value, int | Fraction) or isinstance(value, bool) or not is_shortened(value):
         return number_text(value, digits)
     return f"about {_rounded(Fraction(value), digits, up=False)}"
+
+
+def _collected(values: Mapping[str, Any] | Sequence[Any], text: Callable[[Any], str]) -> str:
+    """Return the entries of an object or a list, each as `text` writes it; objects in a list on lines of their own."""
+    if isinstance(values, Mapping):
+        return "; ".join(f"{name} = {text(item)}" for name, item in values.items())
+    if any(isinstance(item, Mapping) for item in values):
+        return "".join(f"\n    {text(item)}" for item in values)
+    separator = ", " if any(isinstance(item, Enclosure) for item in values) else ","
+    return separator.join(map(text, values))
 
 
 def is_shortened(value: Any) -> bool:
@@ -239,9 +242,9 @@ def _decimal(mantissa: int, unit: int) -> str:
     return f"{sign}{figures[:unit]}.{figures[unit:]}"
 
 
-def count_text(count: int, noun: str) -> str:
-    """Return a number of things, such as `1 instance` and `2 instances`."""
-    return f"{count} {noun}{'s' if count != 1 else ''}"
+def count_text(count: int, noun: str, plural: str = "") -> str:
+    """Return a number of things, such as `1 instance` and `2 instances`; `plural` where that is not the noun and s."""
+    return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def times_text(ratio: Fraction) -> str:
@@ -264,11 +267,6 @@ def number_text(value: Any, digits: int = DIGITS) -> str:
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         shown = json_number(value, digits)
         return str(shown["lower"]) if isinstance(shown, dict) else str(shown)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name} = {number_text(item, digits)}" for name, item in value.items())
-    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        return "".join(f"\n    {number_text(item, digits)}" for item in value)
-    if isinstance(value, list | tuple):
-        separator = ", " if any(isinstance(item, Enclosure) for item in value) else ","
-        return separator.join(number_text(item, digits) for item in value)
+    if isinstance(value, Mapping | list | tuple):
+        return _collected(value, lambda item: number_text(item, digits))
     return str(value)

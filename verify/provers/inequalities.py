@@ -16,10 +16,13 @@ from math import comb, lcm, prod
 
 import sympy as sp
 
+from verify.errors import UndefinedError
+from verify.evaluation.values import evaluate_rising, holds
 from verify.language.expressions import STRICT, to_data
 from verify.language.statement import Statement
+from verify.outcomes import Enclosure
 from verify.provers.orthant_cases import Orthant, Powers, Spent, Work
-from verify.provers.proof_data import Proof
+from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
 from verify.provers.sums_of_squares import squares_in
 
@@ -48,11 +51,14 @@ _LOGARITHM = sp.Dummy(real=True)
 def positive_proof(relation: sp.core.relational.Relational, statement: Statement, *, hypotheses: bool) -> Proof | None:
     """Return the proof of an inequality for all parameters (in scope, when hypotheses may be used), or None.
 
-    It is the data of a certificate, of kind "positive", "squares", "cases" or "logarithms". The result is cached.
+    It is the data of a certificate, of kind "constant", "positive", "squares", "cases" or "logarithms"; cached.
     """
     if isinstance(relation, sp.Eq):
         return None
     difference, strict = statement.expand(relation.gts) - statement.expand(relation.lts), isinstance(relation, STRICT)  # pyright: ignore[reportAttributeAccessIssue, reportOperatorIssue]
+    sides = statement.expand(sp.Tuple(relation.lts, relation.gts))  # pyright: ignore[reportAttributeAccessIssue]
+    if not sides.free_symbols and (shown := _of_numbers(relation, *sides.args)) is not None:
+        return shown
     long = difference.count_ops() > _MOST_OPERATIONS
     if long and (difference.has(sp.log) or max(map(_most_terms, sp.fraction(difference))) > _MOST_EXPANDED):
         return None
@@ -86,6 +92,17 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
     return None
 
 
+def _of_numbers(relation: sp.core.relational.Relational, small: sp.Expr, large: sp.Expr) -> Proof | None:
+    """Return the proof of an inequality of numbers that are not all rational, its margin in a ball, or None."""
+    try:
+        margin, bits = evaluate_rising(large - small, {}, sign=True)
+    except UndefinedError:
+        return None
+    if not isinstance(margin, Enclosure) or not holds(relation, margin):
+        return None
+    return {**margin_proof(margin, bits), "kind": "constant"}
+
+
 def _most_terms(expression: sp.Basic) -> int:
     """Return how many terms an expression may have once it is expanded."""
     if expression.is_Add:
@@ -106,13 +123,15 @@ def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypot
         if not factor.is_Rational or factor == 0:
             return None
         known = sp.Ge(argument, 1, evaluate=False) if factor > 0 else sp.Gt(argument, 0, evaluate=False)
-        if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None:
+        if (proof := positive_proof(known, statement, hypotheses=hypotheses)) is None or proof["kind"] == "constant":
             return None
         used.append({"of": to_data(argument), "proof": proof})
         margin = margin.subs(logarithm, 0 if factor > 0 else argument - 1)
     left = (sp.Gt if strict else sp.Ge)(margin, 0, evaluate=False)
     proof = None if margin.has(sp.log) else positive_proof(left, statement, hypotheses=hypotheses)
-    return None if proof is None else {"kind": "logarithms", "logarithms": used, "left": proof}
+    if proof is None or proof["kind"] == "constant":
+        return None
+    return {"kind": "logarithms", "logarithms": used, "left": proof}
 
 
 def _stated(margin: Margin, tree: Proof) -> Proof:

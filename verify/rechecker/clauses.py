@@ -23,11 +23,10 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class ClauseKind:
-    """A kind of clause: its keys, `more` keys that it may have, and whether a proof for all may use hypotheses."""
+    """A kind of clause: its keys, and `more` keys that it may have."""
 
     keys: str
     more: tuple[str, ...] = ()
-    rests_on_hypotheses: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Kind:
 
 CLAUSES = {
     "inequality": ClauseKind("relation"),
-    "identity": ClauseKind("left right", rests_on_hypotheses=False),
-    "matrix_identity": ClauseKind("shapes left right", rests_on_hypotheses=False),
+    "identity": ClauseKind("left right"),
+    "matrix_identity": ClauseKind("shapes left right"),
     "reaches": ClauseKind("level within dynamics"),
     "stays": ClauseKind("reached level dynamics"),
     "root": ClauseKind("equations unknowns centre radius"),
@@ -66,6 +65,7 @@ _RUN, _SET, _SLACKS = "bits checkpoints", "centre radius", "shifts relations"
 KINDS = {
     "exact": Kind({"inequality": _EITHER}, "margin", relations.exact),
     "ball": Kind({"inequality": _EITHER}, "bits margin", relations.in_ball),
+    "constant": Kind({"inequality": _HOLDS}, "bits margin", relations.constant, for_all=True),
     "positive": Kind({"inequality": _HOLDS}, _SLACKS, positivity.positive, for_all=True),
     "squares": Kind({"inequality": _HOLDS}, f"{_SLACKS} squares", positivity.squares, for_all=True),
     "cases": Kind({"inequality": _HOLDS}, f"{_SLACKS} cases", positivity.cases, for_all=True),
@@ -143,8 +143,9 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     entries(proof, inside, f"kind {kind.keys}", kind.more)
     if outcome not in kind.shows.get(said, ()):
         raise Rejected(f"{inside}.kind: {name} does not prove that a clause of kind {said} is {outcome}")
+    given.hypotheses_used = False
     everywhere = is_for_all(proof)
-    for_all = everywhere and given.for_all(clause, hypotheses=form.rests_on_hypotheses)
+    for_all = everywhere and given.for_all(clause)
     # Monomials say nothing of an instance but its own words: where these choose, they show no more than that.
     if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
@@ -152,6 +153,8 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     if claimed not in (None, evidence):
         raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
     holds = kind.check(given, clause, proof, inside)
+    if for_all and not given.for_all(clause):
+        raise Rejected(f"{where}.evidence: it uses a hypothesis, and in hypotheses the instance's words choose")
     if holds is not None and holds != (outcome == "verified"):
         raise Rejected(f"{where}.outcome: the margin says otherwise")
     return Shown(label, outcome, evidence, name)

@@ -94,6 +94,7 @@ class Given:
         if len(self.parameters) != len(listed):
             raise Rejected("statement.parameters: a parameter is named twice")
         definitions = items(statement["definitions"], "definitions")
+        self.hypotheses_used = False
         self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
         self.instance = entries(instance, "instance", "", self.parameters)
         if missing := [name for name in self.parameters if name not in self.instance]:
@@ -139,14 +140,14 @@ class Given:
         """Whether all hypotheses hold at the instance."""
         return all(held() for held in self._held)
 
-    def for_all(self, clause: Data, *, hypotheses: bool) -> bool:
+    def for_all(self, clause: Data) -> bool:
         """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
 
-        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. `hypotheses`
-        says whether the proof may use them.
+        It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. In hypotheses
+        they choose where the proof that was read last, which sets `hypotheses_used`, has used one.
         """
         parts = [clause, self._statement["definitions"], self._statement["domain"]]
-        if hypotheses:
+        if self.hypotheses_used:
             parts.append(self._statement["hypotheses"])
         words = {_name(rest) for rest in _headed(parts, "Case")}
         return not words or (words <= set(self._fixed) and self.in_scope)

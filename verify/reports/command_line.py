@@ -61,7 +61,8 @@ def _plain(message: str, arguments: list[str]) -> str:
         after = [b for a, b in pairwise(arguments) if a == option[1]]
         after += [word.partition("=")[2] for word in arguments if word.startswith(f"{option[1]}=")]
         unlike = message == option[0] and after[:1] != [""]
-        if after and (unlike or option[2] in _parameters(arguments[1])):
+        named = len(arguments) > 1 and option[2] in _parameters(arguments[1])
+        if after and (unlike or named):
             return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"
     return _NO_NUMBER.sub(lambda found: _KINDS[found[1]], _with_value(message, arguments))
 

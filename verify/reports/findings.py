@@ -159,6 +159,11 @@ def shown(expected: Expected) -> str:
     return number_text(expected)
 
 
+def by_weight(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings, the weightiest first."""
+    return sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
+
+
 def findings_pages(findings: Iterable[Finding]) -> dict[str, str]:
     """Return findings as Markdown files by path: an index by weight, and behind it a page a paper.
 
@@ -180,7 +185,7 @@ def findings_pages(findings: Iterable[Finding]) -> dict[str, str]:
     >>> list(verify.findings_pages([verify.load_finding("li2024.claimed_bound_is_vacuous")]))
     ['FINDINGS.md', 'docs/findings/li2024.md']
     """
-    ordered = sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
+    ordered = by_weight(findings)
     by_paper = sorted(ordered, key=lambda finding: finding.paper.key)
     pages = {"FINDINGS.md": _index(ordered)}
     for paper, group in groupby(by_paper, key=lambda finding: finding.paper):

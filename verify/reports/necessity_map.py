@@ -7,6 +7,7 @@ proved, or with the hypothesis itself as the claim, proved; none where other the
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.files import NAME, write_whole
+from verify.outcomes import count_text
 from verify.rechecker import Rejected, Unreadable, recheck_text
 from verify.reports.findings import WRITTEN_BY
 from verify.search.narrowing import without
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _SHORT = 20
 """Characters up to which a number is shown exactly."""
+_EQUALITY = re.compile(r"[^<>=]+ = [^<>=]+")
 _STATUSES = ("needed", "redundant", "undecided")
 
 
@@ -77,7 +80,10 @@ def shipped(theorem: Theorem) -> Mapped:
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         why = "" if body["statement_digest"] == theorem.statement.digest else "the map is of another statement"
-        return Mapped(theorem.id, tuple(body["hypotheses"]), body["seconds"], body["seed"], why)
+        # In today's words, which the digest does not cover.
+        said = {hypothesis.label: hypothesis.statement for hypothesis in theorem.statement.hypotheses}
+        rows = tuple({**row, "statement": said.get(row["label"], row["statement"])} for row in body["hypotheses"])
+        return Mapped(theorem.id, rows, body["seconds"], body["seed"], why)
     except (ValueError, KeyError, TypeError):
         return Mapped(theorem.id, (), 0, 0, "the map cannot be read")
 
@@ -178,8 +184,8 @@ def table(maps: Iterable[Mapped]) -> Iterator[str]:
             statement = row["statement"].replace("|", "\\|")
             yield f"| `{mapped.theorem}` | {row['label']}: {statement} | {row['status']} | {known} |"
         if fixed:
-            many = "hypothesis" if fixed == 1 else "hypotheses"
-            yield f"| `{mapped.theorem}` | {fixed} structural {many} | undecided | not tested |"
+            many = count_text(fixed, "structural hypothesis", "structural hypotheses")
+            yield f"| `{mapped.theorem}` | {many} | undecided | not tested |"
 
 
 def _known(row: dict[str, Any]) -> Iterator[str]:
@@ -194,16 +200,13 @@ def threshold_lines(row: dict[str, Any]) -> Iterator[str]:
         name, (end, violated) = threshold["parameter"], (_short(threshold, key) for key in ("end", "violated"))
         clear = "" if threshold["clear"] is None else f"{threshold['clear_outcome']} at {_short(threshold, 'clear')}, "
         way = "up" if Fraction(threshold["violated"]) > Fraction(threshold["end"]) else "down"
-        yield f"here the hypothesis allows {name} {way} to {end}; {clear}refuted at {violated}"
+        asked = f"asks for {name} = {end}" if _EQUALITY.fullmatch(row["statement"]) else f"allows {name} {way} to {end}"
+        yield f"here the hypothesis {asked}; {clear}refuted at {violated}"
     relaxed = row["relaxed"]
     if relaxed and relaxed["examples"]:
         clear, violated = (relaxed.get(f"{key}_float", relaxed[key]) for key in ("clear", "violated"))
         effort = f"no violation in {relaxed['examples']} instances past it and up to {clear:.4g} times"
-        yield f"over all instances: {effort} the bound, a certified one at {violated:.4g} times"
-
-
-def _number(row: dict[str, Any], key: str) -> float:
-    return float(row.get(f"{key}_float", row[key]))
+        yield f"over all instances: {effort} the bound, a certified violation at {violated:.4g} times"
 
 
 def _short(row: dict[str, Any], key: str) -> str:

@@ -15,8 +15,7 @@ from verify.errors import InputError
 from verify.outcomes import CheckResult, Outcome
 from verify.reports.ledger import canary_entry, comparison_entry, finding_entry, ledger_json, ledger_lines
 from verify.reports.page.recorded import record
-from verify.reports.verbs import files as file_verbs
-from verify.reports.verbs import theorems as verbs
+from verify.reports.verbs import files as file_verbs, theorems as verbs
 from verify.runs.comparisons import Comparison, ComparisonResult
 from verify.runs.crossings import LOOKED_THROUGH, Crossing
 from verify.runs.devices import device_named

@@ -22,7 +22,7 @@ from verify.runs.store import Store, default_store
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
-def simulate(experiment: Experiment, given: Mapping[str, str], options: Mapping[str, Any]) -> ExperimentResult:
+def simulate(experiment: Experiment, given: Mapping[str, Any], options: Mapping[str, Any]) -> ExperimentResult:
     """Run an experiment, along the setting that has several values where one has; `options` are those of `run`."""
     given = dict(given)
     if varied := experiment.varied(given):

@@ -168,10 +168,11 @@ class Experiment:
             if name in given:
                 raise InputError(name, given[name], f"is not a setting of {self.id}, but the option --{name}")
 
-    def varied(self, given: Mapping[str, str]) -> str | None:
-        """Return the setting that is given several values, separated by commas; InputError for two of them."""
+    def varied(self, given: Mapping[str, object]) -> str | None:
+        """Return the setting that is given several values, as text with commas; InputError for two of them."""
         lists = {setting.parameter.name for setting in self.settings if setting.parameter.kind == "rationals"}
-        first, *more = [name for name, text in given.items() if "," in text and name not in lists] or [None]
+        several = [name for name, value in given.items() if isinstance(value, str) and "," in value]
+        first, *more = [name for name in several if name not in lists] or [None]
         for name in more:
             raise InputError(name, given[name], f"must be one value, where {first} has several")
         return first

@@ -317,8 +317,7 @@ def over_drawn(
     >>> str(over_drawn(strategies.integers(1, 9), lambda n: same, examples=5, seed=0).outcome)
     'verified'
     """
-    from hypothesis import HealthCheck, Phase, given, settings
-    from hypothesis import seed as seeded
+    from hypothesis import HealthCheck, Phase, given, seed as seeded, settings
     from hypothesis.errors import Flaky
 
     from verify.seeded_draws import own_draws

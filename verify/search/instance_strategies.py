@@ -12,8 +12,7 @@ from functools import cached_property, partial
 from itertools import cycle, islice, permutations
 
 import sympy as sp
-from hypothesis import reject
-from hypothesis import strategies as st
+from hypothesis import reject, strategies as st
 
 from verify.errors import InputError, NoInstanceError
 from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable

@@ -23,7 +23,7 @@ from verify.evaluation.instances import evaluate_hypothesis, parse
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, json_numbers
+from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, count_text, json_numbers
 from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.simplify import Instance
@@ -308,7 +308,14 @@ def _beside_the_example(
             label = _refuted_past(theorem, hypothesis, result)
             if label:
                 return label, dict(result.instance), ""
-    return "", None, f"{tried} instances beside the example" if tried else ""
+    return "", None, f"{count_text(tried, 'instance')} beside the example" if tried else ""
+
+
+def _effort(examples: int, seed: int, *, late: bool) -> str:
+    """Return in words what a search tried; `late` where its time ran out."""
+    if late and not examples:
+        return "in the search the time ran out before the first instance"
+    return f"{count_text(examples, 'instance')}, seed {seed}" + (", the time ran out" if late else "")
 
 
 def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult) -> str:
@@ -341,7 +348,7 @@ def _searched(
             break
     if result is None:
         return "", None, why
-    effort = f"{result.examples} instances, seed {seed}, ended by {result.stopped}"
+    effort = _effort(result.examples, seed, late=result.stopped == "seconds")
     if result.counterexample is None or result.clause is None:
         least = result.smallest_margin
         effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"

@@ -13,6 +13,7 @@ WORDS = {
     *("verified", "refuted", "inconclusive", "out_of_scope", "proved", "certified", "computed", "simulated"),
     *("formal", "argued", "open", "holds", "fails", "needs", "assumed", "needed", "redundant", "undecided"),
     *("digest", "certificate", "map", "findings", "pin", "file", "full", "report", "text", "latex"),
+    *("shell", "script"),
 }
 
 

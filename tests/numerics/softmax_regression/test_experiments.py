@@ -106,6 +106,16 @@ def test_without_training_there_is_one_reading():
     assert found.measurements["layer_loss_start"] == found.measurements["layer_loss_end"]
 
 
+def test_the_expected_time_counts_steps_searches_and_readings(monkeypatch):
+    # 20 steps take 40 seconds, the line search on its 8 tasks 5, a reading of 4 Jacobians 3; or on 20 of 60 and of 40.
+    for given, each in (({}, 3 * 2 + 5 + 4 * 3), ({"search": 60, "sensitivity": 40}, 3 * 2 + 3 * 5 + 4 * 2 * 3)):
+        times = iter([40.0, 5.0, 3.0])
+        monkeypatch.setattr(experiments, "timed", lambda *_, times=times: next(times))
+        assert experiments.closeness.expected(device="cpu", **TINY | {"readings": 4} | given) == 2 * each
+    monkeypatch.undo()
+    assert 0 < experiments.closeness.expected(device="cpu", **TINY) < 600
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -79,8 +79,8 @@ def test_the_first_loss_is_the_references_at_the_initial_matrices(encoding, d_e)
     settings = {"encoding": encoding, "d_e": d_e, "scale": "1/2"}
     found = run("wang2024.figure1", **settings)
     chosen = load_experiment("wang2024.figure1")._chosen({**TINY, **settings}, full=False)
-    plan = figures._plan(chosen, encoding)
-    reading = figures._trained(plan, 0, "cpu", Running(), "x", 0, 1)[0]
+    plan = figures.plan_of(chosen, encoding)
+    reading = figures.trained_readings(plan, 0, "cpu", Running(), "x", 0, 1)[0]
     validation = Validation.drawn(plan, 0, "cpu", n=20, T=6, q=2)
     _, tokens, members = validation.whole
     subsets = torch.zeros(20, 6, dtype=torch.float64).scatter_(1, members, 1.0)
@@ -92,7 +92,7 @@ def test_the_first_loss_is_the_references_at_the_initial_matrices(encoding, d_e)
 def test_the_validation_set_stays_and_stochastic_encodings_do_not():
     chosen = load_experiment("wang2024.figure1")._chosen(TINY, full=False)
     for encoding, changes in (("stochastic", True), ("fixed", False)):
-        plan = figures._plan(chosen, encoding)
+        plan = figures.plan_of(chosen, encoding)
         validation = Validation.drawn(plan, 0, "cpu", n=20, T=6, q=2)
         W, V = torch.ones(9, 9, dtype=torch.float64) / 5, torch.ones(1, 9, dtype=torch.float64)
         tokens = validation.whole.tokens.clone()
@@ -160,7 +160,7 @@ def test_the_late_change_is_that_of_the_last_quarter_run_by_run():
 def test_heat_maps_are_the_matrices():
     found = run("wang2024.figure3")
     chosen = load_experiment("wang2024.figure3")._chosen(TINY, full=False)
-    readings = figures._trained(figures._plan(chosen, "stochastic"), 0, "cpu", Running(), "x", 0, 1)
+    readings = figures.trained_readings(figures.plan_of(chosen, "stochastic"), 0, "cpu", Running(), "x", 0, 1)
     for name, reading in (("before", readings[0]), ("after", readings[-1])):
         assert found.heat_maps[f"W_{name}"].values == tuple(map(tuple, reading.W.tolist()))
         assert found.heat_maps[f"V_{name}"].values == tuple(map(tuple, reading.V.tolist()))

@@ -5,8 +5,7 @@ from fractions import Fraction
 import flint
 import pytest
 from flint import arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from theorems.moment_bounds.reciprocal_powers import lower_bound, upper_bound
 from verify.errors import UndecidedError

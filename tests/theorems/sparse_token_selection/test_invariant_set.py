@@ -1,4 +1,7 @@
-"""The set of Lemma 2: the mean over the signed permutations, counted; the steps, against differences of the loss."""
+"""The set of Lemma 2: the mean over the signed permutations, counted; the steps, against differences of the loss.
+
+What its claims are at small sizes, at large ones and for other laws.
+"""
 
 from itertools import permutations, product
 
@@ -7,10 +10,9 @@ import pytest
 import sympy as sp
 
 import verify
-from tests.theorems.evaluated import all_hold, evaluated
 from tests.theorems.sparse_token_selection.test_sign_attention import means
 from theorems.sparse_token_selection.invariant_set import LOSS, SCALE_STEP, P, R, alpha, mean_entry
-from verify import load_theorem
+from verify import Outcome, load_theorem
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -67,6 +69,32 @@ def test_the_slope_in_the_logit_scale_is_the_one_of_the_loss():
     assert at_P > 0 and at_R > 0
 
 
-def test_it_holds_for_all_sizes():
-    result = verify.check(load_theorem("wang2024.lemma2"), T=10**6, q=7, d=3, d_e=1)
-    assert all_hold(result) and {str(clause.evidence) for clause in evaluated(result)} == {"proved"}
+SMALL = {"T": 3, "q": 2, "d": 1, "d_e": 2}
+
+
+@pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
+@pytest.mark.parametrize("law", ["signs", "axes"])
+def test_the_full_gradient_decides_it_at_small_sizes(attend, law):
+    result = verify.check(load_theorem("wang2024.lemma2"), **SMALL, attend=attend, law=law, alpha="5/4", C="3/2")
+    assert result.outcome is Outcome.VERIFIED and result.in_scope
+    assert [str(clause.evidence) for clause in result.clauses] == ["certified"] * 3 + ["proved"] * 2
+    assert all(clause.margin == 0 for clause in result.clauses)
+
+
+def test_a_law_that_signed_permutations_do_not_preserve_is_out_of_scope_and_refuted():
+    result = verify.check(load_theorem("wang2024.lemma2"), **SMALL, law="first_plus")
+    assert result.outcome is Outcome.OUT_OF_SCOPE and result.claim_outcome is Outcome.REFUTED
+    holds = {clause.label: clause.holds for clause in result.clauses if clause.role == "claim"}
+    assert holds == {"kept": False, "loss_on_the_set": True, "steps": False}
+
+
+@pytest.mark.parametrize(
+    ("instance", "why"), [({"T": 10**6, "q": 7, "d": 3, "d_e": 1}, "too many encodings"), (SMALL, "law = any")]
+)
+def test_where_not_all_encodings_are_gone_through_it_says_so(instance, why):
+    law = "any" if instance is SMALL else "signs"
+    result = verify.check(load_theorem("wang2024.lemma2"), **instance, law=law)
+    assert result.outcome is Outcome.INCONCLUSIVE and result.in_scope
+    claims = [clause for clause in result.clauses if clause.role == "claim"]
+    assert all(why in clause.detail and result.carried[clause.label].standing == "argued" for clause in claims)
+    assert {str(clause.evidence) for clause in result.clauses if clause.role == "step"} == {"proved"}

@@ -1,5 +1,7 @@
 """The rate against the recursion itself, in many digits, at a point far along a run."""
 
+import math
+
 import mpmath
 import pytest
 import sympy as sp
@@ -30,3 +32,32 @@ def test_increments_far_along_a_run(length, subset, size, rate):
         # The next term is of order r³ = 1e-12, against κr² of 1e-9 to 1e-8.
         assert abs(excess + kappa * odds**2) < 100 * odds**3
         assert abs(excess) > odds**2 / 20
+
+
+@pytest.mark.parametrize(("sizes", "rate"), [((9, 2, 3), 1.0), ((9, 2, 3), 3.0), ((20, 3, 5), 1.0), ((7, 5, 2), 2.0)])
+def test_along_runs_from_zero_the_gap_is_of_the_third_order_and_the_lag_settles(sizes, rate):
+    length, subset, size = sizes
+    step = sp.lambdify((alpha, C), [e.subs({T: length, q: subset, d: size, eta: rate}) for e in (step_alpha, step_C)])
+    at, seen = (0.0, 0.0), []
+    for count in range(20_001):
+        if count % 5000 == 0 and count:
+            odds = (length - subset) / subset * math.exp(-at[1])
+            weight = math.exp(-at[1])
+            best = (1 + odds) / (1 + odds * weight)
+            # b = |e|/w³ stays bounded; h is what α = 1 + r − h r² says.
+            seen.append((abs(at[0] - best) / weight**3, abs((1 + odds - at[0]) / odds**2 - subset / (length - subset))))
+        at = tuple(map(float, step(*at)))
+    gaps, lags = zip(*seen, strict=True)
+    assert max(gaps) < 1.2 * min(gaps) and max(gaps) < 100
+    assert sorted(lags, reverse=True) == list(lags) and lags[-1] < 0.05 * subset / (length - subset)
+
+
+def test_the_loss_is_the_sum_of_its_two_terms():
+    spread = {c.label: c for c in inverse_loss_rate.statement.steps}["loss"]
+    values = {"T": 9, "q": 2, "d": 3, "w": 0.3, "e": -0.4}
+    right = float(spread.right.subs({s: values[s.name] for s in spread.right.free_symbols}))
+    # d/2 Σ_i (α p_i − 1_y/q)² from the shares.
+    share = 1 / (2 + 7 * 0.3)
+    mass = 2 * share + 7 * share * 0.3**2
+    value = (2 * share + 7 * share * 0.3) / mass - 0.4
+    assert math.isclose(right, 1.5 * (2 * (value * share - 0.5) ** 2 + 7 * (value * share * 0.3) ** 2), rel_tol=1e-12)

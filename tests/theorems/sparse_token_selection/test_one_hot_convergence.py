@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import verify
 from theorems.sparse_token_selection.one_hot_convergence import DYNAMICS, NEVER_INCREASES, theorem1

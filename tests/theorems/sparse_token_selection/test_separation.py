@@ -6,13 +6,12 @@ from fractions import Fraction
 import pytest
 
 import verify
-from theorems.sparse_token_selection.approximate_gain import approximate_dimension
 from verify import InputError, Outcome, load_theorem
 
 THEOREM = load_theorem("wang2024.separation")
 
 
-@pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 20, Fraction(1, 8)), (400, 2, 30, Fraction(1, 20))])
+@pytest.mark.parametrize(("T", "q", "d", "share"), [(60, 3, 40, Fraction(1, 8)), (400, 2, 30, Fraction(1, 20))])
 def test_the_widths_are_those_of_the_two_theorems(T, q, d, share):
     result = verify.check(THEOREM, T=T, q=q, d=d, share=share)
     assert result.outcome is Outcome.VERIFIED
@@ -38,13 +37,16 @@ def test_bad_input_is_refused(wrong):
         verify.check(THEOREM, **{"T": 60, "q": 3, "d": 20, "share": "1/8"} | wrong)
 
 
-@pytest.mark.parametrize(("query", "full"), [(False, 3 / 4), (True, 6 / 7)])
-def test_the_bounds_on_the_dimension_in_the_approximation(query, full):
-    worst = 0.0
-    for q in range(2, 9):
-        for T in {4 * q, 20 * q, 10**3, 10**6}:
-            for share in (0.5, 0.1, 0.01):
-                bound = (q**2 / 2 if query else q / 3) * math.log(T / share) ** 2 / share
-                worst = max(worst, approximate_dimension(T, q, query, 1 - share) / bound)
-    # The docstring's, and not far from it.
-    assert 0.9 * full < worst < full
+def test_attention_is_narrower_from_280_tokens_on():
+    # The finding checks T = 280 itself. (4 · 2/(3/8) + 6) log²(T √8) + 6 against 5T (1 − (T−1)/(8(T−3))).
+    for T, narrower in ((279, False), (280, True)):
+        least = (64 / 3 + 6) * math.log(T * 8**0.5) ** 2 + 6
+        assert (least <= 5 * T * (1 - (T - 1) / (8 * (T - 3)))) is narrower
+    # From one length on for all: T_0 is in scope, and T is far beyond.
+    result = verify.check(THEOREM, T=5000, T_0=280, q=3, d=5, share="1/8")
+    assert result.outcome is Outcome.VERIFIED and str(result.for_all.standing) == "argued"
+
+
+def test_a_shorter_sequence_than_the_first_is_out_of_scope():
+    result = verify.check(THEOREM, T=12, T_0=13, q=2, d=20, share="1/2")
+    assert [h.label for h in result.hypotheses if not h.holds] == ["later"]

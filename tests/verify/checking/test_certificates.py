@@ -245,10 +245,14 @@ ABOVE = Inequality("above", sp.Gt(Case(w, x, -x), -1, evaluate=False))
         ((SAME, Identity("v", Case(v, x * (x + 1), x), x**2 + x)), (FIXED,), {"v": "one"}, ("proved", "certified")),
         ((Identity("none", x * (x + 1), x**2 + x),), (SMALL,), {"x": 6, "w": "other"}, ("proved",)),
         (
-            (Identity("none", x * (x + 1), x**2 + x), Inequality("positive", sp.Gt(x + 1, 0, evaluate=False))),
+            (
+                Identity("none", x * (x + 1), x**2 + x),
+                Inequality("positive", sp.Gt(x + 1, 0, evaluate=False)),
+                Inequality("by_it", sp.Lt(x, 6)),
+            ),
             (Hypothesis("varied", sp.Lt(x, Case(w, 5, 4))),),
             {"x": 2, "w": "other"},
-            ("proved", "certified"),
+            ("proved", "proved", "certified"),
         ),
     ],
     ids=[

@@ -240,6 +240,18 @@ def test_a_directory_is_no_file(tmp_path):
         load_theorem(str(folder))
 
 
+def test_a_file_of_the_same_name_does_not_hide_an_id(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wang2024.lemma1").write_text("")
+    assert load_theorem("wang2024.lemma1").id == "wang2024.lemma1"
+
+
+@pytest.mark.parametrize(("end", "said"), [("", "unknown id"), (".py", "no such file"), (".py:one", "no such file")])
+def test_a_name_that_no_file_can_have_is_none(end, said):
+    with pytest.raises(InputError, match=said):
+        load_theorem(300 * "a" + end)
+
+
 def test_an_interrupt_while_a_file_is_loaded_is_not_an_input_error(theorem_file):
     with pytest.raises(KeyboardInterrupt):
         load_theorem(theorem_file("raise KeyboardInterrupt\n"))
@@ -265,7 +277,8 @@ SMALL = 'Hypothesis("small", sp.Lt(x, 1))'
     ("statement", "said"),
     [
         ('Statement(PARAMETERS, (Inequality("c", 1 < x < 2),))', "for a chain such as 1 < x < 2 write a claim or"),
-        ('Statement(PARAMETERS, (Inequality("c", math.exp(-x) <= 1),))', "was given a symbol: write SymPy's"),
+        ('Statement(PARAMETERS, (Inequality("c", math.exp(-x) <= 1),))', "a function of math or NumPy: write SymPy's"),
+        ('Statement(PARAMETERS, (Inequality("c", float(x) <= 1),))', "where a number is needed, as in float(x) or"),
         ('Statement(PARAMETERS, (Inequality("c", np.exp(-x) <= 1),))', "such as sp.exp(x), sp.log(x), sp.sqrt(x)"),
         (f"Statement(PARAMETERS, ({OK},), hypothesis=())", "Statement has no hypothesis; did you mean hypotheses?"),
         (f"Statement(PARAMETERS, ({OK},), ({SMALL}))", "hypotheses: must be a tuple.* write (Hypothesis(…),), with"),
@@ -285,6 +298,21 @@ def test_a_file_error_says_what_to_write(theorem_file, statement, said):
     with pytest.raises(InputError, match=pattern) as refused:
         load_theorem(path)
     assert "\n" not in str(refused.value) and "label=" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("def helper():\n    pass\n\n\nhelper(z=3)", "TypeError: helper() got an unexpected keyword argument 'z'"),
+        (
+            "class A:\n    def __init__(self, right):\n        pass\n\n\nA()",
+            "TypeError: A.__init__() missing 1 required positional argument: 'right'",
+        ),
+    ],
+)
+def test_of_a_files_own_code_nothing_is_explained(theorem_file, own, said):
+    with pytest.raises(InputError, match=re.escape(said) + "$"):
+        load_theorem(theorem_file(f"{own}\n"))
 
 
 def test_a_name_that_cannot_be_imported_is_shown_with_the_near_ones_and_no_path(theorem_file):

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from verify import Inequality, Parameter, Source, Statement, Theorem, TheoremError, ValueLargest, ValueLeast, primitive
 from verify.checking.check import check

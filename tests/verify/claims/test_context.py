@@ -6,8 +6,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify import Evidence, Identity, Inequality, Outcome, Parameter, Statement, TheoremError
 from verify.checking.decide import decided

@@ -7,8 +7,7 @@ from itertools import pairwise
 import mpmath
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from verify.evaluation.admissible_ranges import Range, meet, solvable
 from verify.language.expressions import primitive

@@ -7,8 +7,7 @@ import flint
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import verify.evaluation.arithmetic as module
 from verify.errors import NotExactError, TheoremError, UndecidedError, UndefinedError

@@ -8,8 +8,7 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from verify.errors import ArithmeticLeftError, NotExactError, TheoremError
 from verify.evaluation.arithmetic import Exact, balls, exact_fraction

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import verify
 from verify import Enclosure, Hypothesis, Inequality, InputError, Parameter, load_theorem

@@ -6,12 +6,10 @@ from fractions import Fraction
 import flint
 import mpmath
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify.errors import TheoremError, UndecidedError, UndefinedError
-from verify.evaluation.intervals import FIRST_BITS as BITS
-from verify.evaluation.intervals import Interval, intervals
+from verify.evaluation.intervals import FIRST_BITS as BITS, Interval, intervals
 
 DYADIC = st.integers(-64, 64).map(lambda k: Fraction(k, 8))
 PAIRS = st.tuples(DYADIC, DYADIC).map(sorted)

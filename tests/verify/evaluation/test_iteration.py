@@ -8,8 +8,7 @@ import flint
 import mpmath
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify import Dynamics, TheoremError, load_theorem
 from verify.evaluation.arithmetic import FIRST_BITS, Float64

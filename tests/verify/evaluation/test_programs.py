@@ -8,8 +8,7 @@ import flint
 import mpmath
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from verify.errors import NotExactError, TheoremError, UndefinedError
 from verify.evaluation.arithmetic import Exact, balls, enclosure_of_ball, exact_fraction

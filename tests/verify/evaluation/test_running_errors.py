@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify.errors import TheoremError, UndefinedError
 from verify.evaluation.programs import compile_program

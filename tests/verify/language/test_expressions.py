@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from verify import Hypothesis, Inequality, Parameter, Statement, TheoremError, primitive
 from verify.language.expressions import PRIMITIVES, digest, from_data, refuse_float, to_data

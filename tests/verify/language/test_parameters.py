@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify.errors import InputError
 from verify.language.parameters import LARGEST_EXPONENT, Parameter, parse_instance, read_assignments

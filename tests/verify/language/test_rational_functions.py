@@ -2,8 +2,7 @@
 
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from verify.errors import TheoremError, UndefinedError
 from verify.language.rational_functions import QuotientField

@@ -3,8 +3,7 @@
 import mpmath
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from verify.errors import TheoremError, UndefinedError
 from verify.language.symbolic_zeros import carry_out, sample_points, share_exponentials, vanishes

@@ -9,8 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import verify
 from verify import Dynamics, Evidence, Outcome, Reaches, Stays

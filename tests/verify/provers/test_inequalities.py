@@ -166,8 +166,28 @@ def test_a_variable_is_decided_by_a_proof_alone(evidence):
     assert evidence(gt(zero * v, 0), variables=(v,), x=1) == (Outcome.INCONCLUSIVE, None)
 
 
+def test_what_numbers_say_is_said_for_all(evidence):
+    # √e = 1.648…
+    root = sp.exp(sp.Rational(1, 2))
+    assert evidence(sp.Le(root, sp.Rational(5, 3), evaluate=False), x=1) == (Outcome.VERIFIED, Evidence.PROVED)
+    assert evidence(sp.Le(root, sp.Rational(8, 5), evaluate=False), x=1) == (Outcome.REFUTED, Evidence.CERTIFIED)
+    # A number that is left beside a logarithm is not proved with it; the instance is certified.
+    assert evidence(gt(sp.log(x) + root, 1), x=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+    # Of a parameter it is said at the instance alone.
+    assert evidence(sp.Le(sp.exp(x), 3, evaluate=False), x=1) == (Outcome.VERIFIED, Evidence.CERTIFIED)
+
+
 def test_out_of_scope_a_hypothesis_proves_nothing(evidence):
     assert evidence(gt(x**2, x * y), hypotheses=LARGER, x=1, y=2) == (Outcome.REFUTED, Evidence.CERTIFIED)
+
+
+def test_a_definition_may_be_one_of_the_numbers(make_theorem):
+    one = sp.Symbol("one")
+    clause = Inequality("c", sp.Ge(sp.exp(sp.Rational(1, 2)) + one, 2, evaluate=False))
+    theorem = make_theorem(clause, parameters=(PARAMETERS["x"],), definitions={one: sp.Integer(1)})
+    result = verify.check(theorem, x=1)
+    assert result.evidence is Evidence.PROVED
+    assert recheck_text(certificate_text(theorem, result).encode()).clauses[0][3] == "constant"
 
 
 def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_theorem):

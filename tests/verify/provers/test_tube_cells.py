@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from verify import Dynamics, Tube
 from verify.evaluation.arithmetic import balls

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import verify
 from verify import Dynamics, Enclosure, Evidence, Outcome, Reaches, Stays, Tube, load_theorem

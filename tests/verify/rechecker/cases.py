@@ -61,7 +61,7 @@ def without_words(statement):
 
 
 def symbolic(name="wang2024.lemma1"):
-    """All clauses of a symbolic theorem: what is divided by is T − 1, T − q and q + (T − q)e^(−C)."""
+    """All clauses of a symbolic theorem: T − 1, T − q, N and M in w = e^(−C), T − q + qr² and 1 + r are divided by."""
     statement = without_words(load_theorem(name).statement)
     T, q, C = (next((s for s in statement.symbols() if s.name == name), sp.Symbol(name)) for name in ("T", "q", "C"))
     factors = [{"factor": to_data(T - 1), "shift": None}]
@@ -69,6 +69,12 @@ def symbolic(name="wang2024.lemma1"):
         factors.append({"factor": to_data(T - q), "shift": 0})
     if C in statement.variables:
         factors.append({"factor": to_data(q + (T - q) * sp.exp(-C)), "shift": 0})
+    named = {symbol.name: symbol for symbol in statement.variables}
+    for w in (named[name] for name in ("w", "w_next") if name in named):
+        factors += [{"factor": to_data(q + (T - q) * w**power), "shift": 0} for power in (1, 2)]
+    if "w" in named:
+        r = named["r"]
+        factors += [{"factor": to_data(T - q + q * r**2), "shift": 0}, {"factor": to_data(1 + r), "shift": None}]
     proofs = [("verified", "proved", {"kind": "identity", "scope": "all", "factors": factors})] * len(statement.clauses)
     example = {key: str(value) for key, value in load_theorem(name).example.items()}
     return certificate(statement, example, *copy.deepcopy(proofs), theorem=name)
@@ -215,6 +221,13 @@ def in_logarithms():
     return certificate(Statement((size, POSITIVE), (clause,)), {"x": "3", "k": "2"}, ("verified", "proved", proof))
 
 
+def constant():
+    # 1.648… < 2.
+    clause = Inequality("c", sp.Lt(sp.exp(sp.Rational(1, 2)), 2, evaluate=False))
+    proof = {"kind": "constant", "bits": 128, "margin": ["7/20", "9/25"]}
+    return certificate(Statement((POSITIVE,), (clause,)), {"k": "2"}, ("verified", "proved", proof))
+
+
 LETTERS = {name: sp.Symbol(name, commutative=False) for name in "ABv"}
 SHAPES = {LETTERS["A"]: (K, K), LETTERS["B"]: (K, K), LETTERS["v"]: (K, 1)}
 
@@ -338,6 +351,7 @@ ACCEPTED = {
             positive,
             squares,
             by_cases,
+            constant,
             in_logarithms,
         ),
         *(words, words_here, matrices, residual, residual_refuted, residual_of_wishart, point_of_an_inequality),

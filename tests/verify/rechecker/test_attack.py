@@ -52,7 +52,7 @@ HARMLESS = [
     ("*", r"theorem", CARRIED),
     ("*", r"uses.*", CARRIED),
     ("*", r"clauses\.\d\.proof\.(entry_)?bits", SAME + ": other bits decide as well"),
-    ("ball", r"clauses\.0\.proof\.margin.*", SAME + ": a wider interval that decides"),
+    ("ball|constant", r"clauses\.0\.proof\.margin.*", SAME + ": a wider interval that decides"),
     ("within|trajectory|excess", r"clauses\.\d\.proof\.checkpoints.*", SAME + ": other balls that hold the run"),
     ("excess", r"clauses\.1\.proof\.above_at", SAME + ": another step above the level"),
     ("cycle", r"clauses\.\d\.proof\.(entered_at|period|centre|axes|radius).*", SAME + ": another set that is kept"),

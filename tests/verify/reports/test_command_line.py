@@ -155,6 +155,13 @@ def test_the_help_lists_the_verbs_that_work_and_no_others(cli):
         assert (code, verb in out) == ((0, True) if verb in verbs else (2, False))
 
 
+def test_a_paragraph_of_the_help_is_broken_by_the_width_alone(cli):
+    for name, command in typer.main.get_command(app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
+        assert command.help and not re.search(r"[^\n]\n[^\n]", command.help), name
+    said = " ".join(line.rstrip() for line in cli("necessity", "--help")[1].splitlines())
+    assert "are shown to hold, and the nearest certified violation." in re.sub(" +", " ", said)
+
+
 def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
     commands = typer.main.get_command(app).commands  # pyright: ignore[reportAttributeAccessIssue]
     for name, command in commands.items():
@@ -169,7 +176,8 @@ def test_every_verbs_help_has_an_example_of_its_own_arguments(cli):
 
 def test_the_version(cli):
     assert cli("--version") == (0, f"lemmascope {version()}\n", "")
-    assert_one_line(cli("--versio"), "--version")
+    for words in (["--versio"], ["--versio=3"], ["--versio", "3"]):
+        assert_one_line(cli(*words), "No such option: --versio")
     assert_one_line(cli("chek"), "chek", "check")
 
 

@@ -9,8 +9,7 @@ import sympy as sp
 
 import verify
 from verify import Identity, Inequality, InputError, Paper, Parameter, Source, Statement, Theorem, remembered
-from verify.checking import registry
-from verify.checking import standing as evidence
+from verify.checking import registry, standing as evidence
 from verify.checking.certificates import write_certificate
 from verify.reports.listing import carried_text, list_rows, rows_text, standings_table
 

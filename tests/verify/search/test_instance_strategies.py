@@ -6,8 +6,7 @@ from functools import partial
 
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, find, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, find, given, settings, strategies as st
 
 from verify import Case, Inequality, Parameter, Statement, TheoremError, load_theorem
 from verify.evaluation.admissible_ranges import Range

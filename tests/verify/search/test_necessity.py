@@ -1,6 +1,7 @@
 """Which hypotheses are needed: theorems whose answer is known by hand, and what may not pass for an answer."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,8 +11,8 @@ import sympy as sp
 from verify import Hypothesis, Inequality, InputError, Parameter, Source, Statement, Theorem, TheoremError
 from verify.rechecker import recheck_text
 from verify.reports.command_line import run
-from verify.reports.necessity_map import Mapped, refusal, shipped, table, write
-from verify.search.necessity import necessity
+from verify.reports.necessity_map import Mapped, refusal, shipped, table, threshold_lines, write
+from verify.search.necessity import _effort as effort_of, necessity
 
 x, R, s, t = sp.symbols("x R s t", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
@@ -80,7 +81,19 @@ def test_what_the_others_imply_or_no_clause_needs_is_redundant():
 def test_what_is_true_and_not_proved_is_undecided_with_the_effort():
     need = found(theorem([FALLING], Hypothesis("short", sp.Le(t, 10))), "short", seconds=2, seed=3)
     assert need.status == "undecided" and need.witness is None and need.certificate is None
-    assert "instances, seed 3" in need.why
+    assert re.search(r"no violation found: .*\b(1 instance|\d+ instances), seed 3(, the time ran out)?\b", need.why)
+
+
+@pytest.mark.parametrize(
+    ("examples", "late", "said"),
+    [
+        (1, True, "1 instance, seed 3, the time ran out"),
+        (7, False, "7 instances, seed 3"),
+        (0, True, "in the search the time ran out before the first instance"),
+    ],
+)
+def test_the_effort_of_a_search_is_said_in_words(examples, late, said):
+    assert effort_of(examples, 3, late=late) == said
 
 
 def test_a_structural_hypothesis_is_varied_or_undecided():
@@ -100,6 +113,21 @@ def test_an_equality_is_searched_without_it():
     need = found(theorem([clause], Hypothesis("three", sp.Eq(n, 3)), parameters=(N,), n=3), "three")
     assert need.status == "needed" and need.relaxed is None
     assert need.thresholds[0].end == 3 and abs(need.witness["n"] - 3) == 1
+    (line,) = threshold_lines(need.to_json())
+    assert need.statement == "n = 3" and line.startswith("here the hypothesis asks for n = 3; refuted at")
+
+
+def test_a_map_is_shown_in_the_words_of_today(tmp_path, monkeypatch):
+    import verify.reports.necessity_map as maps
+
+    monkeypatch.setattr(maps, "folder", lambda _: tmp_path)
+    made = theorem([SQUARE], Hypothesis("small", sp.Le(x, 1)))
+    write(made, necessity(made, seconds=3), tmp_path)
+    path = tmp_path / "user.t.json"
+    path.write_text(path.read_text().replace('"x <= 1"', '"Le(x, 1)"'))
+    assert "Le(x, 1)" in path.read_text() and shipped(made).hypotheses[0]["statement"] == "x <= 1"
+    assert any("here the hypothesis allows x up to 1" in line for line in table([shipped(made)]))
+    assert any("a certified violation at" in line for line in table([shipped(made)]))
 
 
 def test_a_false_theorem_does_not_make_its_hypotheses_needed():

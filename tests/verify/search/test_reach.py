@@ -429,7 +429,9 @@ class TestTheLibrary:
         lines = {
             line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=2).reaches
         }
-        assert set(lines) == {"step_size"}
+        # That of the subset is said, as from q = 5 on the other one's limit is above 2.
+        assert set(lines) == {"subset_below_quarter", "step_size"}
+        assert lines["subset_below_quarter"].shown_to == 200
 
     def test_by_its_own_argument_where_the_others_hold_or_may(self):
         lines = {line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=3, d=5).reaches}

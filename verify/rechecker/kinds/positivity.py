@@ -159,10 +159,12 @@ def _check(given: Given, relation: Node, proof: dict[str, Data], where: str, kin
 
 
 def _place(given: Given, known: Sequence[Node], place: Data, where: str) -> int:
-    """Return the place of a relation that holds at all parameters in scope."""
+    """Return the place of a relation that holds at all parameters in scope, and note where it is a hypothesis."""
     number = whole(place, where, 0, len(known) - 1)
-    if number >= len(given.domain) and not given.in_scope:
-        raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
+    if number >= len(given.domain):
+        given.hypotheses_used = True
+        if not given.in_scope:
+            raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
     return number
 
 

@@ -68,6 +68,13 @@ def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
     return holds
 
 
+def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+    """`inequality` of numbers alone, verified: the margin, as `in_ball` has it, is the same for all parameters."""
+    if given.relation(clause["relation"], "clause.relation").free:
+        raise Rejected(f"{where}.kind: the relation has parameters or variables")
+    return in_ball(given, clause, proof, where)
+
+
 def enclose(given: Given, node: Node, interval: tuple[Fraction, Fraction], bits: int, where: str) -> None:
     """See that the value of an expression is in an interval: exactly, where both ends are one; Rejected where not."""
     if interval[0] == interval[1]:

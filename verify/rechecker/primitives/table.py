@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import factorial, prod
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from flint import ctx
 from ..reading import Effort, Rejected, work
 from .attention import BITS, ORDERS, Attention, Undecided, high, low
 from .attention_gain import MOST, Sizes, gain, least_dimension
+from .full_gradient import less_means, off_the_set
 
 _HIGHEST_MOMENT = 200
 
@@ -193,6 +195,10 @@ PRIMITIVES = {
     "squared_attention/1": Primitive(5, None, squared_attention),
     "attention_gain/1": Primitive(4, None, attention_gain),
     "least_encoding_dimension/1": Primitive(5, None, least_encoding_dimension),
+    "gradient_off_the_set/1": Primitive(9, None, off_the_set),
+    "loss_less_means/1": Primitive(9, None, partial(less_means, "loss")),
+    "value_slopes_less_means/1": Primitive(9, None, partial(less_means, "V")),
+    "logit_slopes_less_means/1": Primitive(9, None, partial(less_means, "W")),
 }
 """By name and version."""
 

@@ -14,6 +14,7 @@ CALL = "__complete"
 _OF_A_THEOREM = frozenset(("conditions", "check", "prove", "derive", "explore", "necessity", "sweep", "observe"))
 _WORDS = {
     "--format": ("table", "json", "markdown", "latex"),
+    "derive --format": ("text", "json", "markdown", "latex"),
     "--device": ("auto", "cpu", "cuda"),
     "--kind": ("inequality", "identity", "recursion", "argument"),
 }

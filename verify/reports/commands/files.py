@@ -101,7 +101,7 @@ def write_report(
     """Write everything known about every result to one HTML file, which works offline.
 
     From recorded results this takes about a minute. --full reproduces the findings, searches the canaries, and runs the
-    comparisons, the figures and the diagrams, in about ten minutes.
+    comparisons, the figures' quick versions and the fine diagrams; that takes tens of minutes.
     """
     from verify import remembered
     from verify.reports.simulate import usable_store

@@ -77,6 +77,9 @@ def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
+        # A paragraph on one line: where its lines end in the source, the help's would, too.
+        said = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+
         @functools.wraps(function)
         def run_verb(*arguments: Any, **options: Any) -> None:
             before = _OUTPUT.set(sys.stdout)
@@ -86,7 +89,7 @@ def verb(name: str, example: str) -> Callable[[Callable[..., None]], Callable[..
             finally:
                 _OUTPUT.reset(before)
 
-        return app.command(name, epilog=f"Example: verify {name} {example}".rstrip())(run_verb)
+        return app.command(name, help=said, epilog=f"Example: verify {name} {example}".rstrip())(run_verb)
 
     return register
 

@@ -114,7 +114,7 @@ def _write_sweep(result: Any, folder: Path) -> list[str]:
     if lacking := lack("pyarrow"):
         warn(f"verify: no Parquet file is written: that {lacking}")
     if why := why_no_plot(result):
-        warn(f"verify: {why}")
+        warn(f"verify: no plot is drawn: {why}")
     return files
 
 
@@ -158,7 +158,7 @@ def simulate_experiment(
     if out is not None:
         write_run(result, out)
         if (result.curves or result.heat_maps) and (why := why_no_plot(result)):
-            warn(f"verify: {why}")
+            warn(f"verify: no plot is drawn: {why}")
     if as_json:
         print_json(result.to_json())
     else:

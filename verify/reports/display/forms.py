@@ -10,7 +10,6 @@ from verify.reports.display.short import LINES, fitted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NO_PLOT = "no plot is drawn: "
 _ADVICE = {
     "CheckResult": "compare result.outcome, as in result.outcome is verify.Outcome.VERIFIED",
     "ConditionsResult": "compare result.in_scope with True, False or None",
@@ -127,11 +126,11 @@ def _drawn_by(value: Any) -> tuple[Any, str]:
         case "sweep":
             from verify.reports.plots import sweep_plots
 
-            return sweep_plots, sweep_plots.why_no_plot(value).removeprefix(_NO_PLOT)
+            return sweep_plots, sweep_plots.why_no_plot(value)
         case "experiment":
             from verify.reports.plots import experiment_plots
 
-            return experiment_plots, experiment_plots.why_no_plot(value).removeprefix(_NO_PLOT)
+            return experiment_plots, experiment_plots.why_no_plot(value)
         case _:
             from verify.reports.plots import observation_plots
 

@@ -55,10 +55,9 @@ def headline(result: Any) -> str:
 
 
 def _parts(statement: Any) -> str:
-    parts = ("parameter", statement.parameters), ("hypothesis", statement.hypotheses)
-    parts = *parts, ("claim", statement.claims), ("step", statement.steps)
-    counts = ", ".join(count_text(len(part), noun) for noun, part in parts if part)
-    return counts.replace("hypothesiss", "hypotheses")
+    nouns = {"parameters": "parameter", "hypotheses": "hypothesis", "claims": "claim", "steps": "step"}
+    parts = [(getattr(statement, plural), noun, plural) for plural, noun in nouns.items()]
+    return ", ".join(count_text(len(part), noun, plural) for part, noun, plural in parts if part)
 
 
 def _theorem(theorem: Any) -> str:
@@ -142,7 +141,7 @@ def _line(line: Any) -> str:
 
 def _reach(result: Any) -> str:
     lines = result.reaches
-    parts = [f"{len(lines)} parametric hypothes{'i' if len(lines) == 1 else 'e'}s"]
+    parts = [count_text(len(lines), "parametric hypothesis", "parametric hypotheses")]
     counts = {
         "shown further": sum(line.carried is not None for line in lines),
         "refuted beyond": sum(line.violated is not None and not line.inside for line in lines),

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from verify.checking.loading import load_theorem
@@ -204,8 +203,12 @@ def _figure(experiment: Experiment, store: Store | None, *, full: bool) -> Ran:
     for papers, device in ((True, "auto"), (True, "cpu"), (False, "cpu")):
         if store is not None and (result := experiment.stored(store, device=device, full=papers)) is not None:
             return Ran(experiment, with_theory(result), full=papers)
-    if not full and (seconds := experiment.expected(device="cpu") or 0.0) > _PATIENCE:
-        return Ran(experiment, None, f"a quick run takes about {duration_text(seconds)}, and none is stored")
+    if not full:
+        seconds = experiment.expected(device="cpu")
+        if seconds is None:
+            return Ran(experiment, None, "how long a quick run takes is not known, and none is stored")
+        if seconds > _PATIENCE:
+            return Ran(experiment, None, f"a quick run takes about {duration_text(seconds)}, and none is stored")
     try:
         with _one_thread():
             return Ran(experiment, with_theory(experiment.run(device="cpu", store=store)))
@@ -234,11 +237,9 @@ def _diagram(diagram: Diagram, store: Store | None, *, full: bool) -> Ran:
 
 
 def _benchmarks() -> str:
-    """Return the benchmarks' page where the working directory, or a package's folder, has one beside it."""
-    places = [Path(), *(package_folder(name).parent for name in ("verify",))]
-    for place in places:
-        with suppress(OSError):
-            return (place / "BENCHMARKS.md").read_text(encoding="utf-8")
+    """Return the benchmarks' page; an installed package has none beside it."""
+    with suppress(OSError):
+        return (package_folder("verify").parent / "BENCHMARKS.md").read_text(encoding="utf-8")
     return ""
 
 

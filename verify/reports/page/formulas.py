@@ -1,18 +1,28 @@
 """Formulas as MathML: what `display` writes in LaTeX for notebooks, which a page without scripts cannot read."""
 
+import re
 from functools import cache
 
 from latex2mathml.converter import convert
 
 from verify.reports.display.pages import Cell, Table, Written
-from verify.reports.page.elements import Html, Node, tag
-from verify.reports.page.elements import table as html_table
+from verify.reports.page.elements import Html, Node, table as html_table, tag
+
+_NAME = re.compile(r"\\(?:text|operatorname|mathrm|begin|end)\{[^}]*\}|\\[A-Za-z]+|[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
+"""A command, or names of more than one letter, which LaTeX takes for products of letters."""
 
 
 @cache
-def mathml(latex: str) -> Html:
-    """Return a formula, which a reader of screens gets as LaTeX, too."""
-    return Html(convert(latex))
+def mathml(latex: str, *, display: bool = False) -> Html:
+    """Return a formula, written in LaTeX, as a MathML element, on a line of its own if `display`."""
+    return Html(convert(_NAME.sub(_named, latex), display="block" if display else "inline"))
+
+
+def _named(found: re.Match[str]) -> str:
+    if found[0].startswith("\\"):
+        return found[0]
+    words = (r"\varepsilon" if word == "eps" else rf"\text{{{word}}}" for word in found[0].split())
+    return r"\; ".join(words) + " "
 
 
 def cell(shown: Cell) -> Node:

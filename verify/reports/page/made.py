@@ -33,7 +33,7 @@ def made(contents: Contents) -> Html:
         digests.append([link("theorem", known.theorem.id), code(known.theorem.statement.digest), path, code(sha)])
     seeds = sorted({f"{entry['seed']}" for entry in contents.entries if "seed" in entry})
     recorded = sorted({entry["at"] for entry in contents.entries if "at" in entry})
-    entered = f"{count_text(len(contents.entries), 'entry').replace('entrys', 'entries')} of the ledger"
+    entered = f"{count_text(len(contents.entries), 'entry', 'entries')} of the ledger"
     when = f", of {', '.join(recorded)}" if recorded else ""
     seeded = f"; seeds {', '.join(seeds)}" if seeds else ""
     how = tag(

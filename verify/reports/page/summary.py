@@ -2,16 +2,15 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from verify.checking.sources import Paper
 from verify.language.parameters import read_assignments
 from verify.outcomes import Evidence, ForAll, count_text
-from verify.reports.findings import Finding, shown
+from verify.reports.findings import Finding, by_weight, shown
 from verify.reports.page.contents import Contents, Known
 from verify.reports.page.elements import Html, Node, anchor, badge, code, details, items, joined, link, table, tag
 
-_SURE = {str(word) for word in (*ForAll, *Evidence)}
 _ORDER = [*map(str, ForAll), *map(str, Evidence)]
 
 
@@ -19,9 +18,10 @@ def summary(contents: Contents) -> Html:
     """Return the first screen."""
     papers = [tag("article", *_paper(contents, paper), class_="paper") for paper in contents.papers]
     counts = Counter(known.standing.for_all.standing for known in contents.theorems)
-    stands = ", ".join(f"{counts[each]} {each}" for each in ForAll if counts[each])
+    meant = {ForAll.ARGUED: " (proved steps joined by prose)"}
+    stands = ", ".join(f"{counts[each]} {each}{meant.get(each, '')}" for each in ForAll if counts[each])
     lead = (
-        f"{count_text(len(contents.theorems), 'result')} checked by machine; for all parameters: {stands}. "
+        f"{count_text(len(contents.theorems), 'result')}. For all parameters: {stands}. "
         f"{count_text(len(contents.findings), 'finding')}, by weight, below: each opens to its witness, the command "
         "that reproduces it, what it rests on and its certificate."
     )
@@ -32,7 +32,6 @@ def summary(contents: Contents) -> Html:
         tag("div", papers, class_="papers"),
         _words(),
         id="summary",
-        aria_labelledby=None,
     )
 
 
@@ -44,7 +43,8 @@ def _words() -> Html:
         "argued": "its steps are proved for all parameters and joined by inferences in prose, which are counted",
         "open": "not established for all parameters",
         "certified": "exact or ball arithmetic decided it at the instance, and the re-checker accepts that",
-        "computed": "high-precision floating point, with an error estimate",
+        "computed": "not re-checked: floating point with an error estimate, or a kind of proof that the re-checker "
+        "does not know",
         "simulated": "samples or training, with a confidence interval",
     }
     rows = [[badge(word), text] for word, text in said.items()]
@@ -58,72 +58,67 @@ def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
     yield tag("p", f"{paper.citation}, arXiv {paper.arxiv}", class_="small")
     if paper.claims:
         yield tag("p", tag("strong", "Claims. "), paper.claims)
-    holds = [joined(_standing(own, numbered, each)) for each in (ForAll.FORMAL, ForAll.PROVED, ForAll.ARGUED)]
-    for heading, parts in (
-        ("Holds as stated here, for all parameters.", holds),
-        ("Open.", [joined(_standing(own, numbered, ForAll.OPEN))]),
-    ):
-        if joined(parts):
-            yield tag("p", tag("strong", heading), parts)
+    named = {each: joined(_standing(own, numbered, each)) for each in ForAll}
+    opened = named.pop(ForAll.OPEN)
+    if holds := [[" ", badge(str(each)), " ", results] for each, results in named.items() if results]:
+        yield tag("p", tag("strong", "Holds as stated here, for all parameters."), holds)
+    if opened:
+        yield tag("p", tag("strong", "Open."), " ", opened)
     if paper.numbered_statements:
         known = f"{len(paper.disclosed)} of its {paper.numbered_statements} numbered statements are known to us."
         yield tag("p", known, class_="small")
-    found = [finding for finding in ordered(contents.findings) if finding.paper == paper]
+    found = [finding for finding in by_weight(contents.findings) if finding.paper == paper]
     if found:
         first = found[0]
         more = f" And {count_text(len(found) - 1, 'more finding')}, below." if len(found) > 1 else ""
         said = tag("a", first.summary, href=f"#{anchor('finding', first.id)}")
-        yield tag("p", tag("strong", f"{first.weight.value}. "), said, more)
+        reading = [" ", badge("reading", "under our reading")] if first.under_our_reading else None
+        yield tag("p", tag("strong", f"{first.weight.value}. "), said, reading, more)
 
 
 def _standing(own: list[Known], numbered: list[Known], standing: ForAll) -> Iterator[Node]:
     """Yield the paper's own statements of a standing by name, and how many results derived here have it."""
     some = [known for known in own if known.standing.for_all.standing is standing]
     named = [known for known in some if known in numbered]
-    if some:
-        yield [" ", badge(str(standing)), " "]
     for i, known in enumerate(named):
         yield [", " if i else "", link("theorem", known.theorem.id, known.theorem.source.number)]
     if derived := len(some) - len(named):
         yield f"{', and ' if named else ''}{count_text(derived, 'result')} derived here"
 
 
-def ordered(findings: tuple[Finding, ...]) -> list[Finding]:
-    """Return findings, the weightiest first."""
-    return sorted(findings, key=lambda finding: (finding.weight.rank, finding.paper.key, finding.id))
-
-
 def findings(contents: Contents) -> Html:
     """Return all findings, under a heading for each weight."""
     groups: dict[str, list[Html]] = {}
-    for finding in ordered(contents.findings):
+    for finding in by_weight(contents.findings):
         groups.setdefault(finding.weight.value, []).append(_finding(contents, finding))
     parts = [tag("div", tag("h3", weight), some) for weight, some in groups.items()]
     return tag("section", tag("h2", "Findings, by weight"), parts, id="findings")
 
 
-def sure(finding: Finding) -> list[str]:
+def sure(finding: Finding, claims: Collection[str]) -> list[str]:
     """Return the words that say how sure a finding is, of those that its command is to report: strongest first.
 
-    Nothing is read into a command that reports none.
+    What is said of the whole result and of its claims, by their labels, counts; a step that is proved makes nothing
+    proved that is argued. Nothing is read into a command that reports none.
     """
     if shlex.split(finding.command)[1] == "simulate":
         return [str(Evidence.SIMULATED)]
-    words = {
-        expected
-        for path, expected in finding.expect.items()
-        if isinstance(expected, str)
-        and expected in _SURE
-        and path.rpartition(".")[2] in ("evidence", "for_all_parameters")
-    }
+    about = {"", *(f"clauses.{label}" for label in claims)}
+    words = set()
+    for path, expected in finding.expect.items():
+        head, _, last = path.rpartition(".")
+        if expected in _ORDER and last in ("evidence", "for_all_parameters") and head in about:
+            words.add(str(expected))
     return sorted(words, key=_ORDER.index)
 
 
 def _finding(contents: Contents, finding: Finding) -> Html:
-    marks = [badge(word) for word in sure(finding)]
+    words = shlex.split(finding.command)
+    known = next((known for known in contents.theorems if known.theorem.id in words[2:3]), None)
+    claims = [clause.label for clause in known.theorem.statement.claims] if known else []
+    marks = [badge(word) for word in sure(finding, claims)]
     marks += [badge("reading", "under our reading")] if finding.under_our_reading else []
     head = joined([tag("span", finding.paper.key, class_="key"), " ", finding.summary, " ", marks])
-    words = shlex.split(finding.command)
     reported = [[code(path), shown(expected)] for path, expected in finding.expect.items()]
     rests = [[premise.text, " ", badge("premise", premise.provenance)] for premise in finding.rests_on]
     return details(
@@ -139,7 +134,7 @@ def _finding(contents: Contents, finding: Finding) -> Html:
         tag("h5", "Premises"),
         items(rests),
         tag("h5", "Certificate"),
-        _certificate(contents, finding, words),
+        _certificate(finding, words, known),
         id=anchor("finding", finding.id),
         class_="finding",
     )
@@ -162,20 +157,19 @@ def _reproduced(contents: Contents, finding: Finding) -> str:
     return f"Not reproduced{when}: {'; '.join(failures)}" if failures else f"Run again{when}: it reported all of this."
 
 
-def _certificate(contents: Contents, finding: Finding, words: list[str]) -> Html:
+def _certificate(finding: Finding, words: list[str], known: Known | None) -> Html:
     if words[1] != "check":
         return tag("p", f"None: verify {words[1]} measures, and proves nothing.")
-    known = next((known for known in contents.theorems if known.theorem.id == words[2]), None)
     shipped = tag("p", "No certificate is shipped.")
     if known is not None and known.certificate:
         path, digest = known.certificate
         shipped = tag(
-            "p", "What is proved for all parameters: ", code(path), ", SHA-256 ", code(f"{digest[:16]}…"), "."
+            "p", "The theorem's certificate, at its example: ", code(path), ", SHA-256 ", code(f"{digest[:16]}…"), "."
         )
     card = tag("p", "The result's card: ", link("theorem", words[2]), ".") if known else None
     again = f"{finding.command} --certificate finding.json\nverify recheck finding.json"
     own = tag(
         "p",
-        "For this instance the first command writes a certificate if all claims are decided; the second checks it.",
+        "The first command writes a certificate, if each clause that is not in words is decided; the second checks it.",
     )
     return joined([shipped, own, tag("pre", code(again), tabindex="0"), card])

@@ -32,24 +32,18 @@ def cards(contents: Contents) -> Html:
     return tag("section", tag("h2", "The results, one by one"), parts, id="theorems")
 
 
-def standing_text(known: Known) -> str:
-    """Return what carries a theorem for all parameters, with the number of inferences."""
-    return known.standing.for_all.text()
-
-
 def _card(contents: Contents, known: Known) -> Html:
     theorem = known.theorem
     page = page_of(theorem)
     tables = {shown.heading: shown for shown in page.tables}
-    stands = badge(str(known.standing.for_all.standing), standing_text(known))
+    stands = badge(str(known.standing.for_all.standing), known.standing.for_all.text())
     head = joined([code(theorem.id), " ", theorem.title, " ", stands])
     return details(
         head,
         tag("p", str(theorem.source), class_="small"),
         tag("p", _headline(known)),
         _claims(known, tables.get("claims")),
-        [formulas.table(tables[name]) for name in ("parameters", "domain") if name in tables],
-        _long(tables.get("definitions")),
+        [formulas.table(tables[name]) for name in ("parameters", "domain", "definitions") if name in tables],
         _hypotheses(known),
         _steps(known, tables.get("steps")),
         argument(theorem),
@@ -98,10 +92,6 @@ def _at(known: Known, label: str) -> Node:
     if clause.evidence is None:
         return badge(str(clause.outcome))
     return joined([badge(str(clause.outcome)), " ", str(clause.evidence)])
-
-
-def _long(shown: Table | None) -> Html:
-    return formulas.table(shown) if shown else Html("")
 
 
 def _hypotheses(known: Known) -> Html:
@@ -204,32 +194,37 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
 
 def _simulation(contents: Contents, theorem: Theorem) -> Html:
     """Return what simulations from the definitions say beside the theorem."""
-    rows = [_compared(contents, each) for each in contents.comparisons if each.theorem == theorem.id]
+    rows = _compared(contents, [each for each in contents.comparisons if each.theorem == theorem.id])
     crossed = [row for row in crossing_rows(contents.entries) if row["theorem"] == theorem.id]
     for row in crossed:
         worst = row["worst_over_allowed"]
         parts = [count_text(row["draws"], "draw"), count_text(row["trainings"], "training")]
         parts += [] if worst is None else [f"worst deviation {worst:.2g} of the tolerance"]
         parts += [f"{row['caught']} of {row['planted']} planted errors caught"]
-        rows.append([row["of"], badge("verified" if row["outcome"] == "verified" else "refuted"), ", ".join(parts)])
+        agrees = badge("verified") if row["outcome"] == "verified" else badge("survived", "does not agree")
+        rows.append([row["of"], agrees if row["draws"] else "not run", ", ".join(parts)])
     return table(("simulated", "outcome", "in numbers"), rows, "simulation and theory")
 
 
-def _compared(contents: Contents, comparison: Comparison) -> list[Node]:
-    """Return a row of a comparison: what agrees, the outcome, and the numbers, or how to run it."""
-    entries = contents.entered("comparison", comparison.id)
-    if not entries:
-        return [comparison.title, "not run", code(f"pytest paper_checks -k {comparison.id.rpartition('.')[2]}")]
-    last = entries[-1]
-    size = ", the paper's own size" if last.get("full") else ""
-    where = f" ({last['evidence']}, {last['device']}{size})"
-    return [comparison.title, badge(last["outcome"]), last["detail"] + where]
+def _compared(contents: Contents, comparisons: Iterable[Comparison]) -> list[list[Node]]:
+    """Return a row for each run of each comparison: what agrees, the outcome, the numbers; or how to run it."""
+    rows: list[list[Node]] = []
+    for comparison in comparisons:
+        entries = contents.entered("comparison", comparison.id)
+        for entry in entries:
+            size = ", the paper's own size" if entry.get("full") else ""
+            where = f" ({entry['evidence']}, {entry['device']}{size})"
+            rows.append([comparison.title, badge(entry["outcome"]), entry["detail"] + where])
+        if not entries:
+            run = code(f"pytest paper_checks -k {comparison.id.rpartition('.')[2]}")
+            rows.append([comparison.title, "not run", run])
+    return rows
 
 
 def compared(contents: Contents, comparisons: Iterable[Comparison]) -> Html:
     """Return what some comparisons came to."""
-    rows = [_compared(contents, comparison) for comparison in comparisons]
-    return table(("printed claim or figure", "verdict", "in numbers"), rows, "verdicts")
+    columns = ("printed claim or figure", "verdict", "in numbers")
+    return table(columns, _compared(contents, comparisons), "verdicts")
 
 
 def _uses(contents: Contents, known: Known) -> Html:

@@ -136,9 +136,9 @@ def _heat(axes: "Axes", name: str, heat_map: HeatMap) -> None:
 def why_no_plot(result: ExperimentResult) -> str:
     """Return why there is no plot of what an experiment measured: "" where there is one."""
     if not (result.curves or result.heat_maps):
-        return "no plot is drawn: it has no curves and no heat maps"
+        return "it has no curves and no heat maps"
     lacking = lack("matplotlib")
-    return f"no plot is drawn: that {lacking}" if lacking else ""
+    return f"that {lacking}" if lacking else ""
 
 
 def plotted(result: ExperimentResult) -> bytes:

@@ -45,13 +45,13 @@ _ROOM = 1.6
 def why_no_plot(result: SweepResult) -> str:
     """Return why there is no plot of a sweep: "" where there is one, over one or two parameters."""
     if lacking := lack("matplotlib"):
-        return f"no plot is drawn: that {lacking}"
+        return f"that {lacking}"
     if len(result.grid.axes) > 2:
-        return "no plot is drawn: that is for one or two parameters"
+        return "that is for one or two parameters"
     for axis in result.grid.axes:
         sizes = [abs(Fraction(value)) for value in axis.values if value] if axis.is_number else []  # type: ignore[arg-type]
         if sizes and not 1 / _DRAWN <= min(sizes) <= max(sizes) <= _DRAWN:
-            return f"no plot is drawn: values of {axis.name} are outside of what one can show, 1e-150 to 1e150"
+            return f"values of {axis.name} are outside of what one can show, 1e-150 to 1e150"
     return ""
 
 

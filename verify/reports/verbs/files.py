@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from verify.reports.pinned_files import Pinned
     from verify.runs.store import Store
 
-    Progress = Callable[[int], None]
-
 
 def pin(
     package: str | None = None, *, seconds: float = 60, tell: Callable[[int, int], None] | None = None

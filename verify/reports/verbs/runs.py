@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from verify.runs.sweeps.observation import Observation
     from verify.runs.sweeps.sweep import SweepResult
 
-    Progress = Callable[[int], None]
-
 
 def sweep(
     theorem: "Theorem | str",
@@ -182,9 +180,9 @@ def simulate(
     Examples
     --------
     >>> import verify
-    >>> said = verify.simulate("wang2024.separation", lengths="50,200", d=20, device="cpu")  # doctest: +SKIP
-    >>> sum(1 for name in verify.experiment_ids() if name.startswith("wang2024.figure"))
-    5
+    >>> trained = verify.simulate("wang2024.one_hot_training", T=4, q=1, steps=5, window=2, device="cpu")
+    >>> trained.settings["T"], trained.seed, trained.device
+    (4, 0, 'cpu')
     """
     from verify.reports import simulate as reports
     from verify.runs.experiments import load_experiment

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from tests.verify.rechecker.certificates import certificate, changed, recheck
-from verify import Hypothesis, Inequality, Parameter, Statement
+from verify import Case, Hypothesis, Inequality, Parameter, Statement
 from verify.language.expressions import to_data
 from verify.rechecker import Rejected
 
@@ -208,6 +208,21 @@ def test_out_of_scope_a_hypothesis_bounds_nothing():
     made = certificate(statement, {"x": "2", "m": "1/2"}, ("verified", "proved", proof), in_scope=False)
     with pytest.raises(Rejected, match="uses a hypothesis, and the instance is out of scope"):
         recheck(made)
+
+
+def beside_a_choice(relation, proof):
+    """A certificate of an inequality under the hypothesis x <= 1 or x <= 2, as a word chooses."""
+    word = Parameter("w", "word", "w", words=("one", "other"))
+    hypothesis = Hypothesis("h", sp.Le(X, Case(sp.Symbol("w"), sp.Integer(1), sp.Integer(2))))
+    statement = Statement((*PARAMETERS, word), (Inequality("c", relation),), hypotheses=(hypothesis,))
+    return certificate(statement, {"x": "1/2", "m": "1/2", "w": "one"}, ("verified", "proved", proof))
+
+
+def test_what_uses_a_hypothesis_in_which_a_word_chooses_is_not_for_all():
+    assert recheck(beside_a_choice(ge(1 + X), by_shifts("x"))).clauses[0][1:] == ("verified", "proved", "positive")
+    proof = {"kind": "cases", "shifts": {}, "relations": [], "cases": bounded("x", 0)}
+    with pytest.raises(Rejected, match="in hypotheses the instance's words choose"):
+        recheck(beside_a_choice(ge(1, X), proof))
 
 
 def test_a_bound_whose_pole_cancels_is_none():

@@ -31,7 +31,7 @@ from verify.reports.commands.completion import SCRIPTS, complete
         ("verify sweep wang2024.theorem1 --over e", ["eps=", "eta="]),
         ("verify list --paper w", ["wang2024"]),
         ("verify conditions wang2024.theorem1 --format m", ["markdown"]),
-        ("verify derive wang2024.lemma1 --format ", ["json", "latex", "markdown", "table"]),
+        ("verify derive wang2024.lemma1 --format ", ["json", "latex", "markdown", "text"]),
         ("verify completion ", ["bash", "fish", "zsh"]),
         ("verify simulate li2024.clos", ["li2024.closeness"]),
         ("verify simulate wang2024.separation sh", ["share="]),
@@ -45,6 +45,12 @@ from verify.reports.commands.completion import SCRIPTS, complete
 )
 def test_a_line_is_completed(line, found):
     assert complete(line) == found
+
+
+@pytest.mark.parametrize("words", [("derive", "wang2024.lemma1"), ("conditions", "wang2024.lemma1", "T=9", "q=2")])
+def test_each_form_that_is_offered_is_one(cli, words):
+    offered = complete(" ".join(("verify", *words, "--format", "")))
+    assert len(offered) == 4 and [cli(*words, "--format", each)[0] for each in offered] == [0] * 4
 
 
 def test_nothing_is_all_verbs():

@@ -17,6 +17,7 @@ from verify import (
     Finding,
     HeatMap,
     Hypothesis,
+    Identity,
     Inequality,
     Inference,
     Measurement,
@@ -43,18 +44,21 @@ HOSTILE = '<script>document.title = "taken"</script> & "quoted" <b id=x>'
 """What must never be markup."""
 
 x, y = sp.symbols("x y", positive=True)
+total, eps = sp.symbols("total eps", real=True)
 PAPER = Paper("zeta2025", "Z, Sums, 2025", "2501.00001", 5, ("Lemma 1",), claims="Sums are small.")
 SMALL = Hypothesis("small", sp.Le(x, 2))
 BELOW = Inequality("below", sp.Le(x**2 / (1 + x), 2 * x), "x^2/(1 + x) <= 2x")
 PARAMETERS = (Parameter("x", "rational", "a number", above=0), Parameter("y", "rational", HOSTILE, above=0))
 HALF = Inequality("half", sp.Le(y / (1 + y), 2 * y))
-STATEMENT = Statement(PARAMETERS, (BELOW,), hypotheses=(SMALL,), steps=(HALF,))
-FALSE = Statement(PARAMETERS, (Inequality("below", sp.Le(2 * x, x / (1 + x))),), hypotheses=(SMALL,), steps=(HALF,))
+SQUARE = Identity("square", (total + eps) ** 2, total**2 + 2 * total * eps + eps**2)
+PARTS = {"hypotheses": (SMALL,), "steps": (HALF, SQUARE), "variables": (total, eps)}
+STATEMENT = Statement(PARAMETERS, (BELOW,), **PARTS)
+FALSE = Statement(PARAMETERS, (Inequality("below", sp.Le(2 * x, x / (1 + x))),), **PARTS)
 
 
 def theorem(name, title, **more):
     source = Source("Lemma 1", "printed", PAPER)
-    argument = (Inference("below", f"it follows, {HOSTILE}", ("half", "small"), "substitution"),)
+    argument = (Inference("below", f"it follows, {HOSTILE}", ("half", "square", "small"), "substitution"),)
     known = {"argument": argument, "canaries": (Canary("twice", FALSE, "below"),)} | more
     return Theorem(name, title, source, STATEMENT, {"x": 1, "y": 2}, **known)
 
@@ -63,7 +67,7 @@ LEMMA = theorem("zeta2025.lemma1", HOSTILE)
 AGAIN = theorem(
     "zeta2025.again",
     "The same again",
-    argument=(Inference("below", "as before", ("half", "zeta2025.lemma1"), "substitution"),),
+    argument=(Inference("below", "as before", ("half", "square", "zeta2025.lemma1"), "substitution"),),
     proof_uses=("zeta2025.lemma1",),
 )
 
@@ -155,6 +159,8 @@ ENTRIES = (
         "full": False,
         "at": "2026-01-02",
     },
+    {"kind": "comparison", "id": "zeta2025.trained", "outcome": "verified", "evidence": "simulated", "expected": ""}
+    | {"detail": "again", "device": "cuda", "instances": 1, "seed": 7, "full": True, "at": "2026-01-02"},
     {"kind": "canary", "id": "zeta2025.lemma1", "label": "twice", "killed": True, "needed": 2},
     {"kind": "finding", "id": "zeta2025.first", "title": "t", "failures": [], "at": "2026-01-02"},
     {"kind": "finding", "id": "zeta2025.second", "title": "t", "failures": ["values.x: is 1, expected 1/3"]},

@@ -38,7 +38,7 @@ def diverge(settings, *, seed, device):
     return {"k": Measurement(float("inf"))}
 
 
-def experiment(name, measure=measure, expect=None, number="Figure 1"):
+def experiment(name, measure=measure, expect=lambda settings, device: 0.0, number="Figure 1"):
     return Experiment(f"zeta2025.{name}", name, Source(number, "printed"), SETTINGS, measure, expect=expect)
 
 
@@ -51,6 +51,7 @@ KNOWN = {
     "experiment": {
         "zeta2025.quick": experiment("quick"),
         "zeta2025.long": experiment("long", expect=lambda settings, device: 1000.0),
+        "zeta2025.untimed": experiment("untimed", expect=None),
         "zeta2025.wild": experiment("wild", diverge),
         "zeta2025.other": experiment("other", number="Definition 2"),
     },
@@ -90,7 +91,8 @@ def test_quick_things_are_run_and_others_say_why_not():
     told = []
     found = gathered(tell=lambda done, total: told.append((done, total)))
     ran = figures(found)
-    assert sorted(ran) == ["long", "quick", "wild"] and RUNS == [1]
+    assert sorted(ran) == ["long", "quick", "untimed", "wild"] and RUNS == [1]
+    assert ran["untimed"].why == "how long a quick run takes is not known, and none is stored"
     assert ran["quick"].result.measurements["k"].value == 1 and not ran["quick"].full
     assert ran["long"].result is None and ran["long"].why == "a quick run takes about 17 min, and none is stored"
     assert ran["wild"].result is None and "diverges" in ran["wild"].why
@@ -100,7 +102,7 @@ def test_quick_things_are_run_and_others_say_why_not():
     assert known.checked.outcome is Outcome.VERIFIED and known.certificate[0].endswith(
         "certificates/li2024.gradient.json"
     )
-    assert len(known.certificate[1]) == 64 and found.entries == () and told[-1] == (6, 6)
+    assert len(known.certificate[1]) == 64 and found.entries == () and told[-1] == (7, 7)
     assert found.made["command"] == "verify report" and found.papers[0].key == "li2024"
 
 
@@ -116,7 +118,7 @@ def test_what_a_store_has_is_shown_the_papers_own_size_first(tmp_path):
 
 def test_in_full_what_takes_long_is_run_and_recorded():
     found = gathered(full=True)
-    assert figures(found)["long"].result is not None and sorted(RUNS) == [1, 1]
+    assert figures(found)["long"].result is not None and sorted(RUNS) == [1, 1, 1]
     assert next(ran for ran in found.diagrams if ran.result is not None).result.done == 3
     (entry,) = found.entered("comparison", "zeta2025.c")
     assert (entry["outcome"], entry["detail"], entry["full"]) == ("refuted", "full False", False)
@@ -132,6 +134,17 @@ def test_what_a_run_has_entered_goes_before_what_is_recorded():
     assert gathered().entered("comparison", "zeta2025.c")[0]["outcome"] == "verified"
     later = [entry | {"outcome": "inconclusive"}]
     assert [each["outcome"] for each in gathered(entries=later).entries] == ["inconclusive"]
+
+
+def test_benchmarks_are_those_of_the_package_and_not_of_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here" / "BENCHMARKS.md").write_text("another project's")
+    monkeypatch.setattr(contents, "package_folder", lambda name: tmp_path / "there" / name)
+    assert contents._benchmarks() == ""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "BENCHMARKS.md").write_text("ours")
+    assert contents._benchmarks() == "ours"
 
 
 def test_a_diagram_needs_two_parameters():

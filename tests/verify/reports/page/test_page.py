@@ -5,11 +5,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from latex2mathml.converter import convert
 
 from tests.verify.reports.page.conftest import HOSTILE, Read
 from verify import InputError
-from verify.reports.page import document as written
-from verify.reports.page import elements, summary
+from verify.outcomes import Carried, ForAll
+from verify.reports.page import document as written, elements, summary, theorems
 from verify.reports.page.pictures import picture
 
 LOADED = {"src", "href", "srcset", "data", "action", "poster", "xlink:href"}
@@ -104,19 +105,46 @@ def test_findings_stand_by_weight_with_how_sure(page):
 
 def test_the_first_screen_says_what_is_claimed_what_holds_and_what_does_not(page):
     first = next(e["text"] for e in page.all("section") if e["id"] == "summary")
-    assert "2 results checked by machine; for all parameters: 1 proved, 1 argued" in first and "3 findings" in first
+    said = "2 results. For all parameters: 1 proved, 1 argued (proved steps joined by prose). 3 findings"
+    assert said in first and "Open." not in first
     assert "Claims. Sums are small." in first and "proved Lemma 1" in first
     assert "What does not hold as printed. The paper says" in first and "And 2 more findings" in first
+    assert re.search(r"so, which is certified\. under our reading And 2 more", first)
 
 
-def test_no_word_of_how_sure_is_read_into_a_command(contents):
-    one = contents.findings[0]
-    assert summary.sure(one) == ["certified"]
-    assert summary.sure(replace(one, command="verify simulate zeta2025.figure1")) == ["simulated"]
-    assert summary.sure(replace(one, expect={"values.evidence_of": "proved", "detail": "proved"})) == []
-    assert summary.sure(replace(one, expect={"for_all_parameters": "argued", "evidence": "proved"})) == [
-        "proved",
-        "argued",
+def test_what_is_open_is_said_once(contents):
+    carried = Carried(ForAll.OPEN, frozenset())
+    opened = [replace(known, standing=replace(known.standing, for_all=carried)) for known in contents.theorems]
+    first = Read(str(summary.summary(replace(contents, theorems=tuple(opened))))).all("section")[0]["text"]
+    assert "Open. Lemma 1, Lemma 1" in first and "Holds as stated here" not in first
+
+
+@pytest.mark.parametrize(
+    ("expect", "words"),
+    [
+        ({"clauses.below.evidence": "certified"}, ["certified"]),
+        ({"values.evidence_of": "proved", "detail": "proved"}, []),
+        ({"for_all_parameters": "argued", "evidence": "proved"}, ["proved", "argued"]),
+        ({"for_all_parameters": "argued", "clauses.half.evidence": "proved"}, ["argued"]),
+        ({"clauses.half.for_all_parameters": "proved"}, []),
+        ({"clauses.below.for_all_parameters": "proved"}, ["proved"]),
+        ({"values.below.evidence": "proved"}, []),
+    ],
+)
+def test_no_word_of_how_sure_is_read_into_a_command(contents, expect, words):
+    assert summary.sure(replace(contents.findings[0], expect=expect), ["below"]) == words
+
+
+def test_a_simulation_is_simulated(contents):
+    assert summary.sure(replace(contents.findings[0], command="verify simulate zeta2025.figure1"), []) == ["simulated"]
+
+
+def test_a_step_that_is_proved_gives_its_finding_no_badge(contents):
+    one = replace(contents.findings[0], expect={"clauses.half.evidence": "proved", "evidence": "certified"})
+    page = Read(str(summary.findings(replace(contents, findings=(one,)))))
+    assert [e["class"] for e in page.all("span") if e["class"].startswith("badge")] == [
+        "badge certified",
+        "badge premise",
     ]
 
 
@@ -124,13 +152,42 @@ def test_cards_have_hypotheses_canaries_margins_and_simulation(page):
     card = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.lemma1")
     for said in ("needed", "below refuted at x=23/5", "holds", "1 of 1 refuted", "2 instances", "margin", "not run"):
         assert said in card, said
-    assert "3 against 2" in card and "pytest paper_checks -k idle" in card and "0" * 64 in card
+    assert "pytest paper_checks -k idle" in card and "0" * 64 in card
     other = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.again")
     assert "no map is shipped" in other and "not run for this report" in other and "not mapped" in other
 
 
+def test_each_device_has_a_row_of_a_comparison(page):
+    card = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.lemma1")
+    for said in ("(simulated, cpu)", "again (simulated, cuda, the paper's own size)"):
+        assert said in card, said
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "draws", "said"),
+    [
+        ("holds", "as_expected", 3, "badge verified"),
+        ("holds", "otherwise", 3, "badge survived"),
+        ("planted", "as_expected", 0, "not run"),
+    ],
+)
+def test_a_crossing_that_was_not_drawn_is_not_refuted(contents, what, outcome, draws, said):
+    entry = {"kind": "crossing", "id": "c", "of": "the gradient", "theorem": "zeta2025.lemma1", "exact": "e"}
+    entry |= {"what": what, "outcome": outcome, "draws": draws, "instances": draws, "trainings": 0, "worst": None}
+    entry |= {"test": "t", "sizes": {}, "caught": 1, "device": "cpu"}
+    text = str(theorems.cards(replace(contents, entries=(entry,))))
+    row = next(row for row in re.findall("<tr>.*?</tr>", text) if "the gradient" in row)
+    assert said in row and "refuted" not in row
+
+
 def test_formulas_are_typeset(page):
     assert len(page.all("math")) > 5 and not [e for e in page.all("mtext") if "\\" in e["text"]]
+
+
+def test_a_name_of_several_letters_is_one_name(text):
+    assert "<mi>e</mi><mi>p</mi><mi>s</mi>" in convert("eps")
+    assert not re.search(r"<mi>e</mi><mi>p</mi><mi>s</mi>|<mi>t</mi><mi>o</mi><mi>t</mi>", text)
+    assert "&#x003B5;" in text and "<mtext>total</mtext>" in text
 
 
 def test_what_was_not_run_says_why_and_how_to_run_it(page):

@@ -1,5 +1,8 @@
 """What runs have entered is kept for the report, of the same sources alone."""
 
+import pytest
+
+from verify import files
 from verify.reports.page import recorded
 
 ONE = {"kind": "comparison", "id": "p.a", "device": "cpu", "full": False, "outcome": "verified"}
@@ -23,10 +26,21 @@ def test_another_device_or_size_is_another_thing():
     assert recorded.together([ONE], more) == more and recorded.together(more, [ONE]) == [*more[1:], ONE]
 
 
-def test_nothing_is_kept_once_a_source_has_changed(monkeypatch):
+@pytest.mark.parametrize("package", ["verify", "theorems", "numerics", "paper_checks"])
+def test_nothing_is_kept_once_a_source_has_changed(monkeypatch, tmp_path, package):
     recorded.record([ONE])
-    monkeypatch.setattr(recorded, "_digest", lambda: "another")
+    changed = tmp_path / "changed.py"
+
+    def sources(name):
+        (first, path), *others = files.sources(name)
+        changed.write_bytes(path.read_bytes() + (b"\n" if name == package else b""))
+        return [(first, changed), *others]
+
+    monkeypatch.setattr(recorded, "sources", sources)
     assert recorded.recorded() == []
+    changed.unlink()
+    monkeypatch.setattr(recorded, "sources", files.sources)
+    assert outcomes() == {"p.a": "verified"}
 
 
 def test_a_damaged_file_is_none(kept):

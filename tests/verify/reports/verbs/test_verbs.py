@@ -54,6 +54,14 @@ def test_one_label_is_no_list_of_letters():
     assert "--drop = step: is not a hypothesis" in refused(verify.explore, RECURSION, drop="step")
 
 
+def test_settings_are_numbers_or_their_text():
+    given = {"q": 1, "steps": 5, "window": 2, "device": "cpu"}
+    number, text = (verify.simulate("wang2024.one_hot_training", T=T, **given) for T in (4, "4"))
+    assert number.settings == text.settings and number.measurements == text.measurements
+    assert verify.simulate("wang2024.one_hot_training", T="4,5", **given).settings["T"] == (4, 5)
+    assert "T = [4, 5]: must be" in refused(verify.simulate, "wang2024.one_hot_training", T=[4, 5], **given)
+
+
 def test_one_number_of_steps_does():
     given = {**SMALL, "eta": "1/20"}
     one, listed = verify.observe(RECURSION, 10, **given), verify.observe(RECURSION, [10], **given)

@@ -1,0 +1,154 @@
+"""P and R for two or three selected tokens by going through all counts of signs: a second route to what is enclosed.
+
+Of the loss it is P and R that come a second way; the formula in them is the same.
+
+Of D coordinates of u, the sum of q random signs, m have the largest size q, and the others 1 (q = 3) or 0 (q = 2).
+Where it is 1 one of the three signs differs: n_i times that of token i. With D the dimension of the encodings, so that
+the signs are ±1/√D, the logits are
+
+    C v_i = C (q m + (D − m − 2 n_i)) / D  (q = 3),   C · 2m/D  (q = 2),    C|u|² = C (q² m + D − m)/D, or C · 4m/D,
+
+and the other tokens' v are independent given m. 1/N = ∫ e^{−tN} dt and 1/N² = ∫ t e^{−tN} dt make of a mean over them a
+product. The sums are over all counts but those of a chance below 10⁻¹⁴, the integrals by the trapezoid rule in log t,
+whose error falls like e^{−π²/h} with its step h. In float64, and without any of `sign_attention`.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import cache
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+
+_RARE, _STEP, _LEFT, _RIGHT = 1e-14, 0.4, 30.0, 4.0
+
+
+class Means(NamedTuple):
+    """P and R."""
+
+    P: float
+    R: float
+
+
+class _Case(NamedTuple):
+    """Counts with the same m: their chances (k,), the selected tokens' v (k, q), |u|², the others' v and chances."""
+
+    chances: np.ndarray
+    selected: np.ndarray
+    norm: float
+    others: np.ndarray
+    of_others: np.ndarray
+
+
+def means(T: int, q: int, D: int, query: bool, C: float) -> Means:
+    """Return P and R at C ≥ 0, for q = 2 or 3 of T > q tokens."""
+    assert q in (2, 3) and T > q and C >= 0
+    P = R = 0.0
+    for case in cases(q, D):
+        own, other = np.exp(C * case.selected), np.exp(C * case.others)
+        fixed = own.sum(axis=1) + (np.exp(C * case.norm) if query else 0.0)
+        low = -np.log(fixed.max() + (T - q) * other.max()) - _LEFT
+        t = np.exp(np.arange(low, -np.log(fixed.min() + (T - q) * other.min()) + _RIGHT, _STEP))
+        decay = np.exp(-np.outer(t, other))
+        single = decay @ case.of_others
+        squared = decay @ (case.of_others * other**2)
+        # With dt = t dx: of the selected tokens, and of the others, one of which is taken out of the product.
+        along = np.exp(-np.outer(fixed, t)) * t * _STEP
+        once, twice = along @ single ** (T - q), (along * t) @ single ** (T - q)
+        taken = (along * t) @ (single ** (T - q - 1) * squared)
+        P += float(case.chances @ (own.sum(axis=1) * once))
+        R += float(case.chances @ ((own**2).sum(axis=1) * twice + (T - q) * taken))
+    return Means(P, R)
+
+
+def loss(alpha: float, mean: Means, d: int, q: int) -> float:
+    """Return the loss at α from P and R: d/2 of Σ E(αp_i − 1/q)² over the selected tokens and Σ E(αp_i)² elsewhere.
+
+    It is the formula that the theorems use: independent of them are P and R alone. The route from the residual itself,
+    without P and R, is `layer_losses` of `by_sampling`.
+    """
+    return d / 2 * (alpha**2 * mean.R - 2 * alpha * mean.P / q + 1 / q)
+
+
+def interpolated(
+    T: int, q: int, d: int, D: int, most: float, nodes: int = 15
+) -> Callable[[float, float], tuple[float, float]]:
+    """Return a function for the slopes by α and C that a step goes along, from the logarithms of counted means.
+
+    With the query, for 0 ≤ C ≤ most.
+    """
+    at = most * (1 - np.cos(np.pi * np.arange(nodes) / (nodes - 1))) / 2
+    logs = np.log([means(T, q, D, True, C) for C in at]).T
+    P_log, R_log = (Chebyshev.fit(at, row, nodes - 1, domain=[0, most]) for row in logs)
+    # A fine table, in which a step looks up: in between it is straight.
+    table = np.linspace(0, most, 40_001)
+    P, R = (np.exp(f(table)) for f in (P_log, R_log))
+    rows = np.stack([P / q, R, P * P_log.deriv()(table) / q, R * R_log.deriv()(table)], axis=1).tolist()
+
+    def slopes(alpha: float, C: float) -> tuple[float, float]:
+        k = int(C / most * 40_000)
+        over = C / most * 40_000 - k
+        p, r, dp, dr = (x + over * (y - x) for x, y in zip(rows[k], rows[k + 1], strict=True))
+        return alpha * r - p, d / (2 * D) * (alpha**2 * dr - 2 * alpha * dp)
+
+    return slopes
+
+
+def descent(
+    slopes: Callable[[float, float], tuple[float, float]], rates: Iterable[float], wanted: Container[int]
+) -> Iterator[tuple[int, tuple[float, float]]]:
+    """Yield the steps that are wanted, each with its α and C, of descent from zero."""
+    alpha = C = 0.0
+    for step, rate in enumerate(rates, 1):
+        by_alpha, by_C = slopes(alpha, C)
+        alpha, C = alpha - rate * by_alpha, C - rate * by_C
+        if step in wanted:
+            yield step, (alpha, C)
+
+
+@cache
+def cases(q: int, D: int) -> list[_Case]:
+    """Return the counts that are not rare, by m."""
+    return list(_each(q, D))
+
+
+def _each(q: int, D: int) -> Iterator[_Case]:
+    largest, step = (1 / 4, 1) if q == 3 else (1 / 2, 0)
+    for m in range(D + 1):
+        chance = comb(D, m) * largest**m * (1 - largest) ** (D - m)
+        if chance < _RARE:
+            continue
+        rest = D - m
+        counts = _differing(rest) if q == 3 else [((0, 0), 1.0)]
+        selected = np.array([[(q * m + step * (rest - 2 * n)) / D for n in each] for each, _ in counts])
+        # A sum of m signs of size q and of the rest of size 1 or 0.
+        large, small = _signs(m), _signs(rest if step else 0)
+        others = np.add.outer(q * large[0], small[0]).ravel() / D
+        yield _Case(
+            chance * np.array([share for _, share in counts]),
+            selected,
+            (q * q * m + step * rest) / D,
+            others,
+            np.multiply.outer(large[1], small[1]).ravel(),
+        )
+
+
+def _signs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of a sum of n signs, and their chances, but for the rarest."""
+    chances = np.array([comb(n, k) / 2**n for k in range(n + 1)])
+    kept = chances > _RARE / 100
+    return (2 * np.arange(n + 1) - n)[kept].astype(float), chances[kept]
+
+
+def _differing(rest: int) -> list[tuple[tuple[int, ...], float]]:
+    """Return how often each of three signs is the one that differs, in ascending order, with the chances."""
+    found = []
+    for a in range(rest // 3 + 1):
+        for b in range(a, (rest - a) // 2 + 1):
+            c = rest - a - b
+            orders = {1: 1, 2: 3, 3: 6}[len({a, b, c})]
+            chance = orders * comb(rest, a) * comb(rest - a, b) / 3**rest
+            if chance > _RARE:
+                found.append(((a, b, c), chance))
+    return found

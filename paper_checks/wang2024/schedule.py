@@ -1,0 +1,77 @@
+"""Where the figures' schedule leaves population gradient descent on the set, and how slow its last direction is.
+
+In √d α and √d_e C a step of size η is one of plain gradient descent. Near the minimiser the distance from it along an
+eigenvector of the Hessian falls by 1 − ηλ a step, so that the direction of the least λ takes 1/(ηλ) steps to come
+nearer by a factor e. No training: the numbers are computed from P and R, which are enclosed and interpolated.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from paper_checks.wang2024.on_the_set import CLOSE, OnTheSet
+from paper_checks.wang2024.predictions import layer_of, rates_of
+from verify import Curve, Experiment, InputError, Measurement, Setting, Source, load_experiment
+
+NAMES = ("T", "q", "d", "d_e", "attend", "eta", "eta_late", "late", "steps")
+READ = (0, 1, 5, 10)
+"""Tenths of training at which the loss is read: at the figures' sizes 10 000, 50 000 and 100 000 steps."""
+
+
+def readings(settings: Mapping[str, object], *, annealed: bool) -> list[OnTheSet]:
+    """Return the points of population gradient descent from zero at the tenths of READ.
+
+    Raises InputError where it leaves C ≥ 0, beyond which nothing is derived.
+    """
+    steps, eta = int(settings["steps"]), float(settings["eta"])  # type: ignore[arg-type]
+    rates: Iterator[float] = rates_of(settings) if annealed else (eta for _ in range(steps))
+    wanted = {steps * tenths // 10 for tenths in READ}
+    found = [p for p in layer_of(settings, grid=CLOSE).descent(0.0, 0.0, rates) if p.step in wanted]
+    if found[-1].step != steps:
+        raise InputError("eta", settings["eta"], "must be one at which population descent stays at C >= 0")
+    return found
+
+
+def measure(settings: Mapping[str, object], *, seed: int, device: str) -> dict[str, Measurement | Curve]:
+    """Return the losses, α and C with the annealing and without, the least loss, and the Hessian's eigenvalues there.
+
+    Seed and device have no part in them. Raises InputError where the least loss is not reached, or the descent leaves
+    C ≥ 0.
+    """
+    del seed, device
+    layer = layer_of(settings, grid=CLOSE)
+    alpha, C = layer.best()
+    values, vectors = np.linalg.eigh(layer.hessian(alpha, C))
+    least = layer.loss(alpha, C)
+    numbers = {
+        "least_loss": least,
+        "alpha_of_the_least": alpha,
+        "C_of_the_least": C,
+        "computed_error": layer.error(alpha, C),
+        "slow_eigenvalue": float(values[0]),
+        "fast_eigenvalue": float(values[1]),
+        # Of the unit eigenvector, the part along √d α, squared.
+        "share_of_alpha_in_the_slow_direction": float(vectors[0, 0] ** 2),
+        "steps_of_the_slow_direction": float(1 / (values[0] * float(settings["eta"]))),  # type: ignore[arg-type]
+    }
+    found: dict[str, Measurement | Curve] = {name: Measurement(number) for name, number in numbers.items()}
+    for name in ("annealed", "constant"):
+        points = readings(settings, annealed=name == "annealed")
+        at = tuple(float(point.step) for point in points)
+        for which, quantity in (("loss", "population loss"), ("alpha", "α"), ("C", "C")):
+            measured = tuple(Measurement(getattr(point, which)) for point in points)
+            found[f"{which}_{name}"] = Curve("step of population descent", quantity, at, measured)
+    return found
+
+
+population_schedule = Experiment(
+    id="wang2024.population_schedule",
+    title="Population descent by the figures' schedule: where it ends, and the slow direction at the minimiser",
+    source=Source("Figure 1", "derived here", None, "arXiv 2406.06893; on the set of wang2024.lemma2, no training"),
+    settings=tuple(
+        Setting(s.parameter, s.quick, s.full)
+        for s in load_experiment("wang2024.figure1").settings
+        if s.parameter.name in NAMES
+    ),
+    measure=measure,
+)

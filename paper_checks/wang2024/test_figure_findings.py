@@ -1,0 +1,108 @@
+"""The numbers of the findings about the figures a second time: sampled encodings, and counts of signs."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from paper_checks.wang2024 import figure_findings, findings
+from paper_checks.wang2024.by_counting import descent, interpolated, loss, means
+from paper_checks.wang2024.by_sampling import D_E, SAMPLES, D, T, best_layer, is_sampled, layer_losses, shares
+from paper_checks.wang2024.on_the_set import annealed
+
+TRAINED = (41.26, 2.79)
+NEARLY_BEST = (612793 / 5000, 53 / 16)
+"""The layer that the command without α and C reports."""
+NOTHING = Fraction(D, 4)
+LOSS, SHARE = "values.loss_at_test_length", "values.share_of_answering_nothing"
+
+
+@pytest.mark.parametrize(
+    ("finding", "layer"),
+    [
+        (figure_findings.fewer_selected_at_test, TRAINED),
+        (figure_findings.fewer_selected_at_the_minimiser, NEARLY_BEST),
+    ],
+)
+def test_fewer_selected_tokens_at_test_by_counting(finding, layer):
+    alpha, C = layer
+    counted = loss(alpha, means(T, 2, D_E, True, C), D, 2)
+    for name, value in ((LOSS, counted), (SHARE, counted / float(NOTHING))):
+        wanted = finding.expect[name]
+        assert float(wanted.lower) < value < float(wanted.upper) < 1.01 * float(wanted.lower)
+        assert not float(wanted.lower) < value * 1.01 < float(wanted.upper)
+
+
+def test_the_trained_layer_by_sampled_encodings():
+    expect = figure_findings.fewer_selected_at_test.expect
+    losses = layer_losses(2, *TRAINED, query=True)
+    error = losses.std(ddof=1) / math.sqrt(SAMPLES)
+    assert 5 * error < 0.3 and abs(losses.mean() - float(expect[LOSS].midpoint)) < 5 * error
+    assert expect[LOSS].lower / NOTHING > Fraction("5.9")
+    # At the size that it was trained for.
+    trained = loss(TRAINED[0], means(T, 3, D_E, True, TRAINED[1]), D, 3)
+    wanted = expect["values.loss_at_training_length"]
+    assert float(wanted.lower) < trained < float(wanted.upper)
+
+
+def test_the_best_layer_by_sampled_encodings():
+    wanted = figure_findings.fewer_selected_at_the_minimiser.expect[LOSS]
+    alpha, C = NEARLY_BEST
+    assert abs(best_layer(True)[1] - C) < 1 / 4
+    losses = layer_losses(2, alpha, C, query=True)
+    assert is_sampled(wanted, losses)
+    assert not is_sampled(wanted, layer_losses(2, alpha, C, query=False))
+    assert wanted.lower > 50 and wanted.lower / NOTHING > 40
+    # The share of the attention that the query's token leaves.
+    assert shares(3, C, query=True).sum(axis=1).mean() < 0.02
+    assert shares(2, C, query=True)[:, :2].sum(axis=1).mean() > 5 * shares(3, C, query=True)[:, :3].sum(axis=1).mean()
+
+
+@pytest.mark.parametrize(("layer", "before", "after"), [(NEARLY_BEST, "0.356", "0.430"), (TRAINED, "0.385", "0.475")])
+def test_twice_the_length_of_the_best_and_of_the_trained_layer_by_counting(layer, before, after):
+    alpha, C = layer
+    for length, said in ((T, before), (2 * T, after)):
+        assert f"{loss(alpha, means(length, 3, D_E, True, C), D, 3):.3f}" == said
+        assert said in findings.longer_at_test.text
+
+
+@pytest.mark.parametrize(("q_test", "share", "off"), [(4, 0.9023, 2e-2), (6, 0.99887, 2e-3)])
+def test_more_selected_tokens_at_test_of_the_trained_layer(q_test, share, off):
+    # The shares that the command with q_test encloses.
+    losses = layer_losses(q_test, *TRAINED, query=True) / (D / (2 * q_test))
+    error = losses.std(ddof=1) / math.sqrt(SAMPLES)
+    assert abs(losses.mean() - share) < 5 * error and error < off
+
+
+@pytest.mark.parametrize(("alpha", "C"), [(58443 / 40000, 77 / 16), (1.4673, 4.8004)])
+def test_fewer_selected_tokens_are_no_harm_without_the_query(alpha, C):
+    """The nearly optimal layer that the command with attend=tokens reports, and the best one to four digits."""
+    found = loss(alpha, means(T, 2, D_E, False, C), D, 2)
+    assert found == pytest.approx(0.10, abs=5e-3) and found / float(NOTHING) == pytest.approx(0.08, abs=5e-3)
+    assert loss(alpha, means(T, 3, D_E, False, C), D, 3) == pytest.approx(0.0896, abs=1e-4)
+
+
+def test_the_least_loss_of_the_small_run_by_counting():
+    expect = figure_findings.figure1_ends_at_the_least_loss.expect
+    least = math.inf
+    for place in range(120, 150):
+        mean = means(16, 3, 32, True, place / 100)
+        least = min(least, loss(mean.P / (3 * mean.R), mean, 2, 3))
+    lower, upper = (expect[f"theory.least_loss_on_the_set.{end}.0"] for end in ("lower", "upper"))
+    assert float(lower.lower) < least < float(upper.upper) and float(lower.upper) < least + 1e-3
+    assert figure_findings.figure1_ends_at_the_least_loss.title.endswith("42 % of the zero predictor's loss")
+    assert least / (1 / 3) == pytest.approx(0.42, abs=5e-3)
+
+
+def test_the_quick_ledgers_theory_by_counting():
+    expect = figure_findings.the_gap_is_accounted_for.expect
+    points = dict(descent(interpolated(16, 3, 2, 32, 1.5), annealed(1.0, 1 / 3, 400, 800), (400, 800)))
+    half, end = (loss(alpha, means(16, 3, 32, True, C), 2, 3) for alpha, C in points.values())
+    least = 0.139814
+    wanted = expect["measurements.finite_time_computed.value"]
+    # The certified floor's upper end is above the least loss by at most the width of 0.001.
+    assert float(wanted.lower) < end - least < float(wanted.upper) + 1e-3
+    # Within a tenth of it after 400 steps.
+    assert 1.05 < half / least < 1.1
+    floor, width = (expect[f"measurements.floor{of}_enclosed.value"] for of in ("", "_width"))
+    assert float(floor.lower) < least < float(floor.upper + width.upper)

@@ -1,0 +1,112 @@
+"""The figures' schedule on the set: its numbers a second time, from means by counting."""
+
+import math
+
+import numpy as np
+import pytest
+
+from paper_checks.wang2024 import figure_findings, on_the_set, schedule
+from paper_checks.wang2024.by_counting import descent, interpolated, loss, means
+from verify import InputError, load_experiment
+
+TINY = {"T": 16, "q": 3, "d": 2, "d_e": 32, "steps": 100, "late": 50}
+
+
+def run(**given):
+    return load_experiment("wang2024.population_schedule").run(device="cpu", **given)
+
+
+def curvatures(T, q, d, D, alpha, C, h=0.01):
+    """Return the Hessian in √d α, √d_e C, C's derivatives by differences of the loss of the fourth order."""
+
+    def by_alpha(m):
+        return d * (alpha * m.R - m.P / q)
+
+    at = {k: means(T, q, D, True, C + k * h) for k in range(-2, 3)}
+    losses = {k: loss(alpha, m, d, q) for k, m in at.items()}
+    bend = (-losses[-2] + 16 * losses[-1] - 30 * losses[0] + 16 * losses[1] - losses[2]) / (12 * h * h)
+    mixed = (by_alpha(at[-2]) - 8 * by_alpha(at[-1]) + 8 * by_alpha(at[1]) - by_alpha(at[2])) / (12 * h)
+    return np.array([[at[0].R, mixed / math.sqrt(d * D)], [mixed / math.sqrt(d * D), bend / D]])
+
+
+def lies_in(value, wanted):
+    """Whether a value that is right to 10⁻⁴ of itself may lie in an interval that is not wide.
+
+    With 29 nodes for 15 the losses of `test_the_figures_schedule_by_counting` change by at most 3·10⁻⁶ of themselves, α
+    by 2·10⁻⁵ and C by 5·10⁻⁶. The table's steps of 3/40 000 leave 10⁻⁹ between.
+    """
+    lower, upper = float(wanted.lower), float(wanted.upper)
+    return lower * (1 - 1e-4) <= value <= upper * (1 + 1e-4) and upper < 1.02 * lower
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return interpolated(200, 3, 5, 170, 3.0)
+
+
+@pytest.mark.parametrize(("name", "late"), [("annealed", 50_000), ("constant", 100_000)])
+def test_the_figures_schedule_by_counting(counted, name, late):
+    expect = figure_findings.the_schedule_ends_early.expect
+    points = dict(descent(counted, list(on_the_set.annealed(1.0, 1 / 3, late, 100_000)), (10_000, 50_000, 100_000)))
+    for place, (alpha, C) in enumerate(points.values(), 1):
+        right = loss(alpha, means(200, 3, 170, True, C), 5, 3)
+        assert lies_in(right, expect[f"curves.loss_{name}.value.{place}"])
+        assert not lies_in(1.02 * right, expect[f"curves.loss_{name}.value.{place}"])
+    alpha, C = points[100_000]
+    assert lies_in(alpha, expect[f"measurements.alpha_{name}_end.value"])
+    assert lies_in(C, expect[f"measurements.C_{name}_end.value"])
+
+
+def test_the_slow_direction_at_the_figures_sizes_by_counting():
+    expect = figure_findings.the_schedule_ends_early.expect
+    # The minimiser that is expected, to four digits: of the eigenvalue a change of that size is some 10⁻³.
+    alpha, C = (float(expect[f"measurements.{name}_of_the_least.value"].midpoint) for name in ("alpha", "C"))
+    values, vectors = np.linalg.eigh(curvatures(200, 3, 5, 170, alpha, C))
+    for value, name in zip(values, ("slow", "fast"), strict=True):
+        wanted = expect[f"measurements.{name}_eigenvalue.value"]
+        assert float(wanted.lower) < value < float(wanted.upper) < 1.1 * float(wanted.lower)
+    assert vectors[0, 0] ** 2 > 0.999
+
+
+@pytest.mark.parametrize(("T", "d", "D", "alpha", "C"), [(16, 2, 32, 4.0, 1.3), (200, 5, 170, 122.4827, 3.312159)])
+def test_the_hessian_is_that_of_the_counted_loss(T, d, D, alpha, C):
+    layer = on_the_set.layer(T, 3, d, D, True, on_the_set.CLOSE)
+    here, counted, closer = layer.hessian(alpha, C), *(curvatures(T, 3, d, D, alpha, C, h) for h in (0.01, 0.005))
+    # What the differences change by, and what the interpolation leaves of second derivatives: 1.4·10⁻⁴ at T = 16.
+    assert counted == pytest.approx(closer, rel=3e-7) and here == pytest.approx(counted, rel=3e-4)
+    # The slow eigenvalue is a difference of such numbers: 4·10⁻⁶ and 7·10⁻⁴.
+    slow, counted_slow, closer_slow = (np.linalg.eigvalsh(found)[0] for found in (here, counted, closer))
+    assert counted_slow == pytest.approx(closer_slow, rel=1e-5) and slow == pytest.approx(counted_slow, rel=1e-3)
+
+
+def test_descent_from_near_the_minimiser_has_the_slow_direction():
+    found = run(**(TINY | {"steps": 4000, "late": 4000})).measurements
+    layer = on_the_set.layer(16, 3, 2, 32, True, on_the_set.CLOSE)
+    best = (found["alpha_of_the_least"].value, found["C_of_the_least"].value)
+    points = list(layer.descent(best[0] * 0.99, best[1], iter([1.0] * 3000)))
+    # In the end only the slow direction is left: a step shrinks what is left by 1 − λ.
+    rate = 1 - (best[0] - points[3000].alpha) / (best[0] - points[2999].alpha)
+    assert rate == pytest.approx(found["slow_eigenvalue"].value, rel=1e-2)
+
+
+def test_annealing_ends_higher_than_going_on():
+    found = run(**TINY).measurements
+    assert found["loss_constant_end"].value < found["loss_annealed_end"].value
+    assert found["least_loss"].value < found["loss_constant_end"].value
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        # The least loss of two selected tokens is reached for C → ∞ only.
+        ({"q": 2, "attend": "tokens"}, "q = 2: must be one for which the least loss is reached"),
+        ({"eta": 60, "attend": "tokens"}, "eta = 60: must be one at which population descent stays"),
+    ],
+)
+def test_where_there_is_no_minimiser_or_no_descent_it_says_so(given, message):
+    with pytest.raises(InputError, match=message):
+        run(**(TINY | given))
+
+
+def test_a_tenth_is_read_where_steps_are_few():
+    assert [p.step for p in schedule.readings(run(**TINY).settings, annealed=True)] == [0, 10, 50, 100]

@@ -1,0 +1,309 @@
+r"""The loss on the set from below, and the dimension that encodings need for a given loss.
+
+For q ≥ 3 the selected logits differ among themselves, and a layer that tells the selected tokens from the others, which
+takes a large C, also chooses among the selected ones. Whatever α and C are, and whether the query's token is attended
+to or not, for every s ≥ 0
+
+    L ≥ d/(32q) · (q−2)s²/(d_e + (q−2)s² (3 + 4^s q/(T−q))).
+
+At 4^s = (T−q)/q, for T ≥ 2q, and with p = 2s, this is d/(128q) · (q−2)p²/(d_e + (q−2)p²), p = log₂((T−q)/q). Solved
+for d_e it says what a loss of at most ε takes: at 4^s = (T−q)d/(64q²ε), where that is at least 1,
+
+    d_e ≥ (q−2)/4 · (d/(64qε) − 3) · log₂²((T−q)d/(64q²ε)).
+
+So for fixed q, and ε below d/(192q), the width d + d_e grows at least like (d/ε) log²(T/ε), the order that
+`approximate_gain` has. The constant is smaller: as ε → 0 with T and q fixed the bound is 15.4 (q−1)/q times smaller
+than that approximation. For q = 2 this says nothing, and the least loss is exponentially small (`two_selected`).
+
+*Proof.* With weights 2^{r v_i}, r = C/ln 2, A their sum over y, B the sum of all their squares and P, R as in
+`sign_attention`, P² ≤ R E[A²/B] by Cauchy and Schwarz: the softmax's denominator cancels, with the query's token or
+without. So 1 − P²/(qR) ≥ E m, where
+
+    m = 1 − A²/(qB) = min over β > 0 of (1/q) (Σ_y (1 − β 2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j}).
+
+*The selected tokens.* |1 − 2^x| ≥ ½ min(1, |x|), so that m ≥ (1/8) E min(1, Y) on average, Y = r²(v_1 − v_2)²/2 of two
+selected tokens. v_1 − v_2 is 2/d_e times a sum of M(q−2) independent signs, M the number of coordinates in which e_1
+and e_2 differ: E Y = y = r²(q−2)/d_e and E Y² ≤ 6y². As min(1, Y) ≥ Y − Y²/4 grows with |r|, E m ≥ min(y, 1/3)/16.
+
+*The others.* Either β 2^r ≥ ½, and the last sum counts, or each selected token with r(v_i − 1) ≤ 0 has a square above
+1/4. The signs of e_i, and of all e_j with j ∉ y at once, may be flipped: E m ≥ min(1, 4^{−r}(T−q)/q)/16.
+
+*Together.* For r < s the second is at least its value at s, for r ≥ s the first is; and min(y, x, 1/3) is at least
+1/(1/y + 1/x + 3).
+
+The proof does not use C ≥ 0. Encodings that are uniform on the unit sphere have the same symmetries and the same bound
+of E Y², a step of the derivation, so that L is bounded so for them too. Of matrices off the set nothing is said.
+
+Source: Wang et al. 2024, Theorem 2 has the width Õ(d + q log T); its constants, and whether ε is in them, are not known
+to us. What is here is derived here.
+"""
+
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.gain_primitives import attention_gain
+from theorems.sparse_token_selection.invariant_set import ZERO_TOKEN
+from theorems.sparse_token_selection.task import (
+    ATTEND,
+    ENCODING_DIMENSION,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ON_THE_SET,
+    QUERY,
+    SIGN_ENCODING,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    d_e,
+    q,
+)
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+A, B, beta, Y, x, y = sp.symbols("A B beta Y x y", positive=True)
+s = sp.Symbol("s", nonnegative=True)
+x_1, x_2, c = sp.symbols("x_1 x_2 c", real=True)
+alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
+
+TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
+SPLIT = Parameter(
+    "s", "rational", "any number: the bound holds for each; 4^s about (T - q)/q is good", minimum=0, default=3
+)
+
+FLOOR = d / (2 * q) * (1 - attention_gain(T, q, d_e, QUERY))
+SPREAD = (q - 2) * s**2
+BOUND = d / (32 * q) * SPREAD / (d_e + SPREAD * (3 + 4**s * q / (T - q)))
+FOURTH = 16 / d_e**4 * (3 * (q - 2) ** 2 * (d_e**2 + d_e) / 4 - (q - 2) * d_e)
+SECOND = 2 * (q - 2) / d_e
+
+FROM_BELOW = Inequality(
+    "floor",
+    sp.Ge(FLOOR, BOUND),
+    says="the infimum of L over alpha and C >= 0 is at least d/(32q) k/(d_e + k (3 + 4^s q/(T - q))), k = (q - 2) s^2",
+)
+STEPS = (
+    Identity(
+        "best_alpha",
+        d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q),
+        d / (2 * q) * (1 - P**2 / (q * R)) + d * R / 2 * (alpha - P / (q * R)) ** 2,
+        says="d/2 (alpha^2 R - 2 alpha P/q + 1/q) is d/(2q) (1 - P^2/(qR)) and a square",
+    ),
+    Identity(
+        "best_beta",
+        (q - 2 * beta * A + beta**2 * B) / q,
+        1 - A**2 / (q * B) + B / q * (beta - A / B) ** 2,
+        says="(q - 2 beta A + beta^2 B)/q is 1 - A^2/(qB) and a square",
+    ),
+    Identity(
+        "pair",
+        (x_1 - c) ** 2 + (x_2 - c) ** 2,
+        (x_1 - x_2) ** 2 / 2 + (x_1 + x_2 - 2 * c) ** 2 / 2,
+        says="(x_1 - c)^2 + (x_2 - c)^2 is (x_1 - x_2)^2/2 and a square",
+    ),
+    Identity("capped", Y - Y**2 / 4, 1 - (1 - Y / 2) ** 2, says="Y - Y^2/4 is 1 less a square"),
+    Inequality(
+        "fourth",
+        sp.Le(FOURTH, 6 * SECOND**2, evaluate=False),
+        says="the fourth moment of v_1 - v_2 is at most 6 variances^2",
+    ),
+    Identity("half", y - 3 * y**2 / 2, y / 2 + y * (1 - 3 * y) / 2, says="y - 3y^2/2 = y/2 + y (1 - 3y)/2"),
+    *(
+        Inequality(
+            f"harmonic_{name}", sp.Le(1 / (1 / y + 1 / x + 3), least, evaluate=False), f"1/(1/y + 1/x + 3) <= {name}"
+        )
+        for name, least in {"y": y, "x": x, "third": sp.Rational(1, 3)}.items()
+    ),
+)
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ATTEND, SPLIT),
+    domain=(sp.Lt(q, T),),
+    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, TWO_SELECTED),
+    variables=(A, B, beta, Y, x, y, x_1, x_2, c, alpha, P, R),
+    claims=(FROM_BELOW,),
+    steps=STEPS,
+)
+ARGUMENT = (
+    Inference(
+        "loss",
+        "f − STS is the sum of (α p_i − [i ∈ y]/q) x_i, the query's token adding α p x_query = 0, and the p_i do not "
+        "depend on X: L = d/2 (α²R − 2αP/q + 1/q) for the means P and R of Σ_{i∈y} p_i and Σ p_i²",
+        ("gaussian_tokens", "sign_encoding", "zero_token", "on_the_set"),
+        "independent factors",
+    ),
+    Inference("share", "L is at least d/(2q) (1 − P²/(qR))", ("loss", "best_alpha"), "nonnegative terms"),
+    Inference(
+        "ratio",
+        "with v_i the inner product of e_i and the sum of the selected encodings, r = C/ln 2, A = Σ_{i∈y} 2^{r v_i} "
+        "and B = Σ 4^{r v_i}: (Σ_{i∈y} p_i)²/Σ p_i² = A²/B, so that P² ≤ R E A²/B and 1 − P²/(qR) ≥ E m with "
+        "m = 1 − A²/(qB)",
+        ("share", "on_the_set"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "squares",
+        "m is the least over β > 0 of (1/q) (Σ_{i∈y} (1 − β2^{r v_i})² + β² Σ_{j∉y} 4^{r v_j})",
+        ("ratio", "best_beta"),
+        "lower bound attained",
+    ),
+    Inference(
+        "powers",
+        "|1 − 2^x| ≥ min(1, |x|)/2: 2^x ≤ 1 + x/2 on [−1, 0], 2^x ≤ 1/2 below, and 2^x ≥ 1 + x ln 2 above",
+        ("squares",),
+        "chord",
+    ),
+    Inference(
+        "pairs",
+        "with β = 2^{−c} m is at least (1/4q) Σ_{i∈y} min(1, (r v_i − c)²); two of these terms are at least "
+        "min(1, r²(v_i − v_k)²/2), so that m is at least the sum of that over pairs in y, divided by 4q(q − 1)",
+        ("powers", "pair", "two_selected"),
+        "case distinction",
+    ),
+    Inference(
+        "two",
+        "E m ≥ E min(1, Y)/8, Y = r²(v_1 − v_2)²/2 with two tokens of y",
+        ("pairs", "sign_encoding"),
+        "exchangeability",
+    ),
+    Inference(
+        "difference",
+        "as e_1 and e_2 have the same length, v_1 − v_2 is the inner product of e_1 − e_2 and the sum of the other "
+        "q − 2 selected encodings",
+        ("sign_encoding",),
+        "substitution",
+    ),
+    Inference(
+        "signs",
+        "for signs it is 2/d_e times a sum of M(q − 2) independent signs, M binomial of d_e and 1/2: its second moment "
+        "is 2(q − 2)/d_e, and its fourth 16/d_e⁴ times E[3M²(q − 2)² − 2M(q − 2)], at most 6 times the second's square",
+        ("difference", "fourth"),
+        "independent factors",
+    ),
+    Inference(
+        "capped_mean",
+        "with y = E Y = r²(q − 2)/d_e, E Y² ≤ 6y² and min(1, Y) ≥ Y − Y²/4: E min(1, Y) ≥ y − 3y²/2, which is at "
+        "least y/2 for y ≤ 1/3",
+        ("two", "signs", "capped", "half"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "selected",
+        "min(1, Y) grows with |r|, so that E m ≥ min(y, 1/3)/16 for all r",
+        ("capped_mean",),
+        "substitution",
+    ),
+    Inference(
+        "either",
+        "m ≥ (1/4) min(F, 4^{−r} S/q), F the share of y with r(v_i − 1) ≤ 0 and S = Σ_{j∉y} 4^{r v_j}: where β2^r < "
+        "1/2 a token of F has (1 − β2^{r v_i})² > 1/4, else β² ≥ 4^{−r}/4",
+        ("squares",),
+        "case distinction",
+    ),
+    Inference(
+        "at_least_one_each",
+        "S ≥ T − q where the sum of r v_j over j ∉ y is at least 0",
+        ("either",),
+        "Jensen's inequality",
+    ),
+    Inference(
+        "flips",
+        "changing the signs of all e_j, j ∉ y, that sum is at least 0 with probability 1/2 or more, whatever the "
+        "selected encodings are; v_i − 1 changes its sign with e_i, i ∈ y, so that E F ≥ 1/2",
+        ("sign_encoding",),
+        "invariance of the law",
+    ),
+    Inference(
+        "others",
+        "min(F, x) ≥ F min(1, x), so that E m ≥ (1/4)(1/2)(1/2) min(1, 4^{−r}(T − q)/q)",
+        ("either", "at_least_one_each", "flips"),
+        "independent factors",
+    ),
+    Inference(
+        "floor",
+        "for q = 2 or s = 0 that is 0; else, for r < s others is at least its value at s, min(1, x)/16 with x = "
+        "4^{−s}(T − q)/q, and for r ≥ s selected is: at every C 16 times the share is at least 1/3, x or y, the last "
+        "at s, and so at least 1/(1/y + 1/x + 3)",
+        ("share", "ratio", "selected", "others", "harmonic_x", "harmonic_y", "harmonic_third"),
+        "case distinction",
+    ),
+)  # fmt: skip
+
+
+def derivation() -> Derivation:
+    """Return the steps: the least squares, the moments of a difference of logits, with signs and on the sphere."""
+    N, k, sigma = sp.symbols("N k sigma", positive=True)
+    return Derivation(
+        (
+            Step(
+                "at the best β what is left of the squares is 1 − A²/(qB)",
+                ((q - 2 * beta * A + beta**2 * B) / q).subs(beta, A / B),
+                1 - A**2 / (q * B),
+            ),
+            Step(
+                "a further sign ε adds E[6S²ε² + ε⁴] = 6N + 1 to the fourth moment of a sum S of N signs, 3N² − 2N",
+                3 * (N + 1) ** 2 - 2 * (N + 1) - (3 * N**2 - 2 * N),
+                6 * N + 1,
+            ),
+            Step(
+                "E M = d_e/2, and Var M = d_e/4: the second moment of v_1 − v_2, of N = Mk signs of size 2/d_e",
+                4 / d_e**2 * sp.Subs(N, N, k * d_e / 2),
+                2 * k / d_e,
+            ),
+            Step(
+                "the fourth, with E M² = d_e/4 + d_e²/4, is below 6 times its square",
+                6 * (2 * k / d_e) ** 2 - (2 / d_e) ** 4 * (3 * k**2 * (d_e + d_e**2) / 4 - 2 * k * d_e / 2),
+                (12 * k**2 * (d_e - 1) + 16 * k) / d_e**3,
+            ),
+            Step(
+                "on the sphere the fourth moment is below 6 times the square of the same second moment",
+                6 * (2 * k / d_e) ** 2 - 3 / (d_e * (d_e + 2)) * (4 + 4 / d_e) * (k**2 + 2 * k * (k - 1) / d_e),
+                12 * k**2 * (d_e - 1) / d_e**3 + 24 * k * (d_e + 1) / (d_e**3 * (d_e + 2)),
+            ),
+            Step(
+                "with K = (q−2)s² = k/4 and 4^s = (T−q)/q, where N = 4^s q/(T−q) is 1",
+                sp.Subs(k / 4 / (d_e + k / 4 * (3 + N)), N, 1),
+                k / (4 * (d_e + k)),
+            ),
+            Step(
+                "the d_e at which the bound, K/(16 (d_e + K (3 + N))) of d/(2q), is a share σ of it",
+                sp.Subs(k / (16 * (d_e + k * (3 + N))), d_e, k * (1 / (16 * sigma) - 3 - N)),
+                sigma,
+            ),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+dimension_lower_bound = Theorem(
+    id="wang2024.dimension_lower_bound",
+    title="q ≥ 3: the loss on the set from below, so that d_e grows at least like (d/ε) log²(T/ε)",
+    source=Source("Theorem 2 from below", "derived here", WANG2024, "the paper's constants are not known to us"),
+    statement=STATEMENT,
+    example={"T": 40, "q": 3, "d": 5, "d_e": 100},
+    values={"loss_floor": FLOOR, "loss_bound": BOUND},
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "16 and 3 forgotten, attending to Z",
+            Inequality("floor", sp.Ge(FLOOR, d / (2 * q) * SPREAD / d_e * (1 - QUERY))),
+        ),
+        _canary("a bound without d_e", Inequality("floor", sp.Ge(FLOOR, d / (32 * q)))),
+        _canary("uniform attention is the best", Inequality("floor", sp.Ge(FLOOR, d / (2 * q) * (1 - q / T)))),
+    ),
+    argument=ARGUMENT,
+)

@@ -1,0 +1,182 @@
+r"""Length generalisation: a layer's loss at more tokens is at most an explicit multiple of its loss in training.
+
+The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) means the same at any
+length. For every α and C ≥ 0, attending to Z or to [Z, z_query], with as many tokens selected and T_test ≥ T > q,
+
+    L(T_test) ≤ (κ + c + c²) L(T),    κ = (T_test − q)/(T − q),    c = (T_test − T)/√(T − q):
+
+where the loss in training tends to 0 for given T, T_test and q, that at test does so too, as the paper has it.
+
+Idea. Over the tokens that are not selected the loss in training has their squared shares, and by exchange of tokens
+that of each of the T_test − q at test too, whose shares are no larger. The selected ones lose what the new tokens
+take: at most the sum of the new tokens' shares in sequences of T, whose square is in the mean at most (their number)²
+times that of one squared share. Attending to Z the factor is sharp up to q + 1/2: for d_e → ∞, C large and the best α
+at T tokens, L(T_test)/L(T) tends to κ + c²/q, so that twice as many tokens cost a factor T/q or so, however small the
+loss in training is. At a given d_e the loss at test is at least the floor of `loss_floor`; `length_generalisation` has
+the numbers there.
+
+Source: Wang et al. 2024, [abs]: trained at T with stochastic encoding the layer also solves other lengths; recalled
+from a summary of the paper: where the loss in training tends to 0, so does that at other lengths. The bound is ours.
+"""
+
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART, ZERO_TOKEN
+from theorems.sparse_token_selection.length_generalisation import (
+    LOGIT_SCALE,
+    NOT_SHORTER,
+    TEST_LENGTH,
+    VALUE_SCALE,
+    T_test,
+    loss,
+)
+from theorems.sparse_token_selection.task import (
+    ATTEND,
+    ENCODING_DIMENSION,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    ON_THE_SET,
+    SIGN_ENCODING,
+    SIGNS_ARE_SYMMETRIC,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    q,
+)
+from verify import Derivation, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+
+a, b, c, kappa = sp.symbols("a b c kappa", real=True)
+
+OTHERS = (T_test - q) / (T - q)
+NEW = (T_test - T) / sp.sqrt(T - q)
+FACTOR = OTHERS + NEW + NEW**2
+
+BOUND = Inequality(
+    "bound",
+    sp.Le(loss(T_test, q), FACTOR * loss(T, q)),
+    says="the loss at T_test tokens is at most kappa + c + c^2 times that at T, kappa = (T_test-q)/(T-q), c = "
+    "(T_test-T)/sqrt(T-q), and so tends to 0 with it",
+)
+TOGETHER = Identity(
+    "together",
+    (kappa + c + c**2) * (a**2 + b**2) - (a + c * b) ** 2 - kappa * b**2,
+    (kappa - 1 + c**2) * a**2 + c * (a - b) ** 2,
+    says="(kappa + c + c^2)(a^2 + b^2) exceeds (a + cb)^2 + kappa b^2 by (kappa - 1 + c^2) a^2 + c (a - b)^2",
+)
+STATEMENT = Statement(
+    parameters=(
+        *(LENGTH, TEST_LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION),
+        *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
+    ),
+    domain=(sp.Lt(q, T),),
+    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, NOT_SHORTER),
+    variables=(a, b, c, kappa),
+    claims=(BOUND,),
+    steps=(TOGETHER,),
+)
+ARGUMENT = (
+    SIGNS_ARE_SYMMETRIC,
+    Inference(
+        "in_parts",
+        "2L/d at T tokens, and likewise at T_test, is the mean of Σ_y (αp_i − 1/q)², which is put to be a²/q, and of "
+        "Σ_{j∉y} α²p_j², put to be "
+        "b²/q",
+        ("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
+        "substitution",
+    ),
+    Inference(
+        "fewer_tokens",
+        "the encodings are independent and of one law: of T_test tokens, the selected ones and any T − q others are a "
+        "sequence of T tokens, in which each share is no smaller, as the softmax's denominator has fewer terms",
+        ("sign_encoding", "on_the_set", "not_shorter"),
+        "exchangeability",
+    ),
+    Inference(
+        "others",
+        "so q times the mean of Σ_{j∉y} α²p_j² at T_test is at most (T_test − q) b²/(T − q)",
+        ("in_parts", "fewer_tokens"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "what_is_lost",
+        "in groups of m ≤ T − q of the T_test − T new tokens: a selected token's share p_i falls by at most p_i "
+        "times the sum of the groups' shares of the attention, each in a sequence of T tokens",
+        ("fewer_tokens",),
+        "nonnegative terms",
+    ),
+    Inference(
+        "a_group",
+        "as Σ_y p_i² ≤ 1, q times the mean of Σ_y α²p_i² (a group's share)² is at most qm times that of the sum of its "
+        "α²p_j², and so at most m² b²/(T − q)",
+        ("what_is_lost", "in_parts"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "selected",
+        "the groups' m add up to T_test − T: q times the mean of Σ_y (αp_i − 1/q)² at T_test is at most (|a| + c|b|)²",
+        ("a_group", "what_is_lost", "in_parts"),
+        "Minkowski's inequality",
+    ),
+    Inference(
+        "bound",
+        "2qL/d at T_test is at most (|a| + c|b|)² + κb² ≤ (κ + c + c²)(a² + b²), as κ ≥ 1 and c ≥ 0",
+        ("selected", "others", "together", "not_shorter"),
+        "nonnegative terms",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the loss of a fixed layer, a share's fall, the two parts together."""
+    own, first, new = sp.symbols("own first new", positive=True)
+    return Derivation(
+        (
+            SELECTED_PART,
+            Step(
+                "a weight's share falls, as others of weight `new` come, by itself times their share of the new sum",
+                own / first - own / (first + new),
+                own / first * (new / (first + new)),
+            ),
+            Step("the two parts together", TOGETHER.left, TOGETHER.right),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+length_bound = Theorem(
+    id="wang2024.length_bound",
+    title="The loss at T_test ≥ T tokens is at most an explicit multiple of that at T, for every layer on the set",
+    source=Source(
+        "Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us in full"
+    ),
+    statement=STATEMENT,
+    example={"T": 20, "T_test": 30, "q": 2, "d": 5, "d_e": 40, "attend": "tokens", "C": "4", "alpha": "1"},
+    values={
+        "loss_at_training_length": loss(T, q),
+        "loss_at_test_length": loss(T_test, q),
+        "factor": FACTOR,
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("the loss is what it was in training", Inequality("bound", sp.Le(loss(T_test, q), loss(T, q)))),
+        _canary(
+            "as much as there are more other tokens", Inequality("bound", sp.Le(loss(T_test, q), OTHERS * loss(T, q)))
+        ),
+        _canary(
+            "the new tokens' square forgotten",
+            Identity("together", TOGETHER.left, (kappa - 1) * a**2 + c * (a - b) ** 2),
+        ),
+        _canary(
+            "T_test - q for T_test - T",
+            Identity("together", TOGETHER.left, (kappa - 1 + c**2) * a**2 + c * (a + b) ** 2),
+        ),
+    ),
+    statement_uses=("wang2024.lemma2",),
+    proof_uses=("wang2024.lemma2",),
+    argument=ARGUMENT,
+)

@@ -1,0 +1,116 @@
+r"""The rate of every run in the scope of Theorem 1: 1/(t L_t) tends to 4η/(T−1), whatever q and d.
+
+For q < T and η ≤ 4q²/(5q+2d) the loss is at most any ε from some step on (`one_hot_descent`), and so it tends
+to 0. These step sizes are below 2q: along the run 1/(t L_t) → 4η/(T−1) (`inverse_loss_rate`). If N is the first step
+with L_N ≤ ε, then N → ∞ as ε → 0, and from L_N ≤ ε < L_{N−1}
+
+    N ε → (T−1)/(4η).
+
+Source: derived here; the paper's Figure 1 reads "inverse loss increases linearly".
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.inverse_loss_rate import SLOPE, inverse_loss_slope
+from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, PAPERS_STEP, SCOPE, K, Y
+from theorems.sparse_token_selection.task import (
+    LENGTH,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    eps,
+    eta,
+    q,
+)
+from verify import Derivation, Hypothesis, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+
+ATTRACTS = Inequality("attracts", sp.Lt(LARGEST_STEP, 2 * q, evaluate=False), says="4 q^2/(5 q + 2 d) < 2 q")
+STEPS_TO_EPSILON = InWords("steps", "for eps -> 0 the first step with L_t <= eps is (T-1)/(4 eta eps) (1 + o(1))")
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
+    domain=(SUBSET_FITS,),
+    hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
+    claims=(SLOPE, STEPS_TO_EPSILON, PAPERS_STEP),
+    steps=(ATTRACTS,),
+)
+_RUN = ("gaussian_tokens", "one_hot", "zero_query", "zero_initialisation", "population_gradient")
+ARGUMENT = (
+    Inference(
+        "vanishes",
+        "for every ε the loss is at most ε from some step on: it tends to 0",
+        (
+            *("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:stays"),
+            *("small_step", *_RUN),
+        ),
+        "definition of a limit",
+    ),
+    Inference(
+        "slope",
+        "as η < 2q and the loss tends to 0, the inverse loss has its slope",
+        ("wang2024.inverse_loss_rate:slope", "vanishes", "attracts", "small_step", "others", *_RUN),
+        "substitution",
+    ),
+    Inference(
+        "steps",
+        "with N the first step with L_N ≤ ε, N L_N ≤ N ε < N L_{N−1}, and both ends tend to (T−1)/(4η): for q < T "
+        "the loss is positive, so that N → ∞ and N/(N−1) → 1 as ε → 0",
+        ("slope", "others"),
+        "squeeze",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return how far the step sizes are below 2q, and Theorem 1's below them; how near the bound on the steps is."""
+    return Derivation(
+        (
+            Step(
+                "the largest step size is below 2q by",
+                2 * q - LARGEST_STEP,
+                2 * q * (3 * q + 2 * d) / (5 * q + 2 * d),
+            ),
+            Step(
+                "Theorem 1's largest step size is below it by",
+                LARGEST_STEP - 1 / (20 * d**2),
+                (80 * d**2 * q**2 - 5 * q - 2 * d) / (20 * d**2 * (5 * q + 2 * d)),
+            ),
+            Step(
+                "the factor by which the bound on the steps in `one_hot_descent`, Y/k to first order, is above this "
+                "number",
+                Y / K / ((T - 1) / (4 * eta * eps)),
+                10 * q**2 / (10 * q**2 - eta * (5 * q + 2 * d)),
+            ),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+one_hot_rate = Theorem(
+    id="wang2024.one_hot_rate",
+    title="One-hot encoding, q < T, η ≤ 4q²/(5q + 2d): along the run 1/(t L_t) tends to 4η/(T − 1)",
+    source=Source("Figure 1's reading", "derived here", WANG2024, 'the caption says "inverse loss increases linearly"'),
+    statement=STATEMENT,
+    example={"T": 200, "q": 3, "d": 5, "eta": "1"},
+    values={"inverse_loss_slope": inverse_loss_slope, "steps_times_epsilon": 1 / inverse_loss_slope},
+    derivation=derivation,
+    canaries=(
+        _canary("3q/4 for 2q", replace(ATTRACTS, relation=sp.Lt(LARGEST_STEP, 3 * q / 4), says="")),
+        _canary("the step size itself below 1", replace(ATTRACTS, relation=sp.Lt(eta, 1), says="")),
+        _canary(
+            "half the limit, and 1/d for the paper's step",
+            replace(PAPERS_STEP, relation=sp.Le(1 / d, LARGEST_STEP / 2)),
+        ),
+    ),
+    proof_uses=("wang2024.one_hot_descent", "wang2024.inverse_loss_rate"),
+    argument=ARGUMENT,
+)
