@@ -191,6 +191,22 @@ def test_enough_dimensions_and_the_number_of_tokens():
     assert nets == expect["values.fully_connected_width"] and within(below, expect["values.attention_width_below"])
 
 
+def test_the_widths_cross_at_twelve_tokens():
+    """Of tokens with 50 numbers, 45 of them the encoding's, the least loss is below d/(2q)/8; with two fewer it is not.
+
+    A net with 50 units in its first layer has a larger loss, and with 51 it need not.
+    """
+    least = {}
+    for dimensions in (43, 45):
+        counted = (means(12, 3, dimensions, False, C) for C in np.arange(20, 31) / 10)
+        least[dimensions] = min(1 - mean.P**2 / (3 * mean.R) for mean in counted)
+    assert least[45] < 1 / 8 < least[43]
+    assert 50 < 12 * 5 * (1 - Fraction(11, 8 * 9)) < 51
+    assert "at T = 12 attention needs 49 or 50 numbers and a net at least 51 units" in (
+        findings.narrower_from_280_tokens_on.text
+    )
+
+
 def test_the_loss_in_many_dimensions():
     """Counts of signs are drawn: of m coordinates in which u has ±3, and of the others, in which one sign differs."""
     random, draws, dimensions = np.random.default_rng(2460), 20_000, 2460
@@ -292,10 +308,12 @@ def is_within(name, over_tokens, with_query):
 
     Of SAMPLES draws five standard errors are about a twentieth; two digits of 0.014 are another 4 %.
     """
-    wanted = findings.figure1_floor_under_each_reading.expect[f"measurements.loss_{name}.value"]
+    finding = findings.figure1_floor_under_each_reading
+    wanted = finding.expect[f"measurements.loss_{name}.value"]
     said = {"fixed": 0.09, "sphere": 0.09, "gaussian": 0.19, "harmonic": 0.017, "simplices": 0.014, "whitened": 0.034}[
         name
     ]
+    assert str(said) in finding.text
     return wanted.lower < 0.95 * with_query < 1.05 * with_query < wanted.upper and abs(over_tokens / said - 1) < 0.1
 
 

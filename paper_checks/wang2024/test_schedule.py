@@ -1,15 +1,18 @@
 """The figures' schedule on the set: its numbers a second time, from means by counting."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 
-from paper_checks.wang2024 import figure_findings, on_the_set, schedule
-from paper_checks.wang2024.by_counting import descent, interpolated, loss, means
+from paper_checks.wang2024 import by_counting, figure_findings, on_the_set, schedule
+from paper_checks.wang2024.by_counting import descent, interpolated, loss
 from verify import InputError, load_experiment
 
 TINY = {"T": 16, "q": 3, "d": 2, "d_e": 32, "steps": 100, "late": 50}
+means = cache(by_counting.means)
 
 
 def run(**given):
@@ -57,6 +60,26 @@ def test_the_figures_schedule_by_counting(counted, name, late):
     assert lies_in(C, expect[f"measurements.C_{name}_end.value"])
 
 
+def within(value, wanted):
+    return float(wanted.lower) < value < float(wanted.upper)
+
+
+def test_the_minimiser_at_the_figures_sizes_by_counting():
+    expect = figure_findings.the_schedule_ends_early.expect
+    around, h = float(expect["measurements.C_of_the_least.value"].midpoint), 0.01
+    at = around + h * np.arange(-2, 3)
+    found = [means(200, 3, 170, True, C) for C in at]
+    # With h twice or half as large the C of the largest P²/R changes by 2·10⁻⁷.
+    gain = Polynomial.fit(at, [m.P**2 / m.R for m in found], 4)
+    (C,) = (root.real for root in gain.deriv().roots() if at[0] < root.real < at[-1] and abs(root.imag) < h)
+    assert gain(C) > max(gain(at[0]), gain(at[-1]))
+    P, R = (Polynomial.fit(at, column, 4)(C) for column in zip(*found, strict=True))
+    alpha = P / (3 * R)
+    assert within(C, expect["measurements.C_of_the_least.value"])
+    assert within(alpha, expect["measurements.alpha_of_the_least.value"])
+    assert within(loss(alpha, by_counting.Means(P, R), 5, 3), expect["measurements.least_loss.value"])
+
+
 def test_the_slow_direction_at_the_figures_sizes_by_counting():
     expect = figure_findings.the_schedule_ends_early.expect
     # The minimiser that is expected, to four digits: of the eigenvalue a change of that size is some 10⁻³.
@@ -64,11 +87,13 @@ def test_the_slow_direction_at_the_figures_sizes_by_counting():
     values, vectors = np.linalg.eigh(curvatures(200, 3, 5, 170, alpha, C))
     for value, name in zip(values, ("slow", "fast"), strict=True):
         wanted = expect[f"measurements.{name}_eigenvalue.value"]
-        assert float(wanted.lower) < value < float(wanted.upper) < 1.1 * float(wanted.lower)
+        assert within(value, wanted) and wanted.upper < 1.1 * wanted.lower
+    # Steps of size 1.
+    assert within(1 / values[0], expect["measurements.steps_of_the_slow_direction.value"])
     assert vectors[0, 0] ** 2 > 0.999
 
 
-@pytest.mark.parametrize(("T", "d", "D", "alpha", "C"), [(16, 2, 32, 4.0, 1.3), (200, 5, 170, 122.4827, 3.312159)])
+@pytest.mark.parametrize(("T", "d", "D", "alpha", "C"), [(16, 2, 32, 4.0, 1.3), (200, 5, 170, 122.483, 3.3122)])
 def test_the_hessian_is_that_of_the_counted_loss(T, d, D, alpha, C):
     layer = on_the_set.layer(T, 3, d, D, True, on_the_set.CLOSE)
     here, counted, closer = layer.hessian(alpha, C), *(curvatures(T, 3, d, D, alpha, C, h) for h in (0.01, 0.005))
