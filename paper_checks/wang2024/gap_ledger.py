@@ -15,11 +15,13 @@ Where descent ends is therefore computed twice, and `test_schedule.py` holds it 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from paper_checks.margins import FAMILY
+from paper_checks.wang2024.by_softmax import descent_losses
 from paper_checks.wang2024.on_the_set import CLOSE, COARSE
 from paper_checks.wang2024.predictions import layer_of, one_hot_descent, rates_of, stochastic_descent
 from paper_checks.wang2024.recursion import Point, recursion
@@ -81,7 +83,8 @@ def theory(settings: Mapping[str, Any], start: tuple[float, float], end: tuple[f
     if settings["encoding"] == "one_hot":
         last = one_hot_descent(settings)[-1].loss
         at_the_end = recursion((*sizes, 1.0)).step(Point(*end, math.nan)).loss  # type: ignore[arg-type]
-        return Theory((0.0, 0.0), last, softmax_descent(*sizes, rates_of(settings)), at_the_end, error=0.0)
+        (again,) = deque(descent_losses(*sizes, rates_of(settings)), maxlen=1)
+        return Theory((0.0, 0.0), last, again, at_the_end, error=0.0)
     steps = int(settings["steps"])
     close, coarse = (stochastic_descent(settings, *start, grid)[-1] for grid in (CLOSE, COARSE))
     for last in (close, coarse):
@@ -90,25 +93,6 @@ def theory(settings: Mapping[str, Any], start: tuple[float, float], end: tuple[f
     layer = layer_of(settings, grid=CLOSE)
     errors = layer.error(close.alpha, close.C), layer.error(*end)
     return Theory(layer.floor(), close.loss, coarse.loss, layer.loss(*end), max(errors))
-
-
-def softmax_descent(T: int, q: int, d: int, rates: Iterable[float]) -> float:
-    """Return the loss after population gradient descent from zero with one-hot encoding, without Lemma 1's formulas.
-
-    A selected token has the weight s, another one o: L = d/2 (q (αs − 1/q)² + (T − q)(αo)²), whose slopes by α and C
-    are divided by d and T − 1, the squared norms of (I, 0) and I − 11ᵀ/T.
-    """
-    alpha = C = 0.0
-    for rate in (*rates, 0.0):
-        s = 1 / (q + (T - q) * math.exp(-C))
-        o = s * math.exp(-C)
-        on, off = alpha * s - 1 / q, alpha * o
-        loss = d / 2 * (q * on**2 + (T - q) * off**2)
-        # ds/dC = s (1 − qs), do/dC = −qso.
-        by_alpha = d * (q * on * s + (T - q) * off * o)
-        by_C = d * alpha * q * s * (on * (1 - q * s) - (T - q) * off * o)
-        alpha, C = alpha - rate * by_alpha / d, C - rate * by_C / (T - 1)
-    return loss  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def parts(said: Theory, validation: Measurement, off: Measurement, rounding: Measurement) -> dict[str, Measurement]:

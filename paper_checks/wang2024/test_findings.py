@@ -3,10 +3,9 @@
 Without Lemma 1's formulas; and with sampled sign encodings, or counts of signs, without the moments that enclose means.
 """
 
-import itertools
 import math
 from fractions import Fraction
-from itertools import count, pairwise
+from itertools import combinations, count, islice, pairwise, repeat
 
 import numpy as np
 import pytest
@@ -15,28 +14,7 @@ from mpmath import mp, mpf
 from paper_checks.wang2024 import findings
 from paper_checks.wang2024.by_counting import loss, means
 from paper_checks.wang2024.by_sampling import D_E, SAMPLES, D, T, best_layer, is_sampled, layer_losses, scores
-
-
-def losses(exp, number, T, q, d, eta):
-    """Yield the loss at steps 0, 1, … of gradient descent from zero, in the numbers of `number`.
-
-    A selected token's logit exceeds the others' by C: attention s on each selected token and o on each
-    other. With V = (αI, 0) the output is α Σ p_i x_i, and E‖Σ c_i x_i‖² = d Σ c_i² gives
-
-        L = d/2 (q (αs − 1/q)² + (T−q) (αo)²),   ds/dC = s (1 − qs),   do/dC = −qso.
-
-    W = C (I − 11ᵀ/T) in its positional block: dL/dW = g (I − 11ᵀ/T) has g = dL/dC / (T−1), the squared
-    norm of I − 11ᵀ/T being T − 1; and dL/dV = (h I, 0) has h = dL/dα / d.
-    """
-    alpha, C, T, q, d, eta = (number(value) for value in (0, 0, T, q, d, eta))
-    while True:
-        s = 1 / (q + (T - q) * exp(-C))
-        o = exp(-C) * s
-        on, off = alpha * s - 1 / q, alpha * o
-        yield d / 2 * (q * on**2 + (T - q) * off**2)
-        by_alpha = d * (q * on * s + (T - q) * off * o)
-        by_C = d * alpha * (q * on * s * (1 - q * s) - (T - q) * off * q * s * o)
-        alpha, C = alpha - eta * by_alpha / d, C - eta * by_C / (T - 1)
+from paper_checks.wang2024.by_softmax import descent_losses
 
 
 @pytest.fixture
@@ -52,7 +30,7 @@ def digits():
 @pytest.mark.usefixtures("digits")
 def test_the_loss_leaves_the_level_again():
     expected = findings.stays_needs_a_step_size.expect
-    run = [loss for _, loss in zip(range(1602), losses(mp.exp, mpf, 9, 2, 1, 5), strict=False)]
+    run = list(islice(descent_losses(9, 2, 1, repeat(5), mp.exp, mpf), 1602))
     level = mpf(1) / 200
     reached = next(step for step, loss in enumerate(run) if loss <= level)
     assert reached == expected["values.steps_to_epsilon"] == expected["clauses.stays.witness.reached_at"]
@@ -66,7 +44,7 @@ def test_the_loss_leaves_the_level_again():
 @pytest.mark.usefixtures("digits")
 def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
     expected = findings.stays_needs_more_than_stability.expect
-    run = [loss for _, loss in zip(range(2000), losses(mp.exp, mpf, 1000, 2, 5000, mpf(37) / 10), strict=False)]
+    run = list(islice(descent_losses(1000, 2, 5000, repeat(mpf(37) / 10), mp.exp, mpf), 2000))
     reached = next(step for step, loss in enumerate(run) if loss <= 2)
     assert reached == expected["values.steps_to_epsilon"] == expected["clauses.stays.witness.reached_at"]
     above = [step for step in range(reached, len(run)) if run[step] > 2]
@@ -79,7 +57,7 @@ def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
 
 
 def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
-    run = [loss for _, loss in zip(range(5000), losses(math.exp, float, 3, 2, 2, 1 / 80), strict=False)]
+    run = list(islice(descent_losses(3, 2, 2, repeat(1 / 80)), 5000))
     assert all(later < loss for loss, later in pairwise(run)) and run[-1] < 1 / 10
     # 4q²/(5q + 2d).
     assert findings.needless_sizes.expect["values.largest_step_size"] == Fraction(16, 14)
@@ -94,7 +72,7 @@ def test_the_bound_on_the_steps_at_the_figures_step_size():
 
 @pytest.mark.usefixtures("digits")
 def test_the_loss_runs_into_a_cycle_of_two_steps():
-    run = [loss for _, loss in zip(range(8001), losses(mp.exp, mpf, 9, 2, 3, 6), strict=False)]
+    run = list(islice(descent_losses(9, 2, 3, repeat(6), mp.exp, mpf), 8001))
     assert min(run) > mpf(1) / 500
     one, other = run[-2:]
     # It contracts by about 1/150 in two steps: 3000 steps on, the cycle is met to ten digits.
@@ -108,7 +86,7 @@ def test_the_loss_runs_into_a_cycle_of_two_steps():
 @pytest.mark.parametrize(("exp", "number"), [(math.exp, float), (np.exp, np.longdouble)])
 def test_the_figures_step_size_reaches_the_level(exp, number):
     # A long double has 64 bits where there is one, and is else a float.
-    run = losses(exp, number, 200, 3, 5, 1)
+    run = descent_losses(200, 3, 5, repeat(1), exp, number)
     step, loss = next((step, loss) for step, loss in zip(count(), run, strict=False) if loss <= 1 / 1000)
     assert step == findings.figures_step_size_out_of_scope.expect["values.steps_to_epsilon"]
     # 5·10⁴ contracting steps of some 30 roundings err by less than 10⁻⁹ of the loss; a step lowers it by 4·10⁻⁵ of it.
@@ -118,7 +96,7 @@ def test_the_figures_step_size_reaches_the_level(exp, number):
 def test_the_rate_is_that_of_the_differential_equation():
     # dL/dt = −4ηL²/(T−1) at small L; read off the float run between L = 6·10⁻⁵ and 5·10⁻⁵.
     T, eta = 9, 1
-    run = [loss for _, loss in zip(range(40_001), losses(math.exp, float, T, 2, 1, eta), strict=False)]
+    run = list(islice(descent_losses(T, 2, 1, repeat(eta)), 40_001))
     slope = (1 / run[40_000] - 1 / run[36_000]) / 4000
     # 1 − slope/limit = κ r², with κ < 1 and r² = 2 (T − q) L/d.
     assert 0 < 1 - slope * (T - 1) / (4 * eta) < 2 * 7 * run[36_000]
@@ -269,10 +247,10 @@ def test_the_largest_step_size():
     largest = findings.every_level_at_the_figures_step.expect["values.largest_step_size"]
     assert largest == Fraction(4 * q * q, 5 * q + 2 * d) == Fraction("1.44")
     # At that step size the loss of the softmax's own run falls at every step, and is below ε by then.
-    run = [loss for _, loss in zip(range(40_001), losses(math.exp, float, T, q, d, 1.44), strict=False)]
+    run = list(islice(descent_losses(T, q, d, repeat(1.44)), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
     # Beyond 2q it need not: it rises on the cycle at T = 9, q = 2, d = 3 and η = 6.
-    rising = [loss for _, loss in zip(range(400), losses(math.exp, float, 9, 2, 3, 6), strict=False)]
+    rising = list(islice(descent_losses(9, 2, 3, repeat(6)), 400))
     assert any(after > before for before, after in pairwise(rising))
 
 
@@ -321,7 +299,7 @@ def test_the_floor_of_a_harmonic_frame():
     # The inner products depend on the difference of the tokens alone: the first may be selected.
     frequencies = sorted(range(1, 100), key=lambda k: k * k * math.sqrt(2) % 1)[:85]
     row = np.cos(2 * np.pi * np.arange(T)[:, None] * frequencies / T).sum(axis=1) / 85
-    pairs = np.array(list(itertools.combinations(range(1, T), 2)))
+    pairs = np.array(list(combinations(range(1, T), 2)))
     products = row[(np.arange(T)[:, None] - np.arange(T)) % T]
     over_tokens, with_query = least_losses(*of_triples(products, np.insert(pairs, 0, 0, axis=1)))
     assert is_within("harmonic", over_tokens, with_query)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from paper_checks.wang2024 import gap_ledger
-from paper_checks.wang2024.gap_ledger import PARTS, Theory, judged, parts, softmax_descent
+from paper_checks.wang2024.by_softmax import descent_losses
+from paper_checks.wang2024.gap_ledger import PARTS, Theory, judged, parts
 from paper_checks.wang2024.predictions import one_hot_descent, rates_of
 from verify import InputError, Measurement, Outcome, load_experiment
 
@@ -120,9 +121,9 @@ def test_what_is_not_predicted_is_refused(given, message):
 def test_the_softmaxs_own_descent_is_lemma_1s():
     settings = load_experiment("wang2024.gap_ledger").run(device="cpu", **(SHORT | ONE_HOT)).settings
     sizes = [int(settings[name]) for name in ("T", "q", "d")]
-    rates = list(rates_of(settings))
-    assert softmax_descent(*sizes, rates) == pytest.approx(one_hot_descent(settings)[-1].loss, rel=1e-9)
-    assert softmax_descent(*sizes, rates[:-1]) != pytest.approx(one_hot_descent(settings)[-1].loss, rel=1e-9)
+    assert list(descent_losses(*sizes, rates_of(settings))) == pytest.approx(
+        [point.loss for point in one_hot_descent(settings)], rel=1e-9
+    )
 
 
 def test_what_a_run_takes_is_expected():
