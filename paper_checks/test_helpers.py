@@ -1,13 +1,15 @@
 """What several comparisons need: descents that are followed to their end, and modules that are loaded when used."""
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from paper_checks.descents import OnPrompts, Settled, settled
+from paper_checks.expected import between, certified
 from paper_checks.lazily import lazily
-from verify import Outcome
+from verify import Enclosure, Outcome
 
 CURVATURE, LEAST = np.diag([1.0, 4.0, 100.0]), np.array([1.0, -2.0, 0.5])
 
@@ -48,6 +50,11 @@ def test_a_module_is_loaded_when_it_is_used(monkeypatch):
 def test_a_module_that_is_not_there():
     with pytest.raises(ModuleNotFoundError, match="no module no_such_module"):
         lazily("no_such_module")
+
+
+def test_what_is_expected_in_short():
+    assert between("0.1", 2) == Enclosure(Fraction(1, 10), Fraction(2))
+    assert certified("stays", holds=False) == {"clauses.stays.holds": False, "clauses.stays.evidence": "certified"}
 
 
 SPREAD = 1e-3 * np.random.default_rng(1).normal(size=(64, 2))

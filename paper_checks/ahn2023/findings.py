@@ -5,8 +5,9 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 
 from fractions import Fraction
 
+from paper_checks.expected import between, certified
 from theorems.papers import AHN2023
-from verify import Enclosure, Finding, Premise, Weight
+from verify import Finding, Premise, Weight
 
 SETTING = Premise("the prompts, the linear attention with its mask and 1/n, and the loss of section 2", "printed")
 PATTERN = Premise("pattern (8): P_l = diag(0, 1), Q_l = −diag(A_l, 0)", "printed")
@@ -50,8 +51,7 @@ lemma1_needs_the_transpose = Finding(
         "hypotheses.symmetric.holds": False,
         "clauses.examples.holds": True,
         "clauses.query.holds": True,
-        "clauses.query_as_printed.holds": False,
-        "clauses.query_as_printed.evidence": "certified",
+        **certified("query_as_printed", holds=False),
     },
     rests_on=(SETTING, PATTERN, RISK),
 )
@@ -142,9 +142,9 @@ figure2_is_theorem3s_point = Finding(
         "clauses.minimum.evidence": "certified",
         "values_rechecked.a": True,
         # Half a unit in the second decimal around what is printed.
-        "values.a.0": Enclosure(Fraction("0.415"), Fraction("0.435")),
-        "values.a.1": Enclosure(Fraction("0.685"), Fraction("0.695")),
-        "values.a.2": Enclosure(Fraction("1.685"), Fraction("1.725")),
+        "values.a.0": between("0.415", "0.435"),
+        "values.a.1": between("0.685", "0.695"),
+        "values.a.2": between("1.685", "1.725"),
     },
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS, FIGURE2),
 )
@@ -172,10 +172,10 @@ theorem4_is_attained = Finding(
         **{f"clauses.{label}.evidence": "proved" for label in ("idle", "last", "strict")},
         "clauses.saddle.for_all_parameters": "argued",
         **{f"values.critical_points.{i}.local_minimum": i in (0, 1, 3) for i in range(7)},
-        "values.critical_points.0.loss": Enclosure(Fraction("0.05745"), Fraction("0.05755")),
-        "values.critical_points.1.loss": Enclosure(Fraction("0.08645"), Fraction("0.08655")),
-        "values.critical_points.3.loss": Enclosure(Fraction("0.10225"), Fraction("0.10235")),
-        "values.critical_points.6.a.0": Enclosure(Fraction("-1e-20"), Fraction("1e-20")),
+        "values.critical_points.0.loss": between("0.05745", "0.05755"),
+        "values.critical_points.1.loss": between("0.08645", "0.08655"),
+        "values.critical_points.3.loss": between("0.10225", "0.10235"),
+        "values.critical_points.6.a.0": between("-1e-20", "1e-20"),
     },
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS),
 )
@@ -198,13 +198,13 @@ theorem4_at_the_figures_setting = Finding(
         "clauses.stationary.evidence": "certified",
         "values.complete": False,
         **{f"values.critical_points.{i}.local_minimum": True for i in range(4)},
-        "values.critical_points.30.loss": Enclosure(Fraction(0), Fraction(5)),
-        "values.critical_points.0.loss": Enclosure(Fraction("0.0009605"), Fraction("0.0009615")),
-        "values.critical_points.0.a.0": Enclosure(Fraction("0.3375"), Fraction("0.3385")),
-        "values.critical_points.0.a.1": Enclosure(Fraction("2.0905"), Fraction("2.0915")),
-        "values.critical_points.0.a.2": Enclosure(Fraction("8.5675"), Fraction("8.5685")),
-        "values.critical_points.0.b.0": Enclosure(Fraction("0.8775"), Fraction("0.8785")),
-        "values.critical_points.0.b.1": Enclosure(Fraction("0.5775"), Fraction("0.5785")),
+        "values.critical_points.30.loss": between(0, 5),
+        "values.critical_points.0.loss": between("0.0009605", "0.0009615"),
+        "values.critical_points.0.a.0": between("0.3375", "0.3385"),
+        "values.critical_points.0.a.1": between("2.0905", "2.0915"),
+        "values.critical_points.0.a.2": between("8.5675", "8.5685"),
+        "values.critical_points.0.b.0": between("0.8775", "0.8785"),
+        "values.critical_points.0.b.1": between("0.5775", "0.5785"),
     },
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURES45, TWENTY),
 )
@@ -227,7 +227,7 @@ figures_4_and_5_are_not_at_10_examples = Finding(
         "evidence": "certified",
         "values_rechecked.loss": True,
         "hypotheses.printed_a2.holds": True,
-        "values.loss": Enclosure(Fraction(7_400_000), Fraction(7_500_000)),
+        "values.loss": between(7_400_000, 7_500_000),
     },
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURE3, FIGURES45, BATCHES),
 )
@@ -251,8 +251,8 @@ figures_4_and_5_are_best_on_batches = Finding(
         "outcome": "verified",
         "evidence": "certified",
         "values_rechecked.log_loss": True,
-        "values.loss": Enclosure(Fraction("0.05965"), Fraction("0.05975")),
-        "values.log_loss": Enclosure(Fraction("-2.85"), Fraction("-2.75")),
+        "values.loss": between("0.05965", "0.05975"),
+        "values.log_loss": between("-2.85", "-2.75"),
     },
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS, FIGURE3, FIGURES45, BATCHES, TWENTY),
 )

@@ -5,6 +5,7 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 
 from fractions import Fraction
 
+from paper_checks.expected import between
 from theorems.papers import LI2024
 from verify import Enclosure, Finding, Premise, Weight
 
@@ -40,9 +41,9 @@ constant_is_half_the_radius = Finding(
         "clauses.sharp.for_all_parameters": "argued",
         "clauses.below_half.for_all_parameters": "argued",
         "values.sharp_factor": 2,
-        "values.reached_factor": Enclosure(Fraction("1.99953"), Fraction("1.99954")),
+        "values.reached_factor": between("1.99953", "1.99954"),
         "values.best_factor_at_most": Enclosure(None, Fraction("1.9999999998")),
-        "values.claimed_factor_log10": Enclosure(Fraction("72.035"), Fraction("72.036")),
+        "values.claimed_factor_log10": between("72.035", "72.036"),
     },
     rests_on=(REGRESSION, CLAIM, SHIFT, EIGENVALUE),
 )
@@ -60,8 +61,8 @@ claimed_bound_is_vacuous = Finding(
     command="verify check li2024.data_shift n=2 d=1 R=4",
     expect={
         "values.vacuous": True,
-        "values.bites_below_log10": Enclosure(Fraction("-69.789"), Fraction("-69.788")),
-        "values.bites_below_small_move_log10": Enclosure(Fraction("-72.090"), Fraction("-72.089")),
+        "values.bites_below_log10": between("-69.789", "-69.788"),
+        "values.bites_below_small_move_log10": between("-72.090", "-72.089"),
     },
     rests_on=(REGRESSION, CLAIM, SHIFT),
 )
@@ -100,9 +101,9 @@ bounded_shifts_are_not_closeness = Finding(
     expect={
         "outcome": "verified",
         "evidence": "proved",
-        "values.gradient_shift": Enclosure(Fraction("0.00195"), Fraction("0.00196")),
-        "values.layer_shift": Enclosure(Fraction("0.00212"), Fraction("0.00213")),
-        "values.difference": Enclosure(Fraction("0.00407"), Fraction("0.00408")),
+        "values.gradient_shift": between("0.00195", "0.00196"),
+        "values.layer_shift": between("0.00212", "0.00213"),
+        "values.difference": between("0.00407", "0.00408"),
         "values.gradient_shift_claimed_log10": Enclosure(67, None),
         "values.layer_shift_claimed_log10": Enclosure(67, None),
     },
@@ -126,11 +127,11 @@ readings_depend_on_the_tasks = Finding(
     "--device cpu --seed 0",
     expect={
         # Means over runs whose spread over seeds is a third of these intervals.
-        "measurements.gradient_loss_end.value": Enclosure(Fraction("0.0135"), Fraction("0.0175")),
-        "measurements.layer_loss_end.value": Enclosure(Fraction("0.009"), Fraction("0.0132")),
-        "measurements.cosine_end.value": Enclosure(Fraction("0.3"), Fraction("0.55")),
-        "measurements.prediction_difference_end.value": Enclosure(Fraction("0.06"), Fraction("0.09")),
-        "measurements.prediction_difference_start.value": Enclosure(Fraction("0.065"), Fraction("0.095")),
+        "measurements.gradient_loss_end.value": between("0.0135", "0.0175"),
+        "measurements.layer_loss_end.value": between("0.009", "0.0132"),
+        "measurements.cosine_end.value": between("0.3", "0.55"),
+        "measurements.prediction_difference_end.value": between("0.06", "0.09"),
+        "measurements.prediction_difference_start.value": between("0.065", "0.095"),
     },
     rests_on=(
         REGRESSION,

@@ -5,8 +5,9 @@ Where the expected numbers are from: `test_findings.py` derives them a second ti
 
 from fractions import Fraction
 
+from paper_checks.expected import between, certified
 from theorems.papers import WANG2024
-from verify import Enclosure, Finding, Premise, Weight
+from verify import Finding, Premise, Weight
 
 TASK = Premise("the task: X Gaussian, y a uniformly random q-subset of [T], target the mean of its tokens", "printed")
 ONE_HOT = Premise("Definition 2: one-hot encoding", "printed")
@@ -19,6 +20,8 @@ HYPOTHESES = Premise(
     "the hypotheses of Theorem 1: 2 ≤ q < T/4, ε < dT/(100 (T−q) q), η ≤ 1/(20 d²), training from W = 0, V = 0",
     "printed",
 )
+OTHERS_HOLD = {f"hypotheses.{name}.holds": True for name in ("subset_of_two", "subset_below_quarter", "accuracy")}
+"""Theorem 1's hypotheses on its parameters hold, but for that on the step size."""
 FROM_THE_FIRST_STEP = Premise("“stays there” means: at every step from the first with L ≤ ε on", "our reading")
 SETTINGS = Premise("the settings of the experiments: T = 200, q = 3, d = 5, η = 1", "printed")
 RECURSION = Premise("the two-number recursion of wang2024.lemma1", "derived here")
@@ -61,20 +64,16 @@ stays_needs_a_step_size = Finding(
     command="verify check wang2024.theorem1 T=9 q=2 d=1 eta=5 eps=1/200",
     expect={
         "in_scope": False,
-        "hypotheses.subset_of_two.holds": True,
-        "hypotheses.subset_below_quarter.holds": True,
-        "hypotheses.accuracy.holds": True,
+        **OTHERS_HOLD,
         # 1/20 − 5.
         "hypotheses.step_size.slack": Fraction(-99, 20),
-        "clauses.reached.holds": True,
-        "clauses.reached.evidence": "certified",
+        **certified("reached", holds=True),
         # The recursion at 200 digits, written out from the softmax.
         "values.steps_to_epsilon": 102,
-        "clauses.stays.holds": False,
-        "clauses.stays.evidence": "certified",
+        **certified("stays", holds=False),
         "clauses.stays.witness.reached_at": 102,
         "clauses.stays.witness.above_at": 1601,
-        "clauses.stays.witness.observable": Enclosure(Fraction("0.00660259760832011"), Fraction("0.00660259760832012")),
+        "clauses.stays.witness.observable": between("0.00660259760832011", "0.00660259760832012"),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, FROM_THE_FIRST_STEP, RECURSION),
 )
@@ -94,19 +93,15 @@ stays_needs_more_than_stability = Finding(
     command="verify check wang2024.theorem1 T=1000 q=2 d=5000 eta=37/10 eps=2",
     expect={
         "in_scope": False,
-        "hypotheses.subset_of_two.holds": True,
-        "hypotheses.subset_below_quarter.holds": True,
-        "hypotheses.accuracy.holds": True,
+        **OTHERS_HOLD,
         "hypotheses.step_size.holds": False,
-        "clauses.reached.holds": True,
-        "clauses.reached.evidence": "certified",
+        **certified("reached", holds=True),
         # The recursion at 60 digits, written out from the softmax.
         "values.steps_to_epsilon": 169,
-        "clauses.stays.holds": False,
-        "clauses.stays.evidence": "certified",
+        **certified("stays", holds=False),
         "clauses.stays.witness.reached_at": 169,
         "clauses.stays.witness.above_at": 170,
-        "clauses.stays.witness.observable": Enclosure(Fraction("2.0078678923657374"), Fraction("2.0078678923657375")),
+        "clauses.stays.witness.observable": between("2.0078678923657374", "2.0078678923657375"),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, FROM_THE_FIRST_STEP, RECURSION),
 )
@@ -149,16 +144,13 @@ may_never_reach = Finding(
     command="verify check wang2024.theorem1 T=9 q=2 d=3 eta=6 eps=1/500",
     expect={
         "in_scope": False,
-        "hypotheses.subset_of_two.holds": True,
-        "hypotheses.subset_below_quarter.holds": True,
-        "hypotheses.accuracy.holds": True,
+        **OTHERS_HOLD,
         # 1/180 − 6.
         "hypotheses.step_size.slack": Fraction(-1079, 180),
-        "clauses.reached.holds": False,
-        "clauses.reached.evidence": "certified",
+        **certified("reached", holds=False),
         "clauses.reached.witness.period": 2,
         # The smaller loss on the cycle is 0.08443…, by a run at 400 digits; on a set around it, somewhat less.
-        "clauses.reached.witness.lowest": Enclosure(Fraction("0.08"), Fraction("0.0845")),
+        "clauses.reached.witness.lowest": between("0.08", "0.0845"),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, RECURSION),
 )
@@ -178,9 +170,7 @@ figures_step_size_out_of_scope = Finding(
     command="verify check wang2024.theorem1 T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
         "outcome": "out_of_scope",
-        "hypotheses.subset_of_two.holds": True,
-        "hypotheses.subset_below_quarter.holds": True,
-        "hypotheses.accuracy.holds": True,
+        **OTHERS_HOLD,
         "hypotheses.step_size.holds": False,
         # 1/500 − 1.
         "hypotheses.step_size.slack": Fraction(-499, 500),
@@ -214,7 +204,7 @@ every_level_at_the_figures_step = Finding(
         "for_all_parameters": "argued",
         "values.largest_step_size": Fraction(36, 25),
         # Y = 2500/3, A = 1000/597, k = 10/597 · 13/18: (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) 200/3)/k.
-        "values.steps_at_most": Enclosure(Fraction("470182.87133"), Fraction("470182.87134")),
+        "values.steps_at_most": between("470182.87133", "470182.87134"),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),
 )
@@ -247,23 +237,22 @@ exact_rate = Finding(
 
 
 def _cannot_reach_zero(
-    name: str, title: str, summary: str, text: str, attend: str, eps: str, floor: tuple[str, str]
+    name: str, weight: Weight, title: str, summary: str, text: str, attend: str, eps: str, floor: tuple[str, str]
 ) -> Finding:
     """Return the finding that the least loss on the set is positive at Figure 1's setting, attending to some tokens."""
     return Finding(
         id=f"wang2024.{name}",
         paper=WANG2024,
         title=title,
-        weight=Weight.CONTRADICTED,
+        weight=weight,
         summary=summary,
         text=text,
         command=f"verify check wang2024.theorem2 T=200 q=3 d=5 d_e=170 eps={eps} attend={attend}",
         expect={
             "hypotheses.enough_dimensions.holds": False,
-            "clauses.floor.holds": False,
-            "clauses.floor.evidence": "certified",
+            **certified("floor", holds=False),
             "values.attained": True,
-            "values.loss_floor": Enclosure(*map(Fraction, floor)),
+            "values.loss_floor": between(*floor),
         },
         rests_on=(TASK, ASSEMBLY, STOCHASTIC, FIGURES, ON_THE_SET, TWO_BLOCKS, GLOBAL_MINIMUM, MOMENTS),
     )
@@ -271,10 +260,11 @@ def _cannot_reach_zero(
 
 figure1_cannot_reach_zero = _cannot_reach_zero(
     "figure1_cannot_reach_zero",
+    Weight.CONTRADICTED,
     "With independent signs as encodings no layer with C ≥ 0 on gradient descent's invariant set has a loss below "
     "0.35 at Figure 1's setting",
     "Figure 1's caption says that the loss converges to 0; with independent signs as encodings no layer with C ≥ 0 on "
-    "gradient descent's invariant set has a loss below 0.35, which is certified.",
+    "gradient descent's invariant set has a loss below 0.35 at the figure's sizes, which is certified.",
     "At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all V = "
     "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where the zero predictor has d/(2q) = 5/6. The "
     "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, and more so "
@@ -289,12 +279,16 @@ figure1_cannot_reach_zero = _cannot_reach_zero(
 
 figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
     "figure1_cannot_reach_zero_over_tokens",
-    "Attending to the tokens alone, no layer with C ≥ 0 on the invariant set has a loss below 0.088",
-    "Without the query's own token, as in the theorems, no layer with C ≥ 0 on the invariant set has a loss below "
-    "0.088 with independent signs as encodings, which is certified.",
-    "The same at T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems: the "
-    "infimum of the population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a "
-    "quarter of that with the query's token, and is attained. This number, too, is for independent signs.",
+    Weight.FIGURES,
+    "Attending to the tokens alone, no layer with C ≥ 0 on the invariant set has a loss below 0.088 at Figure 1's "
+    "sizes",
+    "Figure 1's caption says that the loss converges to 0; without the query's own token, too, no layer with C ≥ 0 on "
+    "the invariant set has a loss below 0.088 at the figure's sizes with independent signs as encodings, which is "
+    "certified.",
+    "At T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems, the infimum of the "
+    "population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a quarter of that "
+    "with the query's token (wang2024.figure1_cannot_reach_zero), and is attained. So it is not the query's token "
+    "alone that keeps the loss from 0. This number, too, is for independent signs.",
     *("tokens", "1/100"),
     # 0.08963 ± 0.00072 by 2·10⁵ sampled encodings at α = 58443/40000, C = 77/16, five standard errors.
     ("0.0889", "0.0904"),
@@ -324,8 +318,8 @@ enough_dimensions = Finding(
         "for_all_parameters": "argued",
         "clauses.floor.evidence": "certified",
         # (64/3 + 6) log²(200 √8).
-        "values.d_e_enough": Enclosure(Fraction("1097.9"), Fraction(1098)),
-        "values.d_e_required": Enclosure(Fraction(142), Fraction(143)),
+        "values.d_e_enough": between("1097.9", 1098),
+        "values.d_e_required": between(142, 143),
     },
     rests_on=(TASK, ASSEMBLY, STOCHASTIC, WIDTHS, ON_THE_SET, MOMENTS),
 )
@@ -336,8 +330,9 @@ narrower_from_280_tokens_on = Finding(
     title="At the experiments' q = 3, d = 5 and an eighth of the zero predictor's loss attention is narrower than "
     "every fully-connected net from T = 280 on",
     weight=Weight.STRONGER,
-    summary="The abstract separates the widths up to constants and logarithms; at the experiments' q and d attention "
-    "is narrower from 280 tokens on, by an argument whose algebra is proved.",
+    summary="The abstract separates the widths up to constants and logarithms; at the experiments' q and d and an "
+    "eighth of the zero predictor's loss attention is narrower from 280 tokens on, by an argument whose algebra is "
+    "proved.",
     text="A net with the loss σ d/(2q) has at least Td (1 − σ(T−1)/(T−q)) units in its first layer; attention on the "
     "invariant set, attending to Z, has it with tokens of d + d_e numbers, d_e as in wang2024.enough_dimensions. "
     "Once the second is smaller it stays so for all larger T: for q = 3, d = 5, σ = 1/8 from T = 280 on. The widths "
@@ -350,8 +345,8 @@ narrower_from_280_tokens_on = Finding(
         "hypotheses.long_enough.holds": True,
         # 5 · 280 (1 − 279/(8 · 277)), and 5 + (64/3 + 6) log²(280 √8) + 1.
         "values.fully_connected_width": Fraction(338975, 277),
-        "values.attention_width_below": Enclosure(Fraction("1223.6"), Fraction("1223.7")),
-        "values.attention_width": Enclosure(Fraction(165), Fraction(166)),
+        "values.attention_width_below": between("1223.6", "1223.7"),
+        "values.attention_width": between(165, 166),
     },
     rests_on=(TASK, ASSEMBLY, STOCHASTIC, WIDTHS, ON_THE_SET, MOMENTS),
 )
@@ -363,7 +358,7 @@ wider_at_small_losses = Finding(
     "input",
     weight=Weight.VACUOUS,
     summary="The abstract's separation is in T; at the experiments' T = 200 and a hundredth of the zero predictor's "
-    "loss the encodings take some 2460 dimensions, which is certified, where X has 1000 numbers.",
+    "loss encodings of independent signs take some 2460 dimensions, which is certified, where X has 1000 numbers.",
     text="At T = 200, q = 3, d = 5 and σ = 1/100, attending to Z with independent signs, the infimum of the loss "
     "over V = (αI, 0), W = diag(0, CI), C ≥ 0, comes down to σ d/(2q) between 2452 and 2468 dimensions: one below "
     "the first it is certified to be above, at the last to be at most that. That it falls with every dimension is "
@@ -374,11 +369,10 @@ wider_at_small_losses = Finding(
     command="verify check wang2024.separation T=200 q=3 d=5 share=1/100",
     expect={
         "hypotheses.long_enough.holds": False,
-        "clauses.narrower.holds": False,
-        "clauses.narrower.evidence": "certified",
+        **certified("narrower", holds=False),
         # 1000 (1 − 199/19700); `test_findings.py` samples the loss at 2460 dimensions.
         "values.fully_connected_width": Fraction(195010, 197),
-        "values.attention_width": Enclosure(Fraction(2457), Fraction(2473)),
+        "values.attention_width": between(2457, 2473),
     },
     rests_on=(TASK, ASSEMBLY, STOCHASTIC, FIGURES, WIDTHS, ON_THE_SET, MOMENTS),
 )
@@ -405,9 +399,9 @@ longer_at_test = Finding(
         "for_all_parameters": "argued",
         "clauses.bound.evidence": "certified",
         # 397/197 + 200/√197 + 200²/197.
-        "values.factor": Enclosure(Fraction("219.3"), Fraction("219.4")),
-        "values.loss_at_training_length": Enclosure(Fraction("0.3517"), Fraction("0.3599")),
-        "values.loss_at_test_length": Enclosure(Fraction("0.4249"), Fraction("0.4349")),
+        "values.factor": between("219.3", "219.4"),
+        "values.loss_at_training_length": between("0.3517", "0.3599"),
+        "values.loss_at_test_length": between("0.4249", "0.4349"),
     },
     rests_on=(
         TASK,
@@ -452,13 +446,13 @@ figure1_floor_under_each_reading = Finding(
     command="verify simulate wang2024.encoding_readings T=200 d_e=170 samples=2000 --device cpu --seed 0",
     expect={
         # Enclosed for signs. Of the others, five standard errors around numbers that test_findings.py derives again.
-        "measurements.loss_signs.value": Enclosure(Fraction("0.30"), Fraction("0.42")),
-        "measurements.loss_sphere.value": Enclosure(Fraction("0.30"), Fraction("0.42")),
-        "measurements.loss_gaussian.value": Enclosure(Fraction("0.39"), Fraction("0.48")),
-        "measurements.loss_harmonic.value": Enclosure(Fraction("0.07"), Fraction("0.10")),
-        "measurements.loss_simplices.value": Enclosure(Fraction("0.14"), Fraction("0.24")),
-        "measurements.loss_fixed.value": Enclosure(Fraction("0.30"), Fraction("0.42")),
-        "measurements.loss_whitened.value": Enclosure(Fraction("0.10"), Fraction("0.16")),
+        "measurements.loss_signs.value": between("0.30", "0.42"),
+        "measurements.loss_sphere.value": between("0.30", "0.42"),
+        "measurements.loss_gaussian.value": between("0.39", "0.48"),
+        "measurements.loss_harmonic.value": between("0.07", "0.10"),
+        "measurements.loss_simplices.value": between("0.14", "0.24"),
+        "measurements.loss_fixed.value": between("0.30", "0.42"),
+        "measurements.loss_whitened.value": between("0.10", "0.16"),
     },
     rests_on=(TASK, ASSEMBLY, READINGS, FIGURES, ON_THE_SET, SAMPLED_FLOORS, GLOBAL_MINIMUM),
 )

@@ -19,13 +19,13 @@ def run(**given):
     return load_experiment("wang2024.population_schedule").run(device="cpu", **given)
 
 
-def curvatures(T, q, d, D, alpha, C, h=0.01):
+def curvatures(T, q, d, D, alpha, C, h=0.01, query=True):
     """Return the Hessian in √d α, √d_e C, C's derivatives by differences of the loss of the fourth order."""
 
     def by_alpha(m):
         return d * (alpha * m.R - m.P / q)
 
-    at = {k: means(T, q, D, True, C + k * h) for k in range(-2, 3)}
+    at = {k: means(T, q, D, query, C + k * h) for k in range(-2, 3)}
     losses = {k: loss(alpha, m, d, q) for k, m in at.items()}
     bend = (-losses[-2] + 16 * losses[-1] - 30 * losses[0] + 16 * losses[1] - losses[2]) / (12 * h * h)
     mixed = (by_alpha(at[-2]) - 8 * by_alpha(at[-1]) + 8 * by_alpha(at[1]) - by_alpha(at[2])) / (12 * h)
@@ -91,6 +91,13 @@ def test_the_slow_direction_at_the_figures_sizes_by_counting():
     # Steps of size 1.
     assert within(1 / values[0], expect["measurements.steps_of_the_slow_direction.value"])
     assert vectors[0, 0] ** 2 > 0.999
+
+
+def test_the_slow_direction_over_tokens_by_counting():
+    # The best layer to four digits, as in `test_figure_findings.py`.
+    slow = np.linalg.eigvalsh(curvatures(200, 3, 5, 170, 1.4673, 4.8004, query=False))[0]
+    assert f"{slow:.1e}" == "1.3e-04" and round(1 / slow, -3) == 8000
+    assert "the slow eigenvalue is 1.3·10⁻⁴, 8000 steps" in figure_findings.the_schedule_ends_early.text
 
 
 @pytest.mark.parametrize(("T", "d", "D", "alpha", "C"), [(16, 2, 32, 4.0, 1.3), (200, 5, 170, 122.483, 3.3122)])
