@@ -107,6 +107,7 @@ SIGNED_PERMUTATIONS = Hypothesis(
     sp.Eq(Case(_law, 0, 0, 1, 0), 0, evaluate=False),
     text="signed permutations of the coordinates, the same for all tokens, preserve the joint law of e_1 … e_T: they "
     "do for law=signs and law=axes, and do not for law=first_plus; law=any supposes it, and nothing checks it",
+    supposed_at=("law", "any"),
 )
 ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d")
 

@@ -192,7 +192,8 @@ def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones are assumed, unless they are varied.
 
-    What has no value does not hold; None where the sign of the slack is not decided.
+    So is a relation at a word that only supposes it. What has no value does not hold; None where the sign
+    of the slack is not decided.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
@@ -208,6 +209,8 @@ def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisR
     except UndecidedError as error:
         return hypothesis_result(hypothesis, holds=None, detail=f"undecided: {error}")
     kept = holds(hypothesis.relation, slack)
+    if kept and hypothesis.supposed_at and instance.get(hypothesis.supposed_at[0]) == hypothesis.supposed_at[1]:
+        return hypothesis_result(hypothesis, holds=True, assumed=True)
     return hypothesis_result(hypothesis, holds=kept, slack=slack, detail="undecided" if kept is None else "")
 
 

@@ -68,11 +68,14 @@ class Hypothesis:
         How it is printed; of a structural hypothesis, the hypothesis itself.
     varies
         The parameter of kind `word` by which a structural hypothesis is varied: it holds at the first word.
+    supposed_at
+        The name of a parameter of kind `word`, and a word that only supposes the relation, such as `any` in a list of
+        laws: there the hypothesis is `assumed`, and not checked.
 
     Raises
     ------
     TheoremError
-        Without a relation and a text, and where a relation is to be varied by a word.
+        Without a relation and a text, where a relation is to be varied by a word, and where what has none is supposed.
 
     Examples
     --------
@@ -89,6 +92,7 @@ class Hypothesis:
     relation: sp.core.relational.Relational | None = None
     text: str = ""
     varies: Parameter | None = None
+    supposed_at: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.relation is None and not self.text:
@@ -98,6 +102,8 @@ class Hypothesis:
         if self.relation is not None and self.varies:
             wrong = f"a relation is varied by dropping it, not by {self.varies.name}"
             raise TheoremError(f"hypothesis {self.label}: {wrong}")
+        if self.relation is None and self.supposed_at:
+            raise TheoremError(f"hypothesis {self.label}: without a relation it is supposed wherever it is not varied")
 
     @property
     def kind(self) -> str:
@@ -122,4 +128,5 @@ class Hypothesis:
         """Return what the digest covers."""
         relation = None if self.relation is None else to_data(self.relation)
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
-        return data | ({"varies": self.varies.name} if self.varies else {})
+        supposed = {"supposed_at": list(self.supposed_at)} if self.supposed_at else {}
+        return data | ({"varies": self.varies.name} if self.varies else {}) | supposed

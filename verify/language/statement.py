@@ -353,6 +353,10 @@ def _refuse_misused_words(statement: Statement) -> None:
             raise TheoremError(
                 f"hypothesis {hypothesis.label}: {name} is not a parameter of kind word of the statement"
             )
+        if hypothesis.supposed_at:
+            name, word = hypothesis.supposed_at
+            if word not in words.get(name, ()):
+                raise TheoremError(f"hypothesis {hypothesis.label}: {name} has no word {word}, at which it is supposed")
     for relation in statement.domain:
         if relation.has(Case):
             raise TheoremError(f"{relation}: Case belongs in a hypothesis, a definition or the claim")

@@ -151,7 +151,8 @@ class HypothesisResult(Shown):
 
     `past` says of one that fails how far its parameter is past the limit, such as `20 times the limit`.
 
-    `assumed` says that nothing varies it: it is taken to hold, and nothing here could find it to fail.
+    `assumed` says that nothing varies it, or that the instance's word only supposes it: it is taken to hold, and
+    nothing here could find it to fail.
     """
 
     label: str

@@ -165,12 +165,18 @@ class Given:
 
     def _hypothesis(self, data: Data, where: str) -> Callable[[], bool]:
         """Read a hypothesis; what is returned says whether it holds."""
-        data = entries(data, where, "label kind relation text", ("varies",))
+        data = entries(data, where, "label kind relation text", ("varies", "supposed_at"))
         kind = string(data["kind"], f"{where}.kind", ("parametric", "structural"))
         string(data["label"], f"{where}.label")
         string(data["text"], f"{where}.text")
         if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
             raise Rejected(f"{where}: a relation that does not go with the kind")
+        if "supposed_at" in data:
+            name, word = items(data["supposed_at"], f"{where}.supposed_at", 2)
+            words = self.parameters[string(name, f"{where}.supposed_at", list(self.counts))].words
+            string(word, f"{where}.supposed_at", words)
+            if kind == "structural":
+                raise Rejected(f"{where}.supposed_at: it has no relation")
         if kind == "structural":
             first = not self.chosen[string(data["varies"], where, list(self.chosen))] if "varies" in data else True
             return lambda: first

@@ -88,6 +88,14 @@ def test_a_law_that_signed_permutations_do_not_preserve_is_out_of_scope_and_refu
     assert holds == {"kept": False, "loss_on_the_set": True, "steps": False}
 
 
+def test_a_law_without_a_name_is_supposed_to_be_preserved():
+    said = {}
+    for law in ("signs", "axes", "first_plus", "any"):
+        hypotheses = verify.conditions("wang2024.lemma2", law=law).hypotheses
+        said[law] = next(h.status for h in hypotheses if h.label == "signed_permutations")
+    assert said == {"signs": "holds", "axes": "holds", "first_plus": "fails", "any": "assumed"}
+
+
 @pytest.mark.parametrize(
     ("instance", "why"), [({"T": 10**6, "q": 7, "d": 3, "d_e": 1}, "too many encodings"), (SMALL, "law = any")]
 )

@@ -345,6 +345,38 @@ def test_a_relation_is_varied_by_dropping_it():
     assert "varies" not in Hypothesis("h", text="a sentence").to_data()
 
 
+SUPPOSED = Hypothesis("named", sp.Lt(Case(kind, 0, 1, 0), 1), supposed_at=("kind", "none"))
+
+
+@pytest.mark.parametrize(("word", "status"), [("gaussian", "holds"), ("uniform", "fails"), ("none", "assumed")])
+def test_a_relation_is_assumed_at_the_word_that_supposes_it(word, status):
+    statement = _varied(Case(kind, 1, 2, 3), hypotheses=(SUPPOSED,))
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, example_of(statement.parameters))
+    for result in (verify.check(theorem, x=0, kind=word), verify.conditions(theorem, x=0, kind=word)):
+        assert [h.status for h in result.hypotheses] == [status] and result.in_scope is (status != "fails")
+
+
+def test_a_relation_that_fails_is_not_supposed():
+    told = replace(SUPPOSED, supposed_at=("kind", "uniform"))
+    statement = _varied(Case(kind, 1, 2, 3), hypotheses=(told,))
+    theorem = Theorem("u", "u", Source("1", "derived here"), statement, example_of(statement.parameters))
+    (hypothesis,) = verify.conditions(theorem, kind="uniform").hypotheses
+    assert hypothesis.status == "fails"
+
+
+def test_what_is_supposed_is_a_relation_at_a_word_of_the_statement():
+    with pytest.raises(TheoremError, match="hypothesis h: without a relation"):
+        Hypothesis("h", text="a sentence", supposed_at=("kind", "none"))
+    for supposed_at in (("kind", "cauchy"), ("other", "none"), ("x", "none")):
+        with pytest.raises(TheoremError, match=r"hypothesis named: \w+ has no word"):
+            _varied(sp.Integer(1), hypotheses=(replace(SUPPOSED, supposed_at=supposed_at),))
+    digests = {
+        _varied(sp.Integer(1), hypotheses=(replace(SUPPOSED, supposed_at=each),)).digest
+        for each in (None, ("kind", "none"), ("kind", "gaussian"))
+    }
+    assert len(digests) == 3
+
+
 def test_a_boundary_is_a_relation_of_the_parameters(make_theorem):
     theorem = make_theorem(Inequality("c", sp.Lt(sp.Symbol("x"), 1)))
     for hypothesis, message in (
