@@ -22,7 +22,15 @@ from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
 from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.provers.descent_lemma import Descent, certify_descent
-from verify.provers.proof_data import above_proof, cycle_proof, descent_proof, excess_proof, passage_proof, tube_proof
+from verify.provers.proof_data import (
+    above_proof,
+    cycle_proof,
+    descent_proof,
+    early_proof,
+    excess_proof,
+    passage_proof,
+    tube_proof,
+)
 from verify.provers.tubes import Horizon
 
 SCAN_STEPS = 200_000
@@ -43,6 +51,8 @@ class Reaches(Shipped):
         The level.
     within
         The number of steps within which it is claimed to be reached; None claims no number.
+    not_before
+        The number of steps before which it is claimed not to be reached; None claims no number.
     says
         The clause in words.
 
@@ -60,20 +70,21 @@ class Reaches(Shipped):
     level: sp.Expr
     within: sp.Expr | None = None
     says: str = ""
+    not_before: sp.Expr | None = None
 
     def __post_init__(self) -> None:
-        _refuse_state(self.label, self.dynamics, self.level, self.within)
+        _refuse_state(self.label, self.dynamics, self.level, self.within, self.not_before)
 
     def in_symbols(self) -> str:
         """Return the clause in words."""
         within = "" if self.within is None else f", with t <= {self.within}"
-        return f"{self.dynamics.observable} <= {self.level} at some step t{within}"
+        first = "" if self.not_before is None else f", and at none before {self.not_before}"
+        return f"{self.dynamics.observable} <= {self.level} at some step t{within}{first}"
 
     def expressions(self) -> Iterator[sp.Basic]:
-        """Yield the recursion's expressions and the level."""
+        """Yield the recursion's expressions, the level and the bounds on the steps."""
         yield from _dynamics_expressions(self.dynamics, self.level)
-        if self.within is not None:
-            yield self.within
+        yield from (bound for bound in (self.within, self.not_before) if bound is not None)
 
     def bound_names(self) -> set[str]:
         """Return the names of the state."""
@@ -83,11 +94,19 @@ class Reaches(Shipped):
         """Return what the digest covers."""
         within = None if self.within is None else to_data(sp.sympify(self.within))
         parts = {"level": to_data(self.level), "within": within, "dynamics": self.dynamics.to_data()}
+        if self.not_before is not None:
+            parts |= {"not_before": to_data(sp.sympify(self.not_before))}
         return {"kind": "reaches", "label": self.label, "says": self.says} | parts
 
     def evaluate(self, context: Context) -> ClauseResult:
         """Follow the recursion in balls to its first step at or below the level, or into a cycle above it."""
-        level, dynamics, last = context.exact(self.level), context.expanded(self.dynamics), None
+        level, dynamics = context.exact(self.level), context.expanded(self.dynamics)
+        last, first = None, 0
+        if self.not_before is not None:
+            below = _whole(context.value(-self.not_before))
+            if below is None:
+                return ClauseResult.undecided(self, f"the whole part of {self.not_before} is undecided")
+            first = -below
         if self.within is not None:
             last = _whole(context.value(self.within))
             if last is None:
@@ -100,8 +119,13 @@ class Reaches(Shipped):
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
         if isinstance(passage, Horizon):
-            return self._enclosed(level, passage)
+            return self._enclosed(level, passage, first)
         margin = _below(level, passage.observable)
+        if passage.reached and passage.step < first:
+            witness = {**context.instance, "step": passage.step, "observable": passage.observable}
+            detail = f"reached at step {passage.step}, before step {first}"
+            shown = {"detail": detail, "witness": witness, "bits": passage.bits}
+            return ClauseResult.refuted(self, early_proof(passage), **shown)
         if passage.reached:
             steps = {"steps": Enclosure(passage.step, passage.step)}
             detail = f"reached at step {passage.step}, above the level at every earlier step"
@@ -122,8 +146,11 @@ class Reaches(Shipped):
         detail = f"{why} at step {passage.step}, not reached before"
         return ClauseResult.undecided(self, detail, margin=margin, values=values, bits=passage.bits)
 
-    def _enclosed(self, level: Fraction, horizon: Horizon) -> ClauseResult:
+    def _enclosed(self, level: Fraction, horizon: Horizon, first: int) -> ClauseResult:
         low, high = horizon.steps
+        if low < first:
+            detail = f"reached between steps {low} and {high}, claimed not before {first}"
+            return ClauseResult.undecided(self, detail, values={"steps": Enclosure(low, high)}, bits=horizon.bits)
         detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
         detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
         margin, values = Enclosure(0, level - horizon.lowest), {"steps": Enclosure(low, high)}
@@ -143,23 +170,28 @@ class Reaches(Shipped):
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
-        A run that is not reached refutes the clause only where it settles on a cycle above the level:
-        a small negative margin, as it is dear to confirm.
+        What is reached before `not_before` has the share of those steps that is missing, negative. A run that is not
+        reached refutes the clause only where it settles on a cycle above the level: a small negative margin, as it is
+        dear to confirm.
         """
         (level,) = scan_values((statement.expand(self.level),), instance)
-        dynamics, last = expanded(statement, self.dynamics), SCAN_STEPS
+        dynamics, last, room = expanded(statement, self.dynamics), SCAN_STEPS, 1.0
+        (first,) = (0.0,) if self.not_before is None else scan_values((statement.expand(self.not_before),), instance)
         if self.within is not None:
             (within,) = scan_values((statement.expand(self.within),), instance)
             last = math.floor(within)
-            if not 0 <= last <= SCAN_STEPS:
-                return -1.0 if last < 0 else 1.0
-        smallest, run = math.inf, scan_trajectory(dynamics, instance, last)
-        for _, observed in run:
+            if last < 0:
+                return -1.0
+            if last > SCAN_STEPS and self.not_before is None:
+                return 1.0
+        smallest, run = math.inf, scan_trajectory(dynamics, instance, min(last, SCAN_STEPS))
+        for step, observed in run:
             smallest = min(smallest, observed)
             if smallest <= level:
-                return _relative(level, smallest) if self.within is not None else 1.0
+                room = min(room, step / first - 1) if first > 0 else room
+                return min(room, _relative(level, smallest)) if self.within is not None else room
         if self.within is not None:
-            return _relative(level, smallest)
+            return _relative(level, smallest) if last <= SCAN_STEPS else 1.0
         steady = run[-1][0] > MOST_EVALUATIONS
         if not steady and approximate_cycle(dynamics, level, instance, QUICK_CONTRACTION) is not None:
             return -1e-3

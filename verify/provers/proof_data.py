@@ -81,6 +81,11 @@ def passage_proof(passage: "Passage") -> Proof:
     return {"kind": "passage", "steps": passage.step, **_run(passage)}
 
 
+def early_proof(passage: "Passage") -> Proof:
+    """Return the proof that a level is met at a step, whatever comes before."""
+    return {"kind": "early", "at": passage.step, **_run(passage)}
+
+
 def tube_proof(horizon: "Horizon") -> Proof:
     """Return the proof that a level is first met within some steps, by a tube that a run is in from one of them on."""
     ends = ((n.slow, *chain.from_iterable(zip(n.lower, n.upper, strict=True))) for n in horizon.nodes)

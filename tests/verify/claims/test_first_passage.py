@@ -53,6 +53,30 @@ def test_reached_within_a_number_of_steps_is_decided_to_the_step(evaluate):
     assert evaluate(clause, x="99.999").witness["step"] == 99
 
 
+def test_not_reached_before_a_number_of_steps_is_decided_to_the_step(evaluate):
+    clause = Reaches("r", DOWN, sp.Integer(0), not_before=x)
+    assert evaluate(clause, x=100).outcome is Outcome.VERIFIED
+    assert evaluate(clause, x="99.5").outcome is Outcome.VERIFIED
+    early = evaluate(clause, x="100.5")
+    assert (early.outcome, early.evidence) == (Outcome.REFUTED, Evidence.CERTIFIED)
+    assert early.witness == {"x": Fraction(201, 2), "step": 100, "observable": Enclosure(0, 0)}
+    assert early.detail == "reached at step 100, before step 101"
+    between = Reaches("r", DOWN, sp.Integer(0), within=x, not_before=x)
+    assert [evaluate(between, x=x).outcome for x in ("99", "100", "101")] == [
+        Outcome.REFUTED,
+        Outcome.VERIFIED,
+        Outcome.REFUTED,
+    ]
+
+
+def test_the_search_sees_a_level_that_is_reached_too_soon(make_theorem):
+    clause = Reaches("r", HALVING, x, not_before=y)
+    theorem = make_theorem(clause, names="x y")
+    # 2^(-10) < 1/1000 < 2^(-9)
+    for first, margin in ((20, -0.5), (10, 0.0), (5, 1.0), (-1, 1.0)):
+        assert clause.scan(theorem.statement, {"x": Fraction(1, 1000), "y": Fraction(first)}) == margin
+
+
 def test_a_number_of_steps_that_is_enclosed_is_not_rounded_down_to_a_refutation(evaluate):
     # 50·√a·√b is 100 at a = b = 2, but every enclosure of it begins at 99.99…
     clause = Reaches("r", DOWN, sp.Integer(0), within=50 * sp.sqrt(a) * sp.sqrt(b))

@@ -8,7 +8,9 @@ from tests.verify.rechecker.cases_of_runs import (
     above,
     before_the_start,
     cycle,
+    early,
     excess,
+    not_before,
     small_descent,
     trajectory,
     tube,
@@ -339,7 +341,8 @@ def point_of_an_inequality():
 ACCEPTED = {
     made.__name__: made
     for made in (
-        *(exact, exact_refuted, ball, within, above, before_the_start, trajectory, excess, cycle, small_descent, tube),
+        *(exact, exact_refuted, ball, within, not_before, early, above, before_the_start),
+        *(trajectory, excess, cycle, small_descent, tube),
         *(
             symbolic,
             identity,

@@ -74,6 +74,20 @@ def above():
     return certificate(statement, {"x": "1/1000", "n": "2"}, ("refuted", "certified", proof))
 
 
+def not_before():
+    # z_t = 2^(−t) comes down to 1/1000 at t = 10, and not before e^2 = 7.38….
+    statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
+    proof = {"kind": "passage", "bits": 64, "steps": 10, "checkpoints": []}
+    return certificate(statement, {"x": "1/1000", "n": "2"}, ("verified", "certified", proof))
+
+
+def early():
+    # Refuted where it is claimed not before e^3 = 20.1….
+    statement = one_clause(Reaches("reached", HALVING, x, not_before=sp.exp(n)), X, N)
+    proof = {"kind": "early", "bits": 64, "at": 20, "checkpoints": []}
+    return certificate(statement, {"x": "1/1000", "n": "3"}, ("refuted", "certified", proof))
+
+
 def before_the_start():
     proof = {"kind": "above", "bits": 64, "last": -1, "checkpoints": []}
     statement = one_clause(Reaches("reached", HALVING, x, within=n), X, N)

@@ -53,7 +53,12 @@ HARMLESS = [
     ("*", r"uses.*", CARRIED),
     ("*", r"clauses\.\d\.proof\.(entry_)?bits", SAME + ": other bits decide as well"),
     ("ball|constant", r"clauses\.0\.proof\.margin.*", SAME + ": a wider interval that decides"),
-    ("within|trajectory|excess", r"clauses\.\d\.proof\.checkpoints.*", SAME + ": other balls that hold the run"),
+    (
+        "within|not_before|early|trajectory|excess",
+        r"clauses\.\d\.proof\.checkpoints.*",
+        SAME + ": other balls that hold the run",
+    ),
+    ("early", r"clauses\.0\.proof\.at", SAME + ": another step at or below the level, and too soon"),
     ("excess", r"clauses\.1\.proof\.above_at", SAME + ": another step above the level"),
     ("cycle", r"clauses\.\d\.proof\.(entered_at|period|centre|axes|radius).*", SAME + ": another set that is kept"),
     ("tube", r"clauses\.0\.proof\.(checkpoints|nodes|start|above).*", SAME + ": another tube that the run is in"),

@@ -229,7 +229,18 @@ def allowed_steps(given: Given, clause: dict[str, Data], where: str) -> int | No
     """Return the whole part of a clause's last step, None where it has none. Raises Rejected where it is undecided."""
     if clause["within"] is None:
         return None
-    node = given.expression(clause["within"], "clause.within")
+    return _whole_part(given, given.expression(clause["within"], "clause.within"), where, "last")
+
+
+def first_allowed(given: Given, clause: dict[str, Data], where: str) -> int:
+    """Return the first step not before a clause's `not_before`, 0 where it has none. Raises Rejected if undecided."""
+    if "not_before" not in clause:
+        return 0
+    node = given.expression(clause["not_before"], "clause.not_before")
+    return -_whole_part(given, given.terms.negative(node), where, "first")
+
+
+def _whole_part(given: Given, node: Node, where: str, which: str) -> int:
     try:
         return floor(given.number(node, None))
     except NotExact:
@@ -238,7 +249,7 @@ def allowed_steps(given: Given, clause: dict[str, Data], where: str) -> int | No
         value = given.number(node, _FLOOR_BITS)
         part = value.floor().unique_fmpz()
     if part is None:
-        raise Rejected(f"{where}: the whole part of the clause's last step is undecided")
+        raise Rejected(f"{where}: the whole part of the clause's {which} step is undecided")
     return int(part)
 
 
@@ -248,12 +259,26 @@ def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
     last = allowed_steps(given, clause, where)
     if last is not None and steps > last:
         raise Rejected(f"{where}.steps: {steps} is later than the clause allows")
+    if steps < first_allowed(given, clause, where):
+        raise Rejected(f"{where}.steps: {steps} is earlier than the clause allows")
     with ctx.workprec(bits):
         run = Run(Recursion(given, clause["dynamics"], where), proof["checkpoints"], steps, bits, where)
         level = level_of(given, clause, "level", bits)
         run.follow(steps, level)
         if not run.observed() <= level:
             raise Rejected(f"{where}.steps: the observable is not at or below the level at step {steps}")
+
+
+def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+    """`reaches` not before some step, refuted: at or below the level at an earlier one."""
+    bits, at = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["at"], f"{where}.at", 0, MOST_STEPS)
+    if at >= first_allowed(given, clause, where):
+        raise Rejected(f"{where}.at: {at} is not earlier than the clause allows")
+    with ctx.workprec(bits):
+        run = Run(Recursion(given, clause["dynamics"], where), proof["checkpoints"], at, bits, where)
+        run.follow(at)
+        if not run.observed() <= level_of(given, clause, "level", bits):
+            raise Rejected(f"{where}.at: the observable is not at or below the level at step {at}")
 
 
 def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:

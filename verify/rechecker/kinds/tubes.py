@@ -30,7 +30,7 @@ from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Effort, Rejected, items, rationals, whole, work
 from .boxes import vanishes
-from .runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, level_of
+from .runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, first_allowed, level_of
 
 MOST_NODES = 100_000
 
@@ -172,6 +172,8 @@ def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
     allowed = allowed_steps(given, clause, where)
     if allowed is not None and last > allowed:
         raise Rejected(f"{where}.steps: the last one is later than the clause allows")
+    if first < first_allowed(given, clause, where):
+        raise Rejected(f"{where}.steps: the first one is earlier than the clause allows")
     with ctx.workprec(bits):
         recursion = Recursion(given, clause["dynamics"], where)
         slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
