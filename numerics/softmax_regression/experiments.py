@@ -12,19 +12,23 @@ an hour at 200. eta_GD is on a grid: repetitions that agree in it have standard 
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.settings import integer, timed
+from numerics.softmax_regression import sensitivities
 from numerics.softmax_regression.reference import attention_layer, gradient_step
-from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
+from numerics.softmax_regression.sensitivities import of_gradient_step, of_layer
+from verify import Curve, Experiment, InputError, Measurement, Parameter, Running, Setting, Source
 from verify.language.parameters import Instance
+from verify.runs.checkpoints import alike
 
 TASKS = ("teacher", "simplex", "outliers")
-_CHUNK = 50
-"""Tasks whose Jacobians, n × n d numbers each, are held at once."""
+_CHUNK = 8
+"""Tasks whose attention weights, n² numbers each, are held at once: at n = 200 they stay in a processor's cache."""
 _TIMED = 20
 """Steps of training, and tasks, by which it is estimated how long a run takes."""
 
@@ -90,35 +94,29 @@ def trained_layer(
         if step == read[-1]:
             break
         A, b = sample_tasks(kind, batch, n, d, generator)
-        value = _losses(attention_layer(A, b, W, v), b).mean()
-        if not bool(value.isfinite()):
-            raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
         optimizer.zero_grad()
-        # A loss is some 1/n: Adam's epsilon must stay small beside its slopes.
-        (n * value).backward()
+        for X, y in zip(A.split(_CHUNK), b.split(_CHUNK), strict=True):
+            value = _losses(attention_layer(X, y, W, v), y).sum() / batch
+            if not bool(value.isfinite()):
+                raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
+            # A loss is some 1/n: Adam's epsilon must stay small beside its slopes.
+            (n * value).backward()
         optimizer.step()
     return layers
 
 
-def sensitivities(
+def compared(
     A: Float64[Tensor, "count n d"],
     b: Float64[Tensor, "count n"],
     eta: float,
     W: Float64[Tensor, "d d"],
     v: Float64[Tensor, ""],
 ) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
-    """Return for each task the Frobenius norm of the difference of both models' Jacobians in A, and their cosine."""
-    # n^2 d numbers a task: one output's slopes at a time, summed over the tasks, which do not touch each other.
-    inner, first, second = (A.new_zeros(len(A)) for _ in range(3))
-    leaf = A.detach().requires_grad_()
-    outputs = gradient_step(leaf, b, eta), attention_layer(leaf, b, W, v)
-    for i in range(A.shape[1]):
-        step, layer = (torch.autograd.grad(out[:, i].sum(), leaf, retain_graph=True)[0] for out in outputs)
-        inner += (step * layer).sum(dim=(1, 2))
-        first += step.square().sum(dim=(1, 2))
-        second += layer.square().sum(dim=(1, 2))
-    difference = (first + second - 2 * inner).clamp(min=0).sqrt()
-    return difference, inner / (first * second).sqrt().clamp(min=1e-300)
+    """Return for each task the norm of the difference of both models' Jacobians in A, and their cosine."""
+    chunks = zip(A.split(_CHUNK), b.split(_CHUNK), strict=True)
+    parts = [sensitivities.compared(of_gradient_step(X, y, eta), of_layer(X, y, W, v)) for X, y in chunks]
+    difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
+    return difference, cosine
 
 
 def _read_at(settings: Instance) -> list[int]:
@@ -140,14 +138,36 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
     readings["gradient_loss"] = [float(_losses(step, b).mean())] * len(layers)
     some = int(settings["sensitivity"])
     for W, v in layers:
-        output = attention_layer(A, b, W, v)
+        output = torch.cat(
+            [attention_layer(*task, W, v) for task in zip(A.split(_CHUNK), b.split(_CHUNK), strict=True)]
+        )
         readings["layer_loss"].append(float(_losses(output, b).mean()))
         readings["prediction_difference"].append(float((output - step).norm(dim=1).mean()))
-        parts = [sensitivities(A[i : i + _CHUNK], b[i : i + _CHUNK], eta, W, v) for i in range(0, some, _CHUNK)]
-        difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
+        difference, cosine = compared(A[:some], b[:some], eta, W, v)
         readings["sensitivity_difference"].append(float(difference.mean()))
         readings["cosine"].append(float(cosine.mean()))
     return readings | {"eta_GD": [eta]}
+
+
+def _repetitions(settings: Instance, generator: torch.Generator, running: Running) -> list[dict[str, list[float]]]:
+    """Return what is measured in each repetition; a run that was left goes on with the next one."""
+    count, readings = int(settings["repetitions"]), len(_read_at(settings))
+    like = {name: [0.0] * readings for name in _ALONG} | {"eta_GD": [0.0]}
+
+    def fits(left: dict[str, Any]) -> bool:
+        known = alike(left["generator"], generator.get_state()) and 0 < len(left["rows"]) <= count
+        return known and all(alike(row, like) for row in left["rows"])
+
+    left = running.left("repetitions", fits)
+    rows = list(left["rows"]) if left else []
+    if left:
+        generator.set_state(left["generator"])
+    while len(rows) < count:
+        running.steps(len(rows), count)
+        rows.append(_repetition(settings, generator))
+        running.keep("repetitions", lambda: {"rows": list(rows), "generator": generator.get_state()})
+    running.steps(count, count)
+    return rows
 
 
 _LOSS = "mean loss ½‖prediction − b‖²"
@@ -162,11 +182,10 @@ _ALONG = {
 """What is read over training, and the label of its axis; nothing here has a unit."""
 
 
-def _closeness(settings: Instance, *, seed: int, device: str) -> Mapping[str, Measurement | Curve]:
+def _closeness(settings: Instance, *, seed: int, device: str, running: Running) -> Mapping[str, Measurement | Curve]:
     if int(settings["sensitivity"]) > int(settings["test"]):
         raise InputError("sensitivity", settings["sensitivity"], f"must be at most test = {settings['test']}")
-    generator = torch.Generator(device).manual_seed(seed)
-    rows = [_repetition(settings, generator) for _ in range(int(settings["repetitions"]))]
+    rows = _repetitions(settings, torch.Generator(device).manual_seed(seed), running)
 
     def measured(name: str) -> tuple[Measurement, ...]:
         """Return the mean over repetitions at each reading."""
@@ -193,7 +212,7 @@ def _expected(settings: Instance, *, device: str) -> float:
     tasks, chunk = (sample_tasks(kind, min(count, _TIMED), n, d, generator) for count in (search, some))
     step = timed(train, device, 1) / _TIMED
     searched = timed(lambda: line_search(*tasks), device, 1) * search / len(tasks[0])
-    read = timed(lambda: sensitivities(*chunk, 1.0, W, W.new_tensor(0.1)), device, 1) * some / len(chunk[0])
+    read = timed(lambda: compared(*chunk, 1.0, W, W.new_tensor(0.1)), device, 1) * some / len(chunk[0])
     each = int(settings["steps"]) * step + searched + len(_read_at(settings)) * read
     return int(settings["repetitions"]) * each
 
@@ -216,5 +235,6 @@ closeness = Experiment(
         Setting(integer("repetitions", "independent repetitions", 2), 3, 10),
     ),
     measure=_closeness,
+    resumable=True,
     expect=_expected,
 )

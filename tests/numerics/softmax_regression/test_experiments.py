@@ -5,9 +5,10 @@ import math
 import pytest
 import torch
 
-from numerics.softmax_regression import experiments
+from numerics.softmax_regression import experiments, sensitivities
 from numerics.softmax_regression.reference import attention_layer, gradient_step
-from verify import InputError
+from verify import InputError, Store
+from verify.runs import checkpoints
 
 TINY = {"n": 4, "d": 2, "steps": 3, "batch": 4, "search": 8, "test": 8, "sensitivity": 4, "repetitions": 2}
 
@@ -50,7 +51,7 @@ def test_the_line_search_is_no_worse_than_a_grid():
 def test_sensitivities_by_full_jacobians():
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
     W, v = torch.randn(2, 2, generator=generator(), dtype=torch.float64), torch.tensor(0.5, dtype=torch.float64)
-    difference, cosine = experiments.sensitivities(A, b, 5.0, W, v)
+    difference, cosine = experiments.compared(A, b, 5.0, W, v)
     for i in range(3):
         step, layer = (
             torch.autograd.functional.jacobian(model, A[i]).ravel()
@@ -60,12 +61,32 @@ def test_sensitivities_by_full_jacobians():
         assert math.isclose(cosine[i], step @ layer / (step.norm() * layer.norm()), rel_tol=1e-9)
 
 
-def test_a_model_beside_itself_has_cosine_one_and_no_difference(monkeypatch):
+def test_a_model_beside_itself_has_cosine_one_and_no_difference():
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
-    monkeypatch.setattr(experiments, "attention_layer", lambda A, b, W, v: gradient_step(A, b, 5.0))
-    difference, cosine = experiments.sensitivities(A, b, 5.0, torch.eye(2).to(A), torch.tensor(1.0).to(A))
+    step = sensitivities.of_gradient_step(A, b, 5.0)
+    difference, cosine = sensitivities.compared(step, step)
     # Differences of squares of size 1 at 10⁻¹⁶, under a root.
     assert float(difference.max()) < 1e-6 and torch.allclose(cosine, torch.ones(3, dtype=torch.float64))
+
+
+def test_a_run_that_was_left_goes_on_to_the_same_numbers(tmp_path):
+    whole = experiments.closeness.run(device="cpu", seed=3, **TINY, store=Store(tmp_path / "whole.sqlite"))
+    store = Store(tmp_path / "left.sqlite")
+
+    def leave(done, total):
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
+        patched.setattr(checkpoints.Running.__init__, "__defaults__", (None, None, 0.0))
+        with pytest.raises(KeyboardInterrupt):
+            experiments.closeness.run(device="cpu", seed=3, **TINY, store=store, tell=leave)
+        began = []
+        again = experiments.closeness.run(
+            device="cpu", seed=3, **TINY, store=store, tell=lambda done, total: began.append(done)
+        )
+    assert began == [1, 2] and again.measurements == whole.measurements
 
 
 def test_training_lowers_the_loss():
