@@ -50,25 +50,52 @@ def of_layer(
 
 def inner(one: Sensitivity, other: Sensitivity) -> Float64[Tensor, "count"]:
     """Return for each task the inner product of two models' Jacobians in A."""
-    means = [m.output[..., None] * m.own + m.through.mT @ (m.output[..., None] * m.along) for m in (one, other)]
+    tops, means, offsets = zip(*map(_means, (one, other)), strict=True)
     diagonals = [m.through.diagonal(dim1=1, dim2=2) for m in (one, other)]
-
-    def dot(left: Tensor, right: Tensor) -> Tensor:
-        return (left * right).sum(dim=-1)
-
-    same = (
-        dot(one.own, other.own)
-        + diagonals[1] * dot(one.own, other.along)
-        + diagonals[0] * dot(one.along, other.own)
-        + dot(one.through, other.through) * dot(one.along, other.along)
+    rows = (
+        _dot(one.own, other.own)
+        + diagonals[1] * _dot(one.own, other.along)
+        + diagonals[0] * _dot(one.along, other.own)
+        + _dot(one.through, other.through) * _dot(one.along, other.along)
+        + _dot(*means).sum(dim=-1, keepdim=True)
     )
-    mixed = [dot(m.own, mean) + dot(m.along, m.through @ mean) for m, mean in ((one, means[1]), (other, means[0]))]
-    rows = same - mixed[0] - mixed[1] + dot(*means).sum(dim=-1, keepdim=True)
+    for m, mean in ((one, means[1]), (other, means[0])):
+        rows = rows - _dot(m.own, mean) - _dot(m.along, m.through @ mean)
+    # Where one output is all but 1, its slopes less their mean are what the offset says, and that alone.
+    for row in tops:
+        slopes = [
+            torch.where((row == top)[:, None, None], -offset, _slopes(m, row) - mean)
+            for m, top, mean, offset in zip((one, other), tops, means, offsets, strict=True)
+        ]
+        rows = rows.scatter(1, row[:, None], _dot(*slopes).sum(dim=-1, keepdim=True))
     return (one.output * other.output * rows).sum(dim=-1)
+
+
+def _dot(left: Tensor, right: Tensor) -> Tensor:
+    return (left * right).sum(dim=-1)
+
+
+def _slopes(model: Sensitivity, row: Tensor) -> Tensor:
+    """Return the slopes of one row's logit for each task, (count, n, d)."""
+    of, here = torch.arange(len(row)), torch.nn.functional.one_hot(row, model.output.shape[1])
+    along = model.through[of, row][..., None] * model.along[of, row][:, None]
+    return along + here[..., None] * model.own[of, row][:, None]
+
+
+def _means(model: Sensitivity) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the row of the largest output, the mean slopes s, and s less that row's slopes, from the other rows."""
+    top = model.output.argmax(dim=1)
+    rest = model.output.scatter(1, top[:, None], 0.0)[..., None]
+    slopes = _slopes(model, top)
+    others = rest * model.own + model.through.mT @ (rest * model.along)
+    offset = others - rest.sum(dim=1, keepdim=True) * slopes
+    return top, slopes + offset, offset
 
 
 def compared(one: Sensitivity, other: Sensitivity) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
     """Return for each task the Frobenius norm of the difference of two models' Jacobians in A, and their cosine."""
     first, second, mixed = inner(one, one), inner(other, other), inner(one, other)
     difference = (first + second - 2 * mixed).clamp(min=0).sqrt()
-    return difference, mixed / (first * second).sqrt().clamp(min=1e-300)
+    # Norms below 10⁻¹⁴⁰, of outputs that are 1 to as many digits: no direction is left.
+    lost = torch.minimum(first, second) < 1e-280
+    return difference, (mixed / (first.sqrt() * second.sqrt())).masked_fill(lost, 0.0)

@@ -48,17 +48,38 @@ def test_the_line_search_is_no_worse_than_a_grid():
     assert loss(found) <= min(loss(6 * 10 ** (k / 50)) for k in range(-50, 200)) * 1.005
 
 
+def jacobians(A, b, eta, W, v):
+    models = (lambda a: gradient_step(a, b, eta), lambda a: attention_layer(a, b, W, v))
+    return [torch.autograd.functional.jacobian(model, A).ravel() for model in models]
+
+
 def test_sensitivities_by_full_jacobians():
     A, b = experiments.sample_tasks("teacher", 3, 4, 2, generator())
     W, v = torch.randn(2, 2, generator=generator(), dtype=torch.float64), torch.tensor(0.5, dtype=torch.float64)
     difference, cosine = experiments.compared(A, b, 5.0, W, v)
     for i in range(3):
-        step, layer = (
-            torch.autograd.functional.jacobian(model, A[i]).ravel()
-            for model in (lambda a, i=i: gradient_step(a, b[i], 5.0), lambda a, i=i: attention_layer(a, b[i], W, v))
-        )
+        step, layer = jacobians(A[i], b[i], 5.0, W, v)
         assert math.isclose(difference[i], (step - layer).norm(), rel_tol=1e-9)
         assert math.isclose(cosine[i], step @ layer / (step.norm() * layer.norm()), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(("eta", "v"), [(1500.0, 0.5), (5.0, 60.0), (400.0, 20.0)])
+def test_sensitivities_of_outputs_that_are_all_but_one(eta, v):
+    A, b = experiments.sample_tasks("teacher", 8, 4, 2, generator())
+    W, v = torch.randn(2, 2, generator=generator(), dtype=torch.float64), torch.tensor(v, dtype=torch.float64)
+    difference, cosine = experiments.compared(A, b, eta, W, v)
+    saturated = 0
+    for i in range(8):
+        step, layer = jacobians(A[i], b[i], eta, W, v)
+        sizes = float(step.norm()), float(layer.norm())
+        saturated += min(sizes) < 1e-4
+        # Autograd's own slopes of such an output are off by some 10⁻¹⁶ times its logits', of size eta or v.
+        off = 1e-15 * (eta + float(v))
+        assert math.isclose(difference[i], (step - layer).norm(), rel_tol=1e-9, abs_tol=off)
+        if min(sizes) > 1e4 * off:
+            assert math.isclose(cosine[i], step @ layer / sizes[0] / sizes[1], abs_tol=1e-3)
+        assert abs(float(cosine[i])) <= 1 + 1e-9
+    assert saturated
 
 
 def test_a_model_beside_itself_has_cosine_one_and_no_difference():
