@@ -11,7 +11,7 @@ an hour at 200. eta_GD is on a grid: repetitions that agree in it have standard 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -27,8 +27,8 @@ from verify.language.parameters import Instance
 from verify.runs.checkpoints import alike
 
 TASKS = ("teacher", "simplex", "outliers")
-_CHUNK = 8
-"""Tasks whose attention weights, n² numbers each, are held at once: at n = 200 they stay in a processor's cache."""
+_TOGETHER = 320_000
+"""Attention weights, n² a task, that are held at once: they stay in a processor's cache."""
 _TIMED = 20
 """Steps of training, and tasks, by which it is estimated how long a run takes."""
 
@@ -56,6 +56,12 @@ def sample_tasks(
         place = torch.randint(n, (count, 1), generator=generator, device=generator.device)
         b = b / 2 + torch.zeros_like(b).scatter_(1, place, 0.5)
     return A, b
+
+
+def _chunks(A: Float64[Tensor, "count n d"], b: Float64[Tensor, "count n"]) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield some tasks at a time."""
+    count = max(1, _TOGETHER // A.shape[1] ** 2)
+    return zip(A.split(count), b.split(count), strict=True)
 
 
 def _losses(output: Float64[Tensor, "count n"], b: Float64[Tensor, "count n"]) -> Float64[Tensor, "count"]:
@@ -95,7 +101,7 @@ def trained_layer(
             break
         A, b = sample_tasks(kind, batch, n, d, generator)
         optimizer.zero_grad()
-        for X, y in zip(A.split(_CHUNK), b.split(_CHUNK), strict=True):
+        for X, y in _chunks(A, b):
             value = _losses(attention_layer(X, y, W, v), y).sum() / batch
             if not bool(value.isfinite()):
                 raise InputError("eta", eta, f"training diverges: no finite loss at step {step}")
@@ -113,8 +119,8 @@ def compared(
     v: Float64[Tensor, ""],
 ) -> tuple[Float64[Tensor, "count"], Float64[Tensor, "count"]]:
     """Return for each task the norm of the difference of both models' Jacobians in A, and their cosine."""
-    chunks = zip(A.split(_CHUNK), b.split(_CHUNK), strict=True)
-    parts = [sensitivities.compared(of_gradient_step(X, y, eta), of_layer(X, y, W, v)) for X, y in chunks]
+    each = _chunks(A, b)
+    parts = [sensitivities.compared(of_gradient_step(X, y, eta), of_layer(X, y, W, v)) for X, y in each]
     difference, cosine = (torch.cat(part) for part in zip(*parts, strict=True))
     return difference, cosine
 
@@ -138,9 +144,7 @@ def _repetition(settings: Instance, generator: torch.Generator) -> dict[str, lis
     readings["gradient_loss"] = [float(_losses(step, b).mean())] * len(layers)
     some = int(settings["sensitivity"])
     for W, v in layers:
-        output = torch.cat(
-            [attention_layer(*task, W, v) for task in zip(A.split(_CHUNK), b.split(_CHUNK), strict=True)]
-        )
+        output = torch.cat([attention_layer(X, y, W, v) for X, y in _chunks(A, b)])
         readings["layer_loss"].append(float(_losses(output, b).mean()))
         readings["prediction_difference"].append(float((output - step).norm(dim=1).mean()))
         difference, cosine = compared(A[:some], b[:some], eta, W, v)
