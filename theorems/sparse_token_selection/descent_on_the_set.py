@@ -94,17 +94,13 @@ VANISHES = InWords(
 CONVERGES = InWords(
     "converges",
     "either |C| tends to infinity, or (alpha, C) converges to one stationary point of L on the set; it converges if "
-    "at a "
-    "step L is below its infimum over alpha and |C| >= C_1, for some C_1",
+    "at a step L is below its infimum over alpha and |C| >= C_1, for some C_1",
 )
 GEOMETRIC = InWords(
     "geometric",
     "where the Hessian in (sqrt(d) alpha, sqrt(d_e) C) at that point has eigenvalues from lambda > 0 to Lambda, each "
-    "step "
-    "in the end multiplies the distance to it in these coordinates by at most max(1 - eta lambda, eta Lambda - 1) + "
-    "delta, for every "
-    "delta > "
-    "0; the maximum is below 1",
+    "step in the end multiplies the distance to it in these coordinates by at most max(1 - eta lambda, eta Lambda - "
+    "1) + delta, for every delta > 0; the maximum is below 1",
 )
 SMALL_STEP = Hypothesis("small_step", sp.Lt(eta * (1 + BETA_SQUARED), 2), text="eta (1 + beta^2) < 2")
 AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
@@ -200,8 +196,7 @@ ARGUMENT = (
     Inference(
         "analytic",
         "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
-        "each "
-        "step is −η times its gradient in (√d α, √d_e C)",
+        "each step is −η times its gradient in (√d α, √d_e C)",
         ("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
         "linearity of expectation",
     ),
@@ -221,9 +216,8 @@ ARGUMENT = (
     ),
     Inference(
         "geometric",
-        "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 "
-        "and 1 as "
-        "no curvature is above 1 + β² < 2/η",
+        "a step's derivative at the limit is I − ηH, symmetric, with the eigenvalues 1 − ηλ, which are between −1 and "
+        "1 as no curvature is above 1 + β² < 2/η",
         ("converges", "analytic", "largest_curvature", "small_step"),
         "derivative",
     ),

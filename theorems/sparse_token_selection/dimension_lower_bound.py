@@ -291,7 +291,7 @@ _canary = partial(with_clause, STATEMENT)
 
 dimension_lower_bound = Theorem(
     id="wang2024.dimension_lower_bound",
-    title="q ≥ 3: the loss on the set from below, so that d_e grows at least like (d/ε) log²(T/ε)",
+    title="q ≥ 3: the loss on the set from below, so that for small ε d_e grows at least like (d/ε) log²(T/ε)",
     source=Source("Theorem 2 from below", "derived here", WANG2024, "the paper's constants are not known to us"),
     statement=STATEMENT,
     example={"T": 40, "q": 3, "d": 5, "d_e": 100},

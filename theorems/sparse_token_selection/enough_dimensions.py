@@ -156,8 +156,7 @@ ALONE = (
     Inference(
         "denominator",
         "attending to Z, N ≥ Σ_y e^{Cv_i} ≥ q e^{C|u|²/q}: each p_i, and each selected token's share π_i of the "
-        "selected "
-        "ones' attention S, is at most e^{C(v_i − |u|²/q)}/q",
+        "selected ones' attention S, is at most e^{C(v_i − |u|²/q)}/q",
         ("on_the_set",),
         "Jensen's inequality",
     ),
@@ -177,17 +176,14 @@ ALONE = (
     Inference(
         "at_this_scale",
         "put C = log(3T/(q√σ)), so that (T/q)² e^{−2C} = σ/9, and C ≥ 1 as q ≤ T and σ ≤ 1, and f = "
-        "4(q−1)(q−2)C²/(qσd_e): f ≤ 1 and "
-        "(q+3)C²/d_e ≤ 1 − f, so that d_e ≥ (q+3)C²",
+        "4(q−1)(q−2)C²/(qσd_e): f ≤ 1 and (q+3)C²/d_e ≤ 1 − f, so that d_e ≥ (q+3)C²",
         ("enough_dimensions", "log_of_three"),
         "substitution",
     ),
     Inference(
         "selected_mean",
-        "as Cq ≤ d_e, 2C/d_e (ε_1 s − s²/q) is at most Cq/(2d_e) ≤ 1/2, and has mean 0: with 1 + x ≤ e^x the "
-        "selected token's mean "
-        "is at "
-        "most e^{(12/5)(q−1)(q−2)C²/(q d_e)} = e^{3σf/5}",
+        "as Cq ≤ d_e, 2C/d_e (ε_1 s − s²/q) is at most Cq/(2d_e) ≤ 1/2, and has mean 0: with 1 + x ≤ e^x the selected "
+        "token's mean is at most e^{(12/5)(q−1)(q−2)C²/(q d_e)} = e^{3σf/5}",
         ("coordinates", "moments", "exponential", "spread", "largest", "small", "at_this_scale"),
         "linearity of expectation",
     ),
@@ -201,8 +197,7 @@ ALONE = (
     Inference(
         "alone",
         "so L is at most ε times e^{3f/5} − 1 + e^{2(1−f)}/9, as e^{3σf/5} − 1 ≤ σ(e^{3f/5} − 1); on 0 ≤ f ≤ 1 that "
-        "is at "
-        "most 1, as it is at both ends",
+        "is at most 1, as it is at both ends",
         ("two_means", "selected_mean", "other_mean", "at_zero", "at_one"),
         "chord",
     ),

@@ -83,8 +83,7 @@ ARGUMENT = (
     Inference(
         "in_parts",
         "2L/d at T tokens, and likewise at T_test, is the mean of Σ_y (αp_i − 1/q)², which is put to be a²/q, and of "
-        "Σ_{j∉y} α²p_j², put to be "
-        "b²/q",
+        "Σ_{j∉y} α²p_j², put to be b²/q",
         ("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
         "substitution",
     ),

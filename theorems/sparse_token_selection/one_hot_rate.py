@@ -2,7 +2,7 @@ r"""The rate of every run in the scope of Theorem 1: 1/(t L_t) tends to 4η/(T�
 
 For q < T and η ≤ 4q²/(5q+2d) the loss is at most any ε from some step on (`one_hot_descent`), and so it tends
 to 0. These step sizes are below 2q: along the run 1/(t L_t) → 4η/(T−1) (`inverse_loss_rate`). If N is the first step
-with L_N ≤ ε, then N → ∞ as ε → 0, and from L_N ≤ ε < L_{N−1}
+with L_N ≤ ε, then N → ∞ as ε → 0, as the loss is never 0, and from L_N ≤ ε < L_{N−1}
 
     N ε → (T−1)/(4η).
 
@@ -60,9 +60,9 @@ ARGUMENT = (
     ),
     Inference(
         "steps",
-        "with N the first step with L_N ≤ ε, N L_N ≤ N ε < N L_{N−1}, and both ends tend to (T−1)/(4η): for q < T "
-        "the loss is positive, so that N → ∞ and N/(N−1) → 1 as ε → 0",
-        ("slope", "others"),
+        "with N the first step with L_N ≤ ε, N L_N ≤ N ε < N L_{N−1}, and both ends tend to (T−1)/(4η): a loss of 0 "
+        "would stay 0, and 1/(t L_t) have no limit, so that the loss is positive, N → ∞ and N/(N−1) → 1 as ε → 0",
+        ("slope", "wang2024.one_hot_descent:stays", "small_step", *_RUN),
         "squeeze",
     ),
 )
