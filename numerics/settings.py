@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from verify import InputError, Parameter
 
 
@@ -47,6 +45,8 @@ def counted(key: int, step: int = 0) -> None:
 
 def timed(act: Callable[[], Any], device: str, times: int) -> float:
     """Return the seconds that one of `times` acts takes, their mean."""
+    import torch
+
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     # What was asked of the card before is not part of it.
     wait()

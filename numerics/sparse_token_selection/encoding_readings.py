@@ -21,8 +21,8 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from numerics.settings import at_least
-from numerics.sparse_token_selection.experiments import ATTEND, D_E, D, Q, T
 from numerics.sparse_token_selection.reference import one_hot_encodings
+from numerics.sparse_token_selection.settings import ATTEND, D_E, D, Q, T
 from numerics.sparse_token_selection.stochastic import measurement, sign_encodings, sphere_encodings
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance

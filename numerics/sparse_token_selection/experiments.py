@@ -24,6 +24,7 @@ from numerics.sparse_token_selection.reference import (
     sampled_gradient,
     train,
 )
+from numerics.sparse_token_selection.settings import ATTEND, D_E, ETA, STEPS, D, Q, T
 from numerics.sparse_token_selection.stochastic import (
     averaged_losses,
     measurement,
@@ -35,12 +36,6 @@ from verify import Experiment, InputError, Measurement, Parameter, Setting, Sour
 from verify.language.parameters import Instance
 
 SOURCE = Source("Definitions 2 and 4", "printed", None, "arXiv 2406.06893; put together as in `reference`")
-
-T = Parameter("T", "integer", "number of tokens", minimum=2)
-Q = Parameter("q", "integer", "number of tokens that the query selects", minimum=1)
-D = Parameter("d", "integer", "dimension of a token", minimum=1)
-ETA = Parameter("eta", "rational", "step size", above=0)
-STEPS = Parameter("steps", "integer", "steps of gradient descent", minimum=1)
 
 
 class GroundTruth(NamedTuple):
@@ -220,7 +215,6 @@ STOCHASTIC_SOURCE = Source(
     "Definitions 3, 4 and 5", "printed", None, "arXiv 2406.06893; put together as in `reference`"
 )
 
-D_E = Parameter("d_e", "integer", "dimension of a positional encoding", minimum=1)
 T_TEST = Parameter("T_test", "integer", "number of tokens in the test", minimum=1)
 Q_TEST = Parameter("q_test", "integer", "number of tokens that the query selects in the test", minimum=1)
 ENCODING = Parameter(
@@ -229,7 +223,6 @@ ENCODING = Parameter(
 DISTRIBUTION = Parameter(
     "distribution", "word", "of an encoding: signs ±1/sqrt(d_e), or uniform on the sphere", words=("signs", "sphere")
 )
-ATTEND = Parameter("attend", "word", "what the layer attends to", words=("tokens", "tokens_and_query"))
 SAMPLES = Parameter("samples", "integer", "fresh samples over which a loss is averaged", minimum=2)
 
 

@@ -23,8 +23,9 @@ from torch import Tensor
 
 from numerics.repeatable import one_thread, seeds_of_runs
 from numerics.settings import integer, timed
-from numerics.sparse_token_selection.experiments import D_E, ETA, STEPS, D, Q, T, ground_truth
+from numerics.sparse_token_selection.experiments import ground_truth
 from numerics.sparse_token_selection.reference import cosine_similarity
+from numerics.sparse_token_selection.settings import TRAINING, changed
 from numerics.sparse_token_selection.stochastic import measurement
 from numerics.sparse_token_selection.trainer import Plan, Reading, Training, readings
 from numerics.sparse_token_selection.validation import (
@@ -37,7 +38,7 @@ from numerics.sparse_token_selection.validation import (
     losses_at,
 )
 from verify import Curve, Experiment, HeatMap, InputError, Measurement, Parameter, Running, Setting, Source
-from verify.language.parameters import Instance, Value
+from verify.language.parameters import Instance
 
 _REMEMBERED = 48
 _COMPARED = ("stochastic", "fixed")
@@ -269,41 +270,15 @@ ENCODING = Parameter(
     "drawn anew at every forward pass, one draw, or unit vectors (d_e = T)",
     words=("stochastic", "fixed", "one_hot"),
 )
-OPTIMIZER = Parameter("optimizer", "word", "what takes the steps", words=("sgd", "adam"))
-ATTEND = Parameter("attend", "word", "what the layer attends to", words=("tokens", "tokens_and_query"))
-DTYPE = Parameter("dtype", "word", "numbers that are computed with", words=("float64", "float32"))
 LENGTHS = Parameter("T_test", "rationals", "numbers of tokens in the test", minimum=1)
 SUBSETS = Parameter("q_test", "rationals", "numbers of selected tokens in the test", minimum=1)
 
-_BASE = (
-    Setting(T, 16, 200),
-    Setting(Q, 3, 3),
-    Setting(D, 2, 5),
-    Setting(D_E, 32, 170),
-    Setting(ATTEND, "tokens_and_query", "tokens_and_query"),
-    Setting(OPTIMIZER, "sgd", "sgd"),
-    Setting(ETA, 1, 1),
-    Setting(Parameter("eta_late", "rational", "step size after step `late`", above=0), "1/3", "1/3"),
-    Setting(integer("late", "the last step with step size eta", 0), 400, 50_000),
-    Setting(STEPS, 800, 100_000),
-    Setting(integer("batch_size", "samples in a batch", 2), 256, 256),
-    Setting(Parameter("scale", "rational", "standard deviation of the initial entries", minimum=0), "1/50", "1/50"),
-    Setting(integer("n_test", "points of the validation set", 2), 128, 128),
-    Setting(integer("readings", "readings over training, the first and the last step included", 2), 17, 51),
-    Setting(integer("runs", "independent runs, each with its own draws"), 1, 1),
-    Setting(DTYPE, "float64", "float64"),
-)
-
-
-def _changed(base: tuple[Setting, ...], **values: tuple[Value, Value]) -> tuple[Setting, ...]:
-    """Return settings with other quick and full values."""
-    return tuple(Setting(s.parameter, *values.get(s.parameter.name, (s.quick, s.full))) for s in base)
-
-
 # Both encodings, whose draws differ: many short runs.
-_BOTH = _changed(_BASE, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1))
-_ADAM = _changed(
-    _changed(_BOTH, optimizer=("adam", "adam"), eta=("1/50", "1/1000"), eta_late=("1/150", "1/3000")),
+_BOTH = changed(
+    TRAINING, late=(200, 50_000), steps=(400, 100_000), batch_size=(64, 256), readings=(11, 51), runs=(20, 1)
+)
+_ADAM = changed(
+    changed(_BOTH, optimizer=("adam", "adam"), eta=("1/50", "1/1000"), eta_late=("1/150", "1/3000")),
     late=(125, 50_000),
     steps=(250, 100_000),
 )
@@ -317,7 +292,7 @@ def _source(number: str) -> Source:
 
 
 def _figure(
-    number: str, title: str, measure: Callable[..., Any], *own: Setting, base: tuple[Setting, ...] = _BASE
+    number: str, title: str, measure: Callable[..., Any], *own: Setting, base: tuple[Setting, ...] = TRAINING
 ) -> Any:
     one = any(setting.parameter is ENCODING for setting in own)
     return Experiment(

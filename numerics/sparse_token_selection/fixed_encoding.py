@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from numerics.sparse_token_selection.experiments import D, Q, T, ground_truth
+from numerics.sparse_token_selection.experiments import ground_truth
+from numerics.sparse_token_selection.settings import D, Q, T
 from numerics.sparse_token_selection.stochastic import averaged_losses, measurement, sign_encodings
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance

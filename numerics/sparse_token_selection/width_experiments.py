@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import torch
 
-from numerics.sparse_token_selection.experiments import D, Q, T
 from numerics.sparse_token_selection.fully_connected import (
     ACTIVATIONS,
     DESIGNS,
@@ -25,6 +24,7 @@ from numerics.sparse_token_selection.linear_measurements import (
     sampled_subsets,
 )
 from numerics.sparse_token_selection.reference import sample_batch
+from numerics.sparse_token_selection.settings import D, Q, T
 from numerics.sparse_token_selection.stochastic import measurement
 from verify import Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance

@@ -16,10 +16,11 @@ Where descent ends is therefore computed twice, and `test_schedule.py` holds it 
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from numerics.sparse_token_selection.settings import TRAINING, changed
 from paper_checks.margins import FAMILY
 from paper_checks.wang2024.by_softmax import descent_losses
 from paper_checks.wang2024.on_the_set import CLOSE, COARSE
@@ -146,28 +147,16 @@ def ledger(settings: Instance, *, seed: int, device: str, running: Running) -> M
     }
 
 
-_FIGURE = load_experiment("wang2024.figure1")
 _FIXED = {"runs": 1, "optimizer": "sgd"}
 """What of Figure 1's settings is not chosen here."""
-_CHANGED = {"dtype": "float32"}
-
-
-def _settings() -> Iterator[Setting]:
-    """Yield Figure 1's settings, in float32, and how many fresh samples there are."""
-    for setting in _FIGURE.settings:
-        name = setting.parameter.name
-        if name not in _FIXED:
-            parameter = ENCODING if name == "encoding" else setting.parameter
-            yield Setting(parameter, *(_CHANGED.get(name, value) for value in (setting.quick, setting.full)))
-    yield Setting(SAMPLES, 20_000, 20_000)
 
 
 def _expect(settings: Instance, *, device: str) -> float:
     """Return about how many seconds the trainings take: that in float64, and the other where one is asked for."""
-    assert _FIGURE.expect is not None
+    expect = load_experiment("wang2024.figure1").expect
+    assert expect is not None
     return sum(
-        _FIGURE.expect({**settings, **_FIXED, "dtype": number}, device=device)
-        for number in {"float64", str(settings["dtype"])}
+        expect({**settings, **_FIXED, "dtype": number}, device=device) for number in {"float64", str(settings["dtype"])}
     )
 
 
@@ -175,7 +164,11 @@ gap_ledger = Experiment(
     id="wang2024.gap_ledger",
     title="What the loss at the end of Figure 1's training is split into, and how each part was had",
     source=Source("Figure 1", "derived here", None, "arXiv 2406.06893; the training is that of wang2024.figure1"),
-    settings=tuple(_settings()),
+    settings=(
+        Setting(ENCODING, "stochastic", "stochastic"),
+        *(s for s in changed(TRAINING, dtype=("float32", "float32")) if s.parameter.name not in _FIXED),
+        Setting(SAMPLES, 20_000, 20_000),
+    ),
     measure=ledger,
     resumable=True,
     expect=_expect,

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from numerics.sparse_token_selection.settings import TRAINING
 from paper_checks.wang2024.on_the_set import CLOSE, OnTheSet
 from paper_checks.wang2024.predictions import layer_of, rates_of
-from verify import Curve, Experiment, InputError, Measurement, Setting, Source, load_experiment
+from verify import Curve, Experiment, InputError, Measurement, Source
 
 NAMES = ("T", "q", "d", "d_e", "attend", "eta", "eta_late", "late", "steps")
 READ = (0, 1, 5, 10)
@@ -68,10 +69,6 @@ population_schedule = Experiment(
     id="wang2024.population_schedule",
     title="Population descent by the figures' schedule: where it ends, and the slow direction at the minimiser",
     source=Source("Figure 1", "derived here", None, "arXiv 2406.06893; on the set of wang2024.lemma2, no training"),
-    settings=tuple(
-        Setting(s.parameter, s.quick, s.full)
-        for s in load_experiment("wang2024.figure1").settings
-        if s.parameter.name in NAMES
-    ),
+    settings=tuple(setting for setting in TRAINING if setting.parameter.name in NAMES),
     measure=measure,
 )
