@@ -22,13 +22,13 @@ permutations; shown here is it for L ≤ 3 alone.
 
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the
-gradient in the whole space vanishes wherever that on S does. Whether the point is a global minimiser over all A_l:
-for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the others
-fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I is
-best: no single layer can be improved. Of all layers together no more is proved here (for L = 2, the paper's Theorem 2
-says that diagonal minimisers exist). Descent over all entries from random starts found nothing lower
-(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3). That the whole
-gradient vanishes is held against exact quadrature in `paper_checks`.
+gradient in the whole space vanishes wherever that on S does. At an instance the squares of all its entries are summed
+(`whole_gradient`): with p rational, the sum is a rational number, and 0. Whether the point is a global minimiser over
+all A_l: for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the
+others fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I
+is best: no single layer can be improved. Of all layers together no more is proved here (for L = 2, the paper's Theorem
+2 says that diagonal minimisers exist). Descent over all entries from random starts found nothing lower
+(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3).
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.
@@ -46,19 +46,31 @@ from theorems.preconditioned_descent.setting import (
     LAYERS,
     LINEAR_ATTENTION,
     PATTERN,
+    SHAPES,
+    A,
+    K,
     L,
+    R,
+    X,
     d,
+    label_after,
     n,
+    r,
+    t,
+    w,
+    x,
 )
+from theorems.preconditioned_descent.whole_gradient import gradient_at_least_point
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     Canary,
     ClauseValue,
     Derivation,
     Hypothesis,
+    Inequality,
     Inference,
-    InWords,
     LeastResidual,
+    MatrixIdentity,
     Source,
     Statement,
     Step,
@@ -76,22 +88,33 @@ MINIMUM = LeastResidual(
     says="over A_l = a_l Sigma^{-1}, f = E tr p(S)^2, S = XX'/n at Sigma = I, is least where the a_l are the inverse "
     "roots of the polynomial of degree L that is orthogonal to s … s^L in the mean of tr S^k, and there alone",
 )
-VANISHES = InWords(
+VANISHES = Inequality(
     "vanishes",
-    "there the gradient of f in all A_l vanishes: the infimum of its square over A_l = a_l Sigma^{-1} is 0, and "
-    "attained",
+    sp.Eq(gradient_at_least_point(L, n, d, 1, 1), 0),
+    says="there the gradient of f in all entries of all A_l vanishes: the infimum of the sum of their squares over "
+    "A_l = a_l Sigma^{-1} is 0, and attained",
+)
+WHITENED = MatrixIdentity(
+    "whitened_label",
+    label_after(t(w) * R * K * X, t(w) * R * K * x, R * x, A).subs(t(X), t(R * X)),
+    t(w) * R * K * (x - r * X * t(X) * t(R) * A * R * x),
+    {letter: SHAPES[letter] for letter in (X, x, w)} | dict.fromkeys((A, K, R), (d, d)),
+    says="tokens R x for x, labels w*' R K x: a layer of A takes K to K (I - S R' A R), S = XX'/n",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR),
+    variables=(r,),
     claims=(MINIMUM, VANISHES),
+    steps=(WHITENED,),
 )
 ARGUMENT = (
     Inference(
         "whitened",
-        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I, "
-        "and a gradient that vanishes stays one",
-        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of "
+        "Rᵀ A_l R, a linear bijection that takes a_l Σ^{-1} to a_l I: Σ may be taken to be I, and a gradient that "
+        "vanishes stays one",
+        ("whitened_label", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         "substitution",
     ),
     Inference(
@@ -136,9 +159,16 @@ ARGUMENT = (
     ),
     Inference("multiple", "the gradient in each A_l is a multiple of I", ("commutes",), "Schur's lemma"),
     Inference(
+        "entries",
+        "where all A_l are a_l I and one moves by M, f moves to the first order by E tr(M φ(S)), "
+        "φ = −2 s p²/(1 − a_l s) being what M = I gives: the gradient's entries are those of E φ(S)",
+        ("residual", "whitened", "norm"),
+        "differentiation under the mean",
+    ),
+    Inference(
         "vanishes",
         "its trace is the slope in a_l, which is 0 where f over S is least",
-        ("multiple", "minimum"),
+        ("multiple", "entries", "minimum"),
         "substitution",
     ),
 )
@@ -174,7 +204,15 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes), VANISHES)), "minimum")
+    return Canary(name, STATEMENT.alone(replace(MINIMUM, says="", **changes)), "minimum")
+
+
+def _slope(name: str, *point: sp.Expr) -> Canary:
+    return Canary(
+        name,
+        STATEMENT.alone(replace(VANISHES, relation=sp.Eq(gradient_at_least_point(L, n, d, *point), 0))),
+        "vanishes",
+    )
 
 
 theorem3 = Theorem(
@@ -196,6 +234,8 @@ theorem3 = Theorem(
         _canary("orthogonal to s^2 and on", shift=sp.Integer(2)),
         _canary("the other sign", scale=sp.Integer(-1)),
         _canary("steps longer by (n + 1)/n", scale=(n + 1) / n),
+        _slope("the gradient vanishes at steps longer by (n + 1)/n", sp.S.One, (n + 1) / n),
+        _slope("the gradient vanishes where p is orthogonal to s^2 and on", sp.Integer(2), sp.S.One),
     ),
     proof_uses=("ahn2023.lemma1",),
     argument=ARGUMENT,

@@ -26,8 +26,8 @@ and b_l is 4a ∫ s² (1 − a s) dμ, not 0 as (E tr S²)² < E tr S E tr S³.
 
 *The whole space.* f does not change when all A_l and B_l are turned by one orthogonal matrix, and at a point of S these
 are multiples of I. So the gradient in each block commutes with all of these: it is a multiple of I, tr/d times the
-slope in a_l or b_l, and vanishes wherever that on S does. The second derivatives in the whole space are not looked at
-here: a local minimum on S may be none over all matrices.
+slope in a_l or b_l, and vanishes wherever that on S does. At the rational point the squares of all its entries are
+summed, exactly (`whole_gradient`). Which local minima on S are local minima over all matrices: `whole_curvature`.
 
 That the whole gradient vanishes where the slopes do is held against exact quadrature in `paper_checks`.
 
@@ -40,7 +40,7 @@ from dataclasses import replace
 import sympy as sp
 
 from theorems.papers import AHN2023
-from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED, k
 from theorems.preconditioned_descent.setting import (
     DIMENSION,
     EXAMPLES,
@@ -48,7 +48,10 @@ from theorems.preconditioned_descent.setting import (
     LAYERS,
     LINEAR_ATTENTION,
     SHAPES,
+    A,
+    C,
     L,
+    R,
     X,
     d,
     n,
@@ -57,6 +60,7 @@ from theorems.preconditioned_descent.setting import (
     w,
     x,
 )
+from theorems.preconditioned_descent.whole_gradient import gradient_at_idle_layers
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     Canary,
@@ -67,7 +71,6 @@ from verify import (
     Identity,
     Inequality,
     Inference,
-    InWords,
     MatrixIdentity,
     Source,
     Statement,
@@ -98,6 +101,11 @@ STATIONARY = StationarySquare(
     says="over S, f = E tr r_L(S)^2, S = XX'/n at Sigma = I, has a critical point, r_{l+1} = r_l (1 - a_l S g_l^2), "
     "g_{l+1} = g_l (1 - a_l b_l S g_l^2), r_0 = g_0 = 1",
 )
+
+
+def token_after(token: sp.Expr, preconditioner: sp.Expr, mover: sp.Expr) -> sp.Expr:
+    """Return a column's token after a layer of pattern (11) with A and B."""
+    return token - r * mover * X * t(X) * preconditioner * token
 
 
 def label(layers: int) -> sp.Expr:
@@ -140,7 +148,23 @@ TWO, THREE = (
     )
     for layers, name in ((2, "two"), (3, "three"))
 )
+TOKEN = MatrixIdentity(
+    "whitened_token",
+    token_after(R * x, A, R * C).subs(X, R * X),
+    R * token_after(x, t(R) * A * R, C * R),
+    {letter: SHAPES[letter] for letter in (X, x)} | dict.fromkeys((A, C, R), (d, d)),
+    says="with tokens R x for x a layer of A and B = R C moves tokens as one of R' A R and C R does, for any R",
+)
 _ONE, _SQUARE, _CUBE = (trace_moment([order], n, d) for order in (1, 2, 3))
+IDLE_POINT = {steps[0]: sp.S.Zero, rates[0]: -sp.S.Half, steps[1]: n / (n + d + 1)}
+
+
+def _mean(polynomial: sp.Expr) -> sp.Expr:
+    """Return ∫ of a polynomial in s."""
+    terms = sp.Poly(polynomial, s).terms()
+    return sum((c * trace_moment([power], n, d) for (power,), c in terms), sp.S.Zero)
+
+
 IDLE = Identity(
     "idle",
     sp.diff(polynomials(2, eigenvalue), steps[0]).subs(steps[0], 0),
@@ -158,27 +182,39 @@ STRICT = Inequality(
     sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
     "(E tr S^2)^2 < E tr S E tr S^3",
 )
-SADDLE = InWords(
-    "saddle",
-    "for L >= 2 the points of S with a_l = 0 and b_l = -1/2 in all layers but the last, and a_{L-1} = n/(n + d + 1), "
-    "are saddles of f over S",
+_SQUARED = sp.expand(polynomials(2, s) ** 2)
+_IN_A, _MIXED, _IN_B = (
+    _mean(sp.diff(_SQUARED, *pair).subs(IDLE_POINT)) for pair in (2 * steps[:1], (steps[0], rates[0]), 2 * rates[:1])
 )
-VANISHES = InWords(
-    "vanishes", "at a point of S the gradient of f in all A_l and B_l vanishes: the infimum of its squared norm is 0"
+SADDLE = Inequality(
+    "saddle",
+    sp.Lt(sp.factor(_IN_A * _IN_B - _MIXED**2), 0, evaluate=False),
+    "two layers with a_0 = 0, b_0 = -1/2 and a_1 = n/(n + d + 1) are a saddle of f over S: the second derivatives of "
+    "E tr r_2(S)^2 in a_0 and b_0 have a determinant < 0",
+)
+VANISHES = Inequality(
+    "vanishes",
+    sp.Eq(gradient_at_idle_layers(L, n, d, -sp.S.Half, n / (n + d + 1)), 0),
+    says="where a_l = 0, b_l = -1/2 for all layers but the last, and a_{L-1} = n/(n + d + 1), the gradient of f in all "
+    "entries of all A_l and B_l vanishes: the infimum of the sum of their squares over S is 0, and attained",
 )
 STATEMENT = Statement(
     parameters=(LAYERS, DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
     variables=(r, eigenvalue, *steps, *rates),
     claims=(VANISHES, STATIONARY, TWO, THREE, SADDLE),
-    steps=(IDLE, LAST, STRICT),
+    steps=(IDLE, LAST, STRICT, WHITENED, TOKEN),
 )
 ARGUMENT = (
     Inference(
         "whitened",
-        "x = Σ^½ x̃, w* = Σ^{-½} w̃, A_l → Σ^½ A_l Σ^½ and B_l → Σ^{-½} B_l Σ^½, a linear bijection, preserve f and "
-        "take a_l Σ^{-1} and b_l I to a_l I and b_l I: Σ may be taken to be I, and a gradient that vanishes stays one",
-        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        "let Σ = RRᵀ, x = R x̃ and B_l = R C_l: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts on "
+        "x̃ as one of Rᵀ A_l R and C_l R, a linear bijection that takes a_l Σ^{-1} and b_l I to a_l I and b_l I: Σ may "
+        "be taken to be I, and a gradient that vanishes stays one",
+        (
+            *("whitened_label", "whitened_token", "linear_attention", "pattern"),
+            *("gaussian_tokens", "inverse_prior", "multiples"),
+        ),
         "substitution",
     ),
     Inference(
@@ -217,7 +253,10 @@ ARGUMENT = (
         "substitution",
     ),
     Inference(
-        "saddle", "so the second derivatives take both signs there", ("stationary", "mixed"), "indefinite Hessian"
+        "saddle",
+        "so the second derivatives take both signs there, for any L ≥ 2",
+        ("stationary", "mixed"),
+        "indefinite Hessian",
     ),
     Inference(
         "unchanged",
@@ -233,9 +272,16 @@ ARGUMENT = (
     ),
     Inference("multiple", "the gradient in each A_l and B_l is a multiple of I", ("commutes",), "Schur's lemma"),
     Inference(
+        "entries",
+        "where all are multiples of I and one moves by M, f moves to the first order by E tr(M φ(S)), φ being what "
+        "M = I gives, 2 r_L times its slope: the gradient's entries are those of E φ(S)ᵀ",
+        ("loss_on_S", "whitened"),
+        "differentiation under the mean",
+    ),
+    Inference(
         "vanishes",
         "its trace is the slope in a_l or b_l, which is 0 at a critical point on S",
-        ("multiple", "stationary", "whitened"),
+        ("multiple", "entries", "stationary", "whitened"),
         "substitution",
     ),
 )
@@ -244,16 +290,11 @@ ARGUMENT = (
 def derivation() -> Derivation:
     """Return the steps: one layer, the two polynomials of two layers, the loss where the tokens stay, the slopes."""
     (a0, a1, _), (b0, _) = steps, rates
-    m = [trace_moment([order], n, d) for order in range(9)]
-
-    def mean(polynomial: sp.Expr) -> sp.Expr:
-        return sum(c * m[power] for (power,), c in sp.Poly(polynomial, s).terms())  # pyright: ignore[reportReturnType]
-
     one, two = (sp.expand(polynomials(layers, s)) for layers in (1, 2))
     skipped = sp.expand(two.subs(a0, 0))
     return Derivation(
         (
-            Step("one layer: the loss", mean(one**2), d * (1 - 2 * a0 + a0**2 * (n + d + 1) / n)),
+            Step("one layer: the loss", _mean(one**2), d * (1 - 2 * a0 + a0**2 * (n + d + 1) / n)),
             Step("two layers: r_2", two, (1 - a0 * s) * (1 - a1 * s * (1 - a0 * b0 * s) ** 2)),
             Step("with b_0 = 0 these are Theorem 3's", two.subs(b0, 0), (1 - a0 * s) * (1 - a1 * s)),
             Step("a layer with a_0 = 0 does nothing", sp.Subs(two, a0, 0), 1 - a1 * s),
@@ -264,8 +305,8 @@ def derivation() -> Derivation:
             ),
             Step(
                 "the slope in a_0 at a_0 = 0 is affine in b_0: it vanishes for one b_0",
-                mean(sp.expand(2 * skipped * sp.diff(two, a0).subs(a0, 0))),
-                -2 * mean(sp.expand(s * skipped**2)) + 4 * a1 * b0 * mean(sp.expand(s**2 * skipped)),
+                _mean(sp.expand(2 * skipped * sp.diff(two, a0).subs(a0, 0))),
+                -2 * _mean(sp.expand(s * skipped**2)) + 4 * a1 * b0 * _mean(sp.expand(s**2 * skipped)),
             ),
         )
     )
@@ -322,6 +363,13 @@ theorem4 = Theorem(
             "idle",
         ),
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
+        Canary(
+            "the gradient vanishes at idle layers with b_l = -1",
+            STATEMENT.alone(
+                replace(VANISHES, relation=sp.Eq(gradient_at_idle_layers(L, n, d, -1, n / (n + d + 1)), 0))
+            ),
+            "vanishes",
+        ),
         _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),
     ),
     proof_uses=("ahn2023.lemma5",),

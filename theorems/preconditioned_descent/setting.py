@@ -38,6 +38,8 @@ t = sp.transpose
 X, Y, x, y, w = map(matrix, ("X", "Y", "x", "y", "w"))
 """Tokens (d×n) and labels (1×n) of the examples, token (d×1) and label (1×1) of a column, w* (d×1)."""
 A, B, b, p, s, u = map(matrix, ("A", "B", "b", "p", "s", "u"))
+R, C, K = map(matrix, ("R", "C", "K"))
+"""Σ = R Rᵀ; B = R C; labels are w*ᵀ R K times the tokens at Σ = I."""
 beta, tau = sp.symbols("beta tau", real=True)
 """The blocks of P and Q."""
 SHAPES = {X: (d, n), Y: (sp.S.One, n), x: (d, sp.S.One), y: (sp.S.One, sp.S.One), w: (d, sp.S.One)}
