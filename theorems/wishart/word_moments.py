@@ -1,46 +1,22 @@
 r"""Moments of words in a sample covariance and given matrices, exactly, for any covariance.
 
-x_1 … x_n ~ N(0, Σ) i.i.d. in R^d, W = Σ_i x_i x_iᵀ, S = W/n. Gaussian integration by parts in the x_i on
-the left of a trace gives, with A = M_1 W M_2 … W M_k and a product F of such traces,
-
-    E[tr(W A) F] = n E[tr(Σ A) F] + Σ_{A = P W Q} E[(tr(Σ P) tr(W Q) + tr(W Pᵀ Σ Q)) F]
-                   + Σ_{tr(W B) in F} E[tr(W (B + Bᵀ) Σ A) F / tr(W B)],
-
-with a summand for each W in A and each W in F, the latter turned to the front of its trace. Since
-∂W = ∂x xᵀ + x ∂xᵀ, the x_i meets either of the two sides of that W; on the far one what lies between is
-transposed.
-
-A trace may be started anywhere and transposed: it is kept in the least of these forms, and products that
-are then the same are taken once. So k equal letters cost much less than the (2k − 1)!! pairings of 2k Gaussian
-factors, and k different ones about as much.
+x_1 … x_n ~ N(0, Σ) i.i.d. in R^d, W = Σ_i x_i x_iᵀ, S = W/n. A pairing (`by_parts`) that leaves m sums over columns
+counts n^m times the product of traces that it leaves.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
-from math import prod
 from typing import Any
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
+from theorems.wishart.by_parts import Letters, PairingSum, Traces, chain_sum, opened, pairing_sum
 from theorems.wishart.trace_moments import n, require_positive
 from verify import InputError
 
-Letters = tuple[str, ...]
-Traces = tuple[Letters, ...]
-"""A product of traces. Letters of a trace have a Σ before each: ("N", "Mᵀ") is tr(Σ N Σ Mᵀ)."""
 Matrix = sp.MatrixBase | Sequence[Sequence[Any]]
-
-MOST_PAIRINGS = 150_000
-"""Pairings, up to exchanges of equal letters, that are admitted: they take half a minute at most."""
-
-_Path = tuple[Letters, ...]
-"""What stands between W and W and W …; letters that stand together have a Σ between them. As a trace
-(g_1, g_2 …) is tr(W g_1 W g_2 …)."""
-_Moment = dict[tuple[int, Traces], int]
-"""The coefficient of n to a power times a product of traces."""
-_OPEN = ""
-"""The letter of an arbitrary matrix B, by which E[S M_1 … S] is read off E tr(S M_1 … S B)."""
+Chain = tuple[Letters, Traces]
+"""A matrix Σ M_1 Σ … Σ, by its letters, times a product of traces."""
 
 
 def word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str] = ()) -> dict[Traces, sp.Expr]:
@@ -51,25 +27,16 @@ def word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str] = ()
     (("N", "Nᵀ"),) and 1/n at (("N",), ("N",)). Raises InputError without words, for a word without letters, a
     letter without a name, and more than MOST_PAIRINGS pairings.
     """
-    formula: dict[Traces, sp.Expr] = {}
-    read = [[_letter(letter, symmetric) for letter in word] for word in words]
-    for (power, traces), count in _moment(read, symmetric).items():
-        formula[traces] = formula.get(traces, 0) + count * n**power
-    return formula
+    return _word_formula(words, symmetric, n)
 
 
-def matrix_formula(letters: Sequence[str], symmetric: Collection[str] = ()) -> dict[tuple[Letters, Traces], sp.Expr]:
+def matrix_formula(letters: Sequence[str], symmetric: Collection[str] = ()) -> dict[Chain, sp.Expr]:
     """Return E[S M_1 S M_2 … M_{k−1} S] as the coefficients of (letters, traces): a matrix times traces.
 
     The matrix ("N", "Mᵀ") is Σ N Σ Mᵀ Σ, and () is Σ. E[S N S] has 1 at (("N",), ()), 1/n at (("Nᵀ",), ()) and
     1/n at ((), (("N",),)). Names and errors are those of `word_formula`.
     """
-    formula: dict[tuple[Letters, Traces], sp.Expr] = {}
-    read = [_letter(letter, symmetric) for letter in letters]
-    for (power, traces), count in _moment([[*read, _OPEN]], symmetric).items():
-        key = _opened(traces)
-        formula[key] = formula.get(key, 0) + count * n**power
-    return formula
+    return _matrix_formula(letters, symmetric, n)
 
 
 def word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -> sp.Expr:
@@ -80,10 +47,9 @@ def word_moment(words: Sequence[Sequence[Matrix]], n: Any, covariance: Matrix) -
     are not d×d or not exact, and a covariance that is not symmetric or known not to be positive semidefinite.
     """
     require_positive("n", n)
-    values = _Values(covariance)
-    moment = _moment([[values.name(matrix) for matrix in word] for word in words], values.symmetric)
-    n = sp.sympify(n)
-    return sp.Add(*(count * n**power * values.product(traces) for (power, traces), count in moment.items()))
+    values = Values(read_covariance(covariance))
+    names = [[values.name(matrix) for matrix in word] for word in words]
+    return values.traces(_word_formula(names, values.symmetric, sp.sympify(n)))
 
 
 def matrix_moment(matrices: Sequence[Matrix], n: Any, covariance: Matrix) -> sp.Matrix:
@@ -92,38 +58,67 @@ def matrix_moment(matrices: Sequence[Matrix], n: Any, covariance: Matrix) -> sp.
     Numbers and errors are those of `word_moment`.
     """
     require_positive("n", n)
-    values = _Values(covariance)
-    moment = _moment([[*map(values.name, matrices), _OPEN]], values.symmetric)
-    n = sp.sympify(n)
-    total = values.matrix(()).to_Matrix() * 0
-    for (power, traces), count in moment.items():
-        letters, closed = _opened(traces)
-        total += count * n**power * values.product(closed) * values.matrix(letters).to_Matrix()
-    return total
+    values = Values(read_covariance(covariance))
+    names = [values.name(matrix) for matrix in matrices]
+    return values.chain(_matrix_formula(names, values.symmetric, sp.sympify(n)))
 
 
-class _Values:
-    """Names of matrices, the same for equal ones and for transposes, and values of products."""
+def _word_formula(words: Sequence[Sequence[str]], symmetric: Collection[str], n: sp.Expr) -> dict[Traces, sp.Expr]:
+    return _formula(pairing_sum(words, symmetric), sum(map(len, words)), n)
 
-    def __init__(self, covariance: Matrix) -> None:
-        self.covariance = _exact("covariance", covariance)
-        if not self.covariance.is_symmetric():
-            raise InputError("covariance", self.covariance, "must be symmetric")
-        if not self.covariance.free_symbols and self.covariance.is_positive_semidefinite is False:
-            raise InputError("covariance", self.covariance, "must be positive semidefinite")
+
+def _matrix_formula(letters: Sequence[str], symmetric: Collection[str], n: sp.Expr) -> dict[Chain, sp.Expr]:
+    formula = _formula(chain_sum(letters, symmetric), len(letters) + 1, n)
+    return {opened(traces): value for traces, value in formula.items()}
+
+
+def _formula(pairings: PairingSum, order: int, n: sp.Expr) -> dict[Traces, sp.Expr]:
+    formula: dict[Traces, sp.Expr] = {}
+    for (columns, traces), times in pairings.items():
+        formula[traces] = formula.get(traces, sp.S.Zero) + times * n ** (len(columns) - order)
+    return formula
+
+
+def read_covariance(covariance: Matrix) -> sp.ImmutableMatrix:
+    """Return a covariance as a matrix, or raise InputError."""
+    exact = _exact("covariance", covariance)
+    if not exact.is_symmetric():
+        raise InputError("covariance", exact, "must be symmetric")
+    if not exact.free_symbols and exact.is_positive_semidefinite is False:
+        raise InputError("covariance", exact, "must be positive semidefinite")
+    return exact
+
+
+class Values:
+    """Names of matrices, the same for equal ones and for transposes, and values of products with a covariance Σ."""
+
+    def __init__(self, covariance: sp.ImmutableMatrix) -> None:
+        self.covariance = covariance
         self.names: dict[sp.ImmutableMatrix, str] = {}
         self.symmetric: set[str] = set()
         self.given: dict[str, DomainMatrix] = {}
         self.known: dict[Letters, DomainMatrix] = {}
 
+    def traces(self, formula: dict[Traces, sp.Expr]) -> sp.Expr:
+        """Return the value of a formula of traces."""
+        return sp.Add(*(value * self.product(traces) for traces, value in formula.items()))
+
+    def chain(self, formula: dict[Chain, sp.Expr]) -> sp.Matrix:
+        """Return the value of a formula of matrices times traces."""
+        total = self.matrix(()).to_Matrix() * 0
+        for (letters, closed), value in formula.items():
+            total += value * self.product(closed) * self.matrix(letters).to_Matrix()
+        return total
+
     def name(self, matrix: Matrix) -> str:
+        """Return the name of a d×d matrix."""
         matrix = _exact("matrix", matrix)
         if matrix.shape != self.covariance.shape:
             d = self.covariance.rows
             raise InputError("matrix", matrix, f"must be {d}×{d}, as the covariance is")
         if matrix not in self.names:
             name = f"M{len(self.names)}"
-            self.names |= {matrix.T: _transposed(name), matrix: name}
+            self.names |= {matrix.T: f"{name}ᵀ", matrix: name}
             if matrix == matrix.T:
                 self.symmetric.add(name)
         return self.names[matrix]
@@ -155,109 +150,3 @@ def _exact(name: str, matrix: Matrix) -> sp.ImmutableMatrix:
     if exact.has(sp.Float):
         raise InputError(name, exact, "must have exact entries, without floats")
     return exact
-
-
-def _moment(words: Sequence[Sequence[str]], symmetric: Collection[str]) -> _Moment:
-    """Return E ∏ tr(S M_1 S M_2 … S M_k) over the words."""
-    if not words:
-        raise InputError("words", "", "at least one is needed")
-    if not all(words):
-        raise InputError("word", "", "at least one letter is needed")
-    letters = [letter for word in words for letter in word]
-    _refuse_many(letters, symmetric)
-    state = _state((tuple((letter,) for letter in word) for word in words), symmetric)
-    moment = _by_parts(state, symmetric, {})
-    return {(power - len(letters), traces): count for (power, traces), count in moment.items()}
-
-
-def _opened(traces: Traces) -> tuple[Letters, Traces]:
-    """Return the letters of Z and the other traces, where one trace is tr(Z B) with the open letter B."""
-    # It sorts before all names: its trace is the first, and begins with it.
-    (_, *letters), *others = traces
-    return tuple(letters), tuple(others)
-
-
-def _letter(letter: str, symmetric: Collection[str]) -> str:
-    name = letter.rstrip("ᵀ")
-    if not name:
-        raise InputError("letter", repr(letter), "must have a name")
-    return name if name in symmetric or (len(letter) - len(name)) % 2 == 0 else _transposed(name)
-
-
-def _refuse_many(letters: Sequence[str], symmetric: Collection[str]) -> None:
-    pairings = sp.factorial2(2 * len(letters) - 1)
-    times = Counter(letter.rstrip("ᵀ") for letter in letters)
-    # A letter that is not symmetric is met as it is or transposed.
-    same = prod(sp.factorial(k) if name in symmetric else sp.factorial(k) / 2 ** (k - 1) for name, k in times.items())
-    if pairings > MOST_PAIRINGS * same:
-        raise InputError(
-            "words",
-            f"{len(letters)} factors S",
-            f"have {pairings} pairings, {sp.ceiling(pairings / same)} up to exchanges of equal letters, and at most "
-            f"{MOST_PAIRINGS} are admitted",
-        )
-
-
-def _transposed(letter: str) -> str:
-    return letter[:-1] if letter.endswith("ᵀ") else letter + "ᵀ"
-
-
-def _turned(path: _Path, symmetric: Collection[str]) -> _Path:
-    """Return the transpose of g_1 W g_2 … W g_k."""
-    return tuple(
-        tuple(letter if letter in symmetric else _transposed(letter) for letter in reversed(gap))
-        for gap in reversed(path)
-    )
-
-
-def _least(trace: _Path, symmetric: Collection[str]) -> _Path:
-    """Return one form of tr(W g_1 W g_2 …) for all that are equal."""
-    return min(form[i:] + form[:i] for form in (trace, _turned(trace, symmetric)) for i in range(len(form)))
-
-
-def _state(words: Any, symmetric: Collection[str]) -> tuple[_Path, ...]:
-    """Return one form of a product of traces for all that are equal, the shortest first."""
-    return tuple(sorted((_least(word, symmetric) for word in words), key=lambda word: (len(word), word)))
-
-
-def _joined(left: _Path, right: _Path) -> _Path:
-    """Return left Σ right."""
-    return (*left[:-1], left[-1] + right[0], *right[1:])
-
-
-def _by_parts(words: tuple[_Path, ...], symmetric: Collection[str], known: dict[tuple[_Path, ...], _Moment]) -> _Moment:
-    """Return E ∏ tr(W g_1 W g_2 …) over the words."""
-    if not words:
-        return {(0, ()): 1}
-    if words in known:
-        return known[words]
-    first, rest = words[0], words[1:]
-    terms: Counter[tuple[int, Traces, tuple[_Path, ...]]] = Counter()
-
-    def add(power: int, closed: _Path | None, *others: _Path) -> None:
-        # Of tr(Σ g_1 W g_2 …): a trace without W, or turned to begin with a W.
-        traces = ()
-        if closed and len(closed) == 1:
-            singles = _least(tuple((letter,) for letter in closed[0]), symmetric)
-            traces = (tuple(letter for (letter,) in singles),)
-        elif closed:
-            others = ((*closed[1:-1], closed[-1] + closed[0]), *others)
-        terms[power, traces, _state(others, symmetric)] += 1
-
-    add(1, first, *rest)
-    for i in range(1, len(first)):
-        left, right = first[:i], first[i:]
-        add(0, left, right, *rest)
-        add(0, None, _joined(_turned(left, symmetric), right), *rest)
-    for i, word in enumerate(rest):
-        others = rest[:i] + rest[i + 1 :]
-        for j in range(len(word)):
-            path = word[j:] + word[:j]
-            add(0, None, _joined(path, first), *others)
-            add(0, None, _joined(_turned(path, symmetric), first), *others)
-    moment: Counter[tuple[int, Traces]] = Counter()
-    for (power, traces, others), times in terms.items():
-        for (more, further), count in _by_parts(others, symmetric, known).items():
-            moment[power + more, tuple(sorted(traces + further))] += times * count
-    known[words] = moment
-    return moment

@@ -10,3 +10,11 @@ def pairings(slots):
     for i, partner in enumerate(rest):
         for others in pairings(rest[:i] + rest[i + 1 :]):
             yield [(first, partner), *others]
+
+
+def classes(size, pairs):
+    """The number of classes that the pairs leave of 0 … size − 1."""
+    label = list(range(size))
+    for a, b in pairs:
+        label = [label[a] if x == label[b] else x for x in label]
+    return len(set(label))

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.utilities.iterables import partitions
 
 import verify
-from tests.theorems.wishart.pairings import pairings
+from tests.theorems.wishart.pairings import classes, pairings
 from theorems.wishart import trace_moments as module
 from theorems.wishart.trace_moments import (
     LARGEST_ORDER,
@@ -31,14 +31,6 @@ from verify.outcomes import Evidence, Outcome
 
 SMALL = [(1,), (2,), (3,), (1, 1), (1, 2), (2, 2), (4,), (1, 3), (1, 1, 2), (5,), (2, 3), (1, 2, 2)]
 LONG = [(26,), (13, 13), (1,) * 26, (5, 5, 5, 5, 6), (2,) * 13]
-
-
-def classes(size, pairs):
-    """The number of classes that the pairs leave of 0 … size − 1."""
-    label = list(range(size))
-    for a, b in pairs:
-        label = [label[a] if x == label[b] else x for x in label]
-    return len(set(label))
 
 
 def by_pairings(parts, samples, dimension):
