@@ -45,17 +45,15 @@ import sympy as sp
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.gain_primitives import attention_gain
-from theorems.sparse_token_selection.invariant_set import ZERO_TOKEN
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ON_THE_SET,
     QUERY,
-    SIGN_ENCODING,
+    SIGNS_ON_THE_SET,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
+    TWO_SELECTED,
     T,
     d,
     d_e,
@@ -63,7 +61,6 @@ from theorems.sparse_token_selection.task import (
 )
 from verify import (
     Derivation,
-    Hypothesis,
     Identity,
     Inequality,
     Inference,
@@ -79,7 +76,6 @@ s = sp.Symbol("s", nonnegative=True)
 x_1, x_2, c = sp.symbols("x_1 x_2 c", real=True)
 alpha, P, R = sp.Symbol("alpha", real=True), sp.Symbol("P", real=True), sp.Symbol("R", positive=True)
 
-TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
 SPLIT = Parameter(
     "s", "rational", "any number: the bound holds for each; 4^s about (T - q)/q is good", minimum=0, default=3
 )
@@ -131,7 +127,7 @@ STEPS = (
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ATTEND, SPLIT),
     domain=(sp.Lt(q, T),),
-    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, TWO_SELECTED),
+    hypotheses=(*SIGNS_ON_THE_SET, TWO_SELECTED),
     variables=(A, B, beta, Y, x, y, x_1, x_2, c, alpha, P, R),
     claims=(FROM_BELOW,),
     steps=STEPS,
@@ -300,7 +296,7 @@ dimension_lower_bound = Theorem(
     canaries=(
         _canary(
             "16 and 3 forgotten, attending to Z",
-            Inequality("floor", sp.Ge(FLOOR, d / (2 * q) * SPREAD / d_e * (1 - QUERY))),
+            Inequality("floor", sp.Ge(FLOOR, d / (2 * q) * SPREAD / d_e * (1 - QUERY))),  # pyright: ignore[reportOperatorIssue]
         ),
         _canary("a bound without d_e", Inequality("floor", sp.Ge(FLOOR, d / (32 * q)))),
         _canary("uniform attention is the best", Inequality("floor", sp.Ge(FLOOR, d / (2 * q) * (1 - q / T)))),

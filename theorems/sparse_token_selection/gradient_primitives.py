@@ -1,9 +1,10 @@
 """The words in which Lemma 2 speaks of the full gradient, as primitives of the language.
 
-Arguments are exact: T tokens, q of them selected, of dimension d, encodings of dimension D, α and C, the law of the
-encodings by its number in LAWS (one more for a law that is not named), and `query`, 1 where the query's token is
-attended to, else 0; for the gradient off the set also the place, by its number in PLACES. UndefinedError where there is
-no such model, or it has too many samples. The values are defined at all sizes.
+Arguments are exact. The first seven are those of all: T tokens, q of them selected, of dimension d, encodings of
+dimension D, α and C, and the law of the encodings by its number in LAWS (one more for a law that is not named). Then
+come, for the gradient off the set, the place by its number in PLACES and `query`, 1 where the query's token is attended
+to, else 0; for the others `query` and the factor. UndefinedError where there is no such model, or it has too many
+samples. The values are defined at all sizes.
 """
 
 from collections.abc import Sequence
@@ -118,9 +119,11 @@ def _entries(sums: Sums, chosen: Sequence[int]) -> Sums:
     return {term: [entries[i] for i in chosen] for term, entries in sums.items()}
 
 
-def _of(what: str, *at: Fraction) -> Value:
+def _of(
+    what: str, T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_and_own: Fraction
+) -> Value:
     """Return a primitive's value, of the arguments of all and its own two."""
-    T, q, d, D, alpha, C, law, *own = at
+    law, *own = law_and_own
     if what == "off":
         place, query = own
         return _off_the_set(_model(T, q, d, D, law, place, query), alpha, C)
@@ -138,32 +141,24 @@ def _scanned(what: str, *at: float) -> float:
 
 
 @enclosed(version=1, scan=partial(_scanned, "off"))
-def gradient_off_the_set(
-    T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_place_query: Fraction
-) -> Value:
+def gradient_off_the_set(*at: Fraction) -> Value:
     """Enclose the sum of the squares of the gradient's entries, less its parts along the two identity blocks."""
-    return _of("off", T, q, d, D, alpha, C, *law_place_query)
+    return _of("off", *at)
 
 
 @enclosed(version=1, scan=partial(_scanned, "loss"))
-def loss_less_means(
-    T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_query_factor: Fraction
-) -> Value:
+def loss_less_means(*at: Fraction) -> Value:
     """Enclose L − factor (α²R − 2αP/q + 1/q)."""
-    return _of("loss", T, q, d, D, alpha, C, *law_query_factor)
+    return _of("loss", *at)
 
 
 @enclosed(version=1, scan=partial(_scanned, "V"))
-def value_slopes_less_means(
-    T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_query_factor: Fraction
-) -> Value:
+def value_slopes_less_means(*at: Fraction) -> Value:
     """Enclose the sum of squares of the diagonal of the gradient in V's token block, less factor (αR − P/q)."""
-    return _of("V", T, q, d, D, alpha, C, *law_query_factor)
+    return _of("V", *at)
 
 
 @enclosed(version=1, scan=partial(_scanned, "W"))
-def logit_slopes_less_means(
-    T: Fraction, q: Fraction, d: Fraction, D: Fraction, alpha: Fraction, C: Fraction, *law_query_factor: Fraction
-) -> Value:
+def logit_slopes_less_means(*at: Fraction) -> Value:
     """Enclose that of the gradient in W's positional block, less factor (α²R′ − 2αP′/q)."""
-    return _of("W", T, q, d, D, alpha, C, *law_query_factor)
+    return _of("W", *at)

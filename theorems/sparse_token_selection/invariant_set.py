@@ -64,6 +64,7 @@ from theorems.sparse_token_selection.task import (
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     ZERO_INITIALISATION,
+    ZERO_TOKEN,
     T,
     d,
     d_e,
@@ -109,7 +110,6 @@ SIGNED_PERMUTATIONS = Hypothesis(
     "do for law=signs and law=axes, and do not for law=first_plus; law=any supposes it, and nothing checks it",
     supposed_at=("law", "any"),
 )
-ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d")
 
 LOSS = d / 2 * (alpha**2 * R - 2 * alpha * P / q + 1 / q)
 MOVED = LOSS.subs({P: P + P_slope * t, R: R + R_slope * t}, simultaneous=True)

@@ -35,15 +35,12 @@ from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.reduced_dynamics import C, P, S, alpha, loss, step_alpha, step_C
 from theorems.sparse_token_selection.task import (
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ONE_HOT,
-    POPULATION_GRADIENT,
+    ONE_HOT_RUN,
+    ONE_HOT_RUN_LABELS,
     STEP_SIZE,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
-    ZERO_INITIALISATION,
-    ZERO_QUERY,
     T,
     d,
     eta,
@@ -164,10 +161,7 @@ LOSS_VANISHES = Hypothesis("loss_vanishes", text="the loss tends to 0 along the 
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE),
     domain=(sp.Lt(q, T),),
-    hypotheses=(
-        *(LAG_ATTRACTS, LOSS_VANISHES, GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION),
-        POPULATION_GRADIENT,
-    ),
+    hypotheses=(LAG_ATTRACTS, LOSS_VANISHES, *ONE_HOT_RUN),
     variables=(h, phi, r, w, w_next, e),
     claims=(*CLAIMS, LIMITS, SLOPE),
     steps=STEPS,
@@ -177,10 +171,7 @@ ARGUMENT = (
         "end",
         "the loss is a sum of two nonnegative terms, and each tends to 0: with (T−q)w²/(q + (T−q)w²) also w, so that P "
         "and S tend to 1, and with PSe² also e",
-        (
-            *("loss_vanishes", "loss", "wang2024.lemma1", "gaussian_tokens", "one_hot", "zero_query"),
-            *("zero_initialisation", "population_gradient"),
-        ),
+        ("loss_vanishes", "loss", "wang2024.lemma1", *ONE_HOT_RUN_LABELS),
         "nonnegative terms",
     ),
     Inference(

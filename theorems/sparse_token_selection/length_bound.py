@@ -25,7 +25,7 @@ import sympy as sp
 
 from theorems.canaries import with_clause
 from theorems.papers import WANG2024
-from theorems.sparse_token_selection.invariant_set import SELECTED_PART, ZERO_TOKEN
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.length_generalisation import (
     LOGIT_SCALE,
     NOT_SHORTER,
@@ -37,11 +37,9 @@ from theorems.sparse_token_selection.length_generalisation import (
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ON_THE_SET,
-    SIGN_ENCODING,
     SIGNS_ARE_SYMMETRIC,
+    SIGNS_ON_THE_SET,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     T,
@@ -73,7 +71,7 @@ STATEMENT = Statement(
         *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
     ),
     domain=(sp.Lt(q, T),),
-    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, NOT_SHORTER),
+    hypotheses=(*SIGNS_ON_THE_SET, NOT_SHORTER),
     variables=(a, b, c, kappa),
     claims=(BOUND,),
     steps=(TOGETHER,),

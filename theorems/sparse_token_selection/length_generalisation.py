@@ -35,18 +35,17 @@ from theorems.sparse_token_selection.gain_primitives import (
     selected_attention,
     squared_attention,
 )
-from theorems.sparse_token_selection.invariant_set import SELECTED_PART, ZERO_TOKEN
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.task import (
     ATTEND,
     ENCODING_DIMENSION,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ON_THE_SET,
     QUERY,
-    SIGN_ENCODING,
+    SIGNS_ON_THE_SET,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
+    TWO_SELECTED,
     T,
     d,
     d_e,
@@ -72,7 +71,6 @@ def loss(length: sp.Expr, subset: sp.Expr, query: sp.Expr | int = QUERY) -> sp.E
 
 NOTHING = d / (2 * q)
 SLACK = sp.Rational(1, 50)
-TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
 ENOUGH_DIMENSIONS = Hypothesis(
     "enough_dimensions",
     sp.Ge(d_e, least_encoding_dimension(T, q, d, NOTHING / 8, QUERY)),
@@ -99,7 +97,7 @@ STATEMENT = Statement(
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
     hypotheses=(
-        *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
+        *(*SIGNS_ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
         *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
     ),
     claims=(GENERALISES,),

@@ -60,16 +60,14 @@ from theorems.sparse_token_selection.gain_primitives import (
     gain_is_attained,
     least_encoding_dimension,
 )
-from theorems.sparse_token_selection.invariant_set import SELECTED_PART, ZERO_TOKEN
+from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.task import (
     ACCURACY,
     ATTEND,
     ENCODING_DIMENSION,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ON_THE_SET,
     QUERY,
-    SIGN_ENCODING,
+    SIGNS_ON_THE_SET,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -119,7 +117,7 @@ CLAUSES = (
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, ACCURACY, ATTEND, FIGURES_STEP_SIZE),
     domain=(SUBSET_FITS,),
-    hypotheses=(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, SELECTED, ENOUGH_DIMENSIONS),
+    hypotheses=(*SIGNS_ON_THE_SET, SELECTED, ENOUGH_DIMENSIONS),
     variables=(alpha, P, R, *VARIABLES),
     claims=CLAUSES,
     steps=STEPS,

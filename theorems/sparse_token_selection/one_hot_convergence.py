@@ -24,16 +24,13 @@ from theorems.sparse_token_selection.inverse_loss_rate import LAG_ATTRACTS, RATE
 from theorems.sparse_token_selection.reduced_dynamics import C, N, P, Q, S, alpha, loss, step_alpha, step_C, w
 from theorems.sparse_token_selection.task import (
     ACCURACY,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ONE_HOT,
-    POPULATION_GRADIENT,
+    ONE_HOT_RUN,
+    ONE_HOT_RUN_LABELS,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
-    ZERO_INITIALISATION,
-    ZERO_QUERY,
     T,
     d,
     eps,
@@ -79,27 +76,22 @@ STATEMENT = Statement(
         Hypothesis("subset_below_quarter", sp.Lt(q, T / 4)),
         Hypothesis("accuracy", sp.Lt(eps, d * T / (100 * (T - q) * q)), "eps < d*T/(100*(T - q)*q)"),
         Hypothesis("step_size", sp.Le(eta, 1 / (20 * d**2))),
-        GAUSSIAN_TOKENS,
-        ONE_HOT,
-        ZERO_QUERY,
-        ZERO_INITIALISATION,
-        POPULATION_GRADIENT,
+        *ONE_HOT_RUN,
     ),
     claims=(REACHED, STAYS),
 )
 
-_RUN = ("gaussian_tokens", "one_hot", "zero_query", "zero_initialisation", "population_gradient")
 ARGUMENT = (
     Inference(
         "reached",
         "η ≤ 1/(20 d²) is among the step sizes for which a number of steps is known that reaches ε, whatever ε is",
-        ("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:papers_step", "step_size", *_RUN),
+        ("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
         "substitution",
     ),
     Inference(
         "stays",
         "for these step sizes the loss, once it is at most ε, stays there",
-        ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", "step_size", *_RUN),
+        ("wang2024.one_hot_descent:stays", "wang2024.one_hot_descent:papers_step", "step_size", *ONE_HOT_RUN_LABELS),
         "substitution",
     ),
 )
@@ -108,7 +100,7 @@ BEYOND = tuple(
     Inference(
         label,
         says,
-        (f"wang2024.one_hot_descent:{label}", *_RUN),
+        (f"wang2024.one_hot_descent:{label}", *ONE_HOT_RUN_LABELS),
         "substitution",
     )
     for label, says in (

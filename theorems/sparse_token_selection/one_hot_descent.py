@@ -41,16 +41,12 @@ from theorems.sparse_token_selection import reduced_dynamics as reduced
 from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
 from theorems.sparse_token_selection.task import (
     ACCURACY,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ONE_HOT,
-    POPULATION_GRADIENT,
+    ONE_HOT_RUN,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
-    ZERO_INITIALISATION,
-    ZERO_QUERY,
     T,
     d,
     eps,
@@ -139,7 +135,7 @@ CURVATURE_C = _at_most(
 PAPERS_STEP = _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)")
 SCOPE = (
     Hypothesis("small_step", sp.Le(eta, LARGEST_STEP), text="eta <= 4 q^2/(5 q + 2 d)"),
-    *(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    *ONE_HOT_RUN,
 )
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),

@@ -20,6 +20,7 @@ from theorems.sparse_token_selection.inverse_loss_rate import SLOPE, inverse_los
 from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, PAPERS_STEP, SCOPE, K, Y
 from theorems.sparse_token_selection.task import (
     LENGTH,
+    ONE_HOT_RUN_LABELS,
     STEP_SIZE,
     SUBSET_FITS,
     SUBSET_SIZE,
@@ -41,28 +42,27 @@ STATEMENT = Statement(
     claims=(SLOPE, STEPS_TO_EPSILON, PAPERS_STEP),
     steps=(ATTRACTS,),
 )
-_RUN = ("gaussian_tokens", "one_hot", "zero_query", "zero_initialisation", "population_gradient")
 ARGUMENT = (
     Inference(
         "vanishes",
         "for every ε the loss is at most ε from some step on: it tends to 0",
         (
             *("wang2024.one_hot_descent:reached", "wang2024.one_hot_descent:stays"),
-            *("small_step", *_RUN),
+            *("small_step", *ONE_HOT_RUN_LABELS),
         ),
         "definition of a limit",
     ),
     Inference(
         "slope",
         "as η < 2q and the loss tends to 0, the inverse loss has its slope",
-        ("wang2024.inverse_loss_rate:slope", "vanishes", "attracts", "small_step", "others", *_RUN),
+        ("wang2024.inverse_loss_rate:slope", "vanishes", "attracts", "small_step", "others", *ONE_HOT_RUN_LABELS),
         "substitution",
     ),
     Inference(
         "steps",
         "with N the first step with L_N ≤ ε, N L_N ≤ N ε < N L_{N−1}, and both ends tend to (T−1)/(4η): a loss of 0 "
         "would stay 0, and 1/(t L_t) have no limit, so that the loss is positive, N → ∞ and N/(N−1) → 1 as ε → 0",
-        ("slope", "wang2024.one_hot_descent:stays", "small_step", *_RUN),
+        ("slope", "wang2024.one_hot_descent:stays", "small_step", *ONE_HOT_RUN_LABELS),
         "squeeze",
     ),
 )

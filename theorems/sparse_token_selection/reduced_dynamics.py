@@ -25,14 +25,10 @@ import sympy as sp
 from theorems.canaries import with_changes
 from theorems.papers import WANG2024
 from theorems.sparse_token_selection.task import (
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ONE_HOT,
-    POPULATION_GRADIENT,
+    ONE_HOT_RUN,
     SUBSET_FITS,
     SUBSET_SIZE,
-    ZERO_INITIALISATION,
-    ZERO_QUERY,
     T,
     d,
     eta,
@@ -181,7 +177,7 @@ RECURSION = (
 STATEMENT = Statement(
     parameters=(LENGTH, SUBSET_SIZE),
     domain=(SUBSET_FITS,),
-    hypotheses=(GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+    hypotheses=ONE_HOT_RUN,
     variables=(alpha, C, p_k, d, eta),
     definitions=DEFINITIONS,
     claims=(KEPT, POPULATION_LOSS, *RECURSION),

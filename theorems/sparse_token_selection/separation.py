@@ -34,15 +34,12 @@ from theorems.papers import WANG2024
 from theorems.sparse_token_selection.enough_dimensions import enough
 from theorems.sparse_token_selection.fully_connected_width import CLASS
 from theorems.sparse_token_selection.gain_primitives import least_encoding_dimension
-from theorems.sparse_token_selection.invariant_set import ZERO_TOKEN
 from theorems.sparse_token_selection.loss_floor import SELECTED
 from theorems.sparse_token_selection.task import (
     ATTEND,
-    GAUSSIAN_TOKENS,
     LENGTH,
-    ON_THE_SET,
     QUERY,
-    SIGN_ENCODING,
+    SIGNS_ON_THE_SET,
     SUBSET_SIZE,
     TOKEN_DIMENSION,
     T,
@@ -82,7 +79,7 @@ NARROW = d + BOUND + 1
 """Attention is narrower than this."""
 
 HYPOTHESES = (
-    *(GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET, CLASS, SELECTED),
+    *(*SIGNS_ON_THE_SET, CLASS, SELECTED),
     Hypothesis("at_most_half", sp.Le(share, sp.Rational(1, 2))),
     Hypothesis("subset_below_quarter", sp.Ge(T_0, 4 * q)),
     Hypothesis("later", sp.Ge(T, T_0)),

@@ -39,9 +39,11 @@ ATTEND = Parameter(
     words=("tokens", "tokens_and_query"),
 )
 SUBSET_FITS = sp.Le(q, T)
+TWO_SELECTED = Hypothesis("two_selected", sp.Ge(q, 2))
 
 GAUSSIAN_TOKENS = Hypothesis("gaussian_tokens", text="x_i ~ N(0, I_d) i.i.d., y a uniformly random q-subset of [T]")
 ONE_HOT = Hypothesis("one_hot", text="one-hot positional encoding: d_e = T, e_i the i-th unit vector")
+ZERO_TOKEN = Hypothesis("zero_token", text="x_query = 0_d")
 ZERO_QUERY = Hypothesis("zero_query", text="x_query = 0_d; the layer attends to Z, without the query")
 SIGN_ENCODING = Hypothesis(
     "sign_encoding",
@@ -59,6 +61,12 @@ SIGNS_ARE_SYMMETRIC = Inference(
 ON_THE_SET = Hypothesis("on_the_set", text="V = (alpha I, 0), W = diag(0, C I), C >= 0")
 ZERO_INITIALISATION = Hypothesis("zero_initialisation", text="W(0) = 0 and V(0) = 0")
 POPULATION_GRADIENT = Hypothesis("population_gradient", text="gradient descent on the population loss, W and V jointly")
+
+ONE_HOT_RUN = (GAUSSIAN_TOKENS, ONE_HOT, ZERO_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT)
+"""The run of Theorem 1."""
+ONE_HOT_RUN_LABELS = tuple(hypothesis.label for hypothesis in ONE_HOT_RUN)
+SIGNS_ON_THE_SET = (GAUSSIAN_TOKENS, SIGN_ENCODING, ZERO_TOKEN, ON_THE_SET)
+"""A layer on the set of Lemma 2, with C ≥ 0, and independent signs for encodings."""
 
 
 def one_hot(length: int) -> sp.Matrix:
