@@ -31,6 +31,7 @@ THEOREMS = {
     "wang2024.length_generalization": "theorems.sparse_token_selection.length_generalisation:length_generalization",
     "wang2024.one_hot_descent": "theorems.sparse_token_selection.one_hot_descent:one_hot_descent",
     "wang2024.one_hot_rate": "theorems.sparse_token_selection.one_hot_rate:one_hot_rate",
+    "wang2024.one_hot_steps": "theorems.sparse_token_selection.one_hot_steps:one_hot_steps",
     "wang2024.separation": "theorems.sparse_token_selection.separation:separation",
     "wang2024.stationary_points": "theorems.sparse_token_selection.stationary_points:stationary_points",
     "wang2024.theorem1": "theorems.sparse_token_selection.one_hot_convergence:theorem1",
@@ -133,6 +134,7 @@ COMPARISONS = {
     "wang2024.lemma1_gradient_at_length": "paper_checks.wang2024.reduced_dynamics:lemma1_gradient_at_length",
     "wang2024.one_draw_does_not_generalise": "paper_checks.wang2024.length_generalisation:one_draw_does_not_generalise",
     "wang2024.the_gap_is_accounted_for": "paper_checks.wang2024.gap_ledger:the_gap_is_accounted_for",
+    "wang2024.steps_between_the_bounds": "paper_checks.wang2024.reduced_dynamics:steps_between_the_bounds",
     "wang2024.theorem1_steps": "paper_checks.wang2024.reduced_dynamics:theorem1_steps",
     "wang2024.two_selected_sampled": "paper_checks.wang2024.stochastic_encoding:two_selected_sampled",
 }

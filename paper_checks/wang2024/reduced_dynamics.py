@@ -19,6 +19,7 @@ from paper_checks.wang2024.recursion import Instance, Point, point_with, recursi
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.one_hot_descent import LARGEST_STEP, LEAST_FALL, level
+from theorems.sparse_token_selection.one_hot_steps import one_hot_steps
 from theorems.sparse_token_selection.reduced_dynamics import C, P, Q, S, alpha, lemma1, w
 from theorems.sparse_token_selection.task import T, d, eta, q
 from verify import (
@@ -236,7 +237,7 @@ lemma1_gradient_at_length = Comparison(
 )
 
 
-def _training(device: str, instance: Instance, **settings: object) -> Mapping[str, Measurement]:
+def _training(device: str, instance: tuple[object, ...], **settings: object) -> Mapping[str, Measurement]:
     """Return what training the layer from zero by exact population gradients measures."""
     length, subset, size, rate = instance
     experiment = load_experiment("wang2024.one_hot_training")
@@ -266,6 +267,28 @@ theorem1_steps = Comparison(
     theorem="wang2024.theorem1",
     experiment="wang2024.one_hot_training",
     compare=_steps_to_epsilon,
+)
+
+
+def _steps_between(*, device: str, full: bool, seed: int) -> Verdict:
+    def verdicts() -> Iterator[tuple[object, Verdict]]:
+        for instance, eps in (((5, 4, 2, "8/3"), "1/1000"), ((4, 1, 1, "4/7"), "1/200")):
+            checked = verify.check(one_hot_steps, **dict(zip(("T", "q", "d", "eta"), instance, strict=True)), eps=eps)
+            low, high = (float(checked.values[f"steps_at_{end}"].midpoint) for end in ("least", "most"))
+            found = _training(device, instance, steps=450, window=10, eps=eps)
+            reached = found["steps_to_epsilon"].value if "steps_to_epsilon" in found else math.inf
+            detail = f"reached at step {reached:g}, bounds {low:.5g} and {high:.5g}"
+            yield instance, Verdict.when(checked.in_scope and low <= reached <= high, detail, Evidence.SIMULATED)
+
+    return over_instances(verdicts())
+
+
+steps_between_the_bounds = Comparison(
+    id="wang2024.steps_between_the_bounds",
+    title="The layer's loss first reaches a level between the two bounds on the steps, at the largest step size",
+    theorem="wang2024.one_hot_steps",
+    experiment="wang2024.one_hot_training",
+    compare=_steps_between,
 )
 
 

@@ -12,6 +12,7 @@ from paper_checks.wang2024.recursion import point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.one_hot_descent import one_hot_descent
+from theorems.sparse_token_selection.one_hot_steps import one_hot_steps
 from theorems.sparse_token_selection.reduced_dynamics import lemma1
 from theorems.sparse_token_selection.stationary_points import stationary_points
 from verify import Evidence, Measurement, Outcome
@@ -23,6 +24,7 @@ FALLS = reduced_dynamics.loss_falls
 COMPARISONS = [
     reduced_dynamics.lemma1_gradient_at_length,
     reduced_dynamics.theorem1_steps,
+    reduced_dynamics.steps_between_the_bounds,
     reduced_dynamics.inverse_loss_of_the_layer,
     reduced_dynamics.inverse_loss_of_the_recursion,
 ]
@@ -162,6 +164,13 @@ def test_the_steps_at_most_are_argued_and_certified_at_any_size_and_at_the_figur
     assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
 
 
+def test_the_steps_are_argued_from_both_sides_and_certified_at_the_figures_step(ledger):
+    result = ledger.check(one_hot_steps, T=200, q=3, d=5, eta=1, eps="1/1000")
+    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
+    steps, least = result.values["steps_to_epsilon"], result.values["steps_at_least"]
+    assert 3 / 4 < float(least.midpoint) / steps.lower < 1
+
+
 def test_no_finite_stationary_point(ledger):
     ledger.check(stationary_points, T=200, q=3, d=5)
 
@@ -234,3 +243,22 @@ def test_the_steps_to_a_level(measured, late, largest, outcome):
 )
 def test_a_wrong_slope_is_refuted(slope, odds, outcome):
     assert reduced_dynamics.linear((9, 2, 1, 1.0), slope, *odds).outcome is outcome
+
+
+# Lower bounds, by hand: (Y − (2A + 3κ/2)√Y − T/(T−q))/κ with Y = d/(2qε), A = dT/(q(T−1)), κ = 2ηd/(q(T−1)).
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ({5: 315, 4: 175}, Outcome.VERIFIED),
+        ({5: 314, 4: 175}, Outcome.REFUTED),
+        ({5: 315, 4: 173}, Outcome.REFUTED),
+        ({5: 846, 4: 1710}, Outcome.VERIFIED),
+        ({5: 847, 4: 175}, Outcome.REFUTED),
+        ({5: 315}, Outcome.REFUTED),
+    ],
+)
+def test_steps_outside_the_bounds_are_refuted(measured, steps, outcome):
+    measured(
+        reduced_dynamics, lambda settings: {"steps_to_epsilon": steps[settings["T"]]} if settings["T"] in steps else {}
+    )
+    assert reduced_dynamics.steps_between_the_bounds.run(device="cpu").outcome is outcome

@@ -93,13 +93,29 @@ POTENTIAL = t + (2 + g) * sp.log(t) - (1 + g) / t
 SLOPE_IN_LOSS = (1 + t) ** 3 * (1 + g + t) / t**2
 
 
-def _at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
+def at_most(label: str, left: sp.Expr, right: sp.Expr | int, says: str) -> Inequality:
+    """Return the inequality left <= right."""
     return Inequality(label, sp.Le(left, right, evaluate=False), says=says)
 
 
-MIXED = _at_most("mixed", x / (1 + x) ** 3, sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
-BETA_AT_MOST = _at_most("beta", BETA, sp.Rational(4, 5), "beta = (eta/q) (1 + 2d/(5q)) <= 4/5")
-SPREAD = _at_most(
+COORDINATES = (
+    Identity("loss", 1 - 2 * scale * P + scale**2 * P * S, (1 - m) + m * rho**2, says="l = (1 - m) + m rho^2, 2qL/d"),
+    Identity("slope_alpha", scale * P * S - P, P * rho, says="alpha P S - P = P rho"),
+    Identity(
+        "slope_C",
+        scale * P * (1 - P) * (1 - scale * P * (1 - w)),
+        (1 + rho) * m * (1 - m - rho * m * z),
+        says="alpha P (1-P) (1 - alpha P (1-w)) = (1 + rho) m (1 - m - rho m z)",
+    ),
+)
+RANGE = (
+    at_most("share", P * S, 1, "P S <= 1"),
+    at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
+    at_most("between", eta, 4 * q / 5, "eta <= 4q/5"),
+)
+MIXED = at_most("mixed", x / (1 + x) ** 3, sp.Rational(4, 27), "P^2 (1-P) <= 4/27, with P = 1/(1+x)")
+BETA_AT_MOST = at_most("beta", BETA, sp.Rational(4, 5), "beta = (eta/q) (1 + 2d/(5q)) <= 4/5")
+SPREAD = at_most(
     "spread",
     (T - q) / q / ((1 + x) ** 3 * (1 + g) ** 2) + T / q / ((1 + x) * (1 + g) ** 2),
     2 * T / q,
@@ -111,7 +127,7 @@ ROOT = Identity(
     3 * (1 - y) ** 2 / 2,
     says="a - 3 A^(1/2) - 2A is a square, with y^2 = A",
 )
-START = _at_most(
+START = at_most(
     "start",
     sp.Rational(20, 3) * (3 + EXCESS) * T / q + sp.Rational(5, 3) * A,
     (30 + 25 * A) * T / q,
@@ -126,13 +142,13 @@ def _bounds_of_curvature(length: sp.Expr, subset: sp.Expr) -> tuple[sp.Expr, sp.
 
 
 CURVATURE, CURVATURE_LIMIT = _bounds_of_curvature(3 + g + x, 2 + g)
-CURVATURE_C = _at_most(
+CURVATURE_C = at_most(
     "curvature_C",
     CURVATURE,
     CURVATURE_LIMIT,
     "(T/q + 4)/20 + 8T/(27q) <= 4(T-1)/(5q) for q = 2 + g, T = 3 + g + x",
 )
-PAPERS_STEP = _at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)")
+PAPERS_STEP = at_most("papers_step", 1 / (20 * d**2), LARGEST_STEP, "Theorem 1's 1/(20 d^2) <= 4 q^2/(5 q + 2 d)")
 SCOPE = (
     Hypothesis("small_step", sp.Le(eta, LARGEST_STEP), text="eta <= 4 q^2/(5 q + 2 d)"),
     *ONE_HOT_RUN,
@@ -153,49 +169,38 @@ STATEMENT = Statement(
         PAPERS_STEP,
     ),
     steps=(
-        Identity(
-            "loss", 1 - 2 * scale * P + scale**2 * P * S, (1 - m) + m * rho**2, says="l = (1 - m) + m rho^2, 2qL/d"
-        ),
-        Identity("slope_alpha", scale * P * S - P, P * rho, says="alpha P S - P = P rho"),
-        Identity(
-            "slope_C",
-            scale * P * (1 - P) * (1 - scale * P * (1 - w)),
-            (1 + rho) * m * (1 - m - rho * m * z),
-            says="alpha P (1-P) (1 - alpha P (1-w)) = (1 + rho) m (1 - m - rho m z)",
-        ),
-        _at_most("share", P * S, 1, "P S <= 1"),
-        _at_most("scale", q * N**2, T * M**2, "S^2 >= q/T"),
-        _at_most("between", eta, 4 * q / 5, "eta <= 4q/5"),
-        _at_most(
+        *COORDINATES,
+        *RANGE,
+        at_most(
             "stays_positive",
             eta * d * (T - q) / (4 * q**2 * (T - 1)),
             sp.Rational(1, 2),
             "eta d (T-q)/(4 q^2 (T-1)) <= 1/2",
         ),
-        _at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
+        at_most("eighth", w * (1 - 2 * w), sp.Rational(1, 8), "w (1 - 2w) <= 1/8"),
         MIXED,
-        _at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
-        _at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 1"),
-        _at_most(
+        at_most("bend", x * (1 - x) / (1 + x) ** 3, sp.Rational(1, 10), "-P (1-P) (1-2P) <= 1/10, with P = 1/(1+x)"),
+        at_most("other_mixed", sp.Rational(1, 2), 16 * r / 27, "1/2 <= 16 r/27 for r = sqrt(T/q) >= 1"),
+        at_most(
             "turn",
             (2 - 3 / (1 + x)) * x / (1 + x) ** 3,
             sp.Rational(4, 27),
             "P^2 (1-P)(2 - 3P) <= 4/27, with P = 1/(1+x)",
         ),
-        _at_most("mean", r, (r**2 + 4) / 4, "r <= (r^2 + 4)/4"),
+        at_most("mean", r, (r**2 + 4) / 4, "r <= (r^2 + 4)/4"),
         CURVATURE_C,
-        _at_most(
+        at_most(
             "curvature_of_one",
             *_bounds_of_curvature(3 + x, sp.Integer(1)),
             "(T/q + 4)/20 + 8T/(27q) <= 4(T-1)/(5q) for q = 1, T = 3 + x",
         ),
-        _at_most(
+        at_most(
             "curvature_of_two_tokens",
             w * (3 * (1 - w) / (1 + w) ** 3 + 4 * (4 * w - 1 - w**2) / (1 + w) ** 4),
             sp.Rational(4, 5),
             "3w(1-w)/(1+w)^3 + 4w(4w-1-w^2)/(1+w)^4 <= 4/5",
         ),
-        _at_most(
+        at_most(
             "entry_mixed",
             sp.Rational(64, 729) * eta**2 * d * T / ((T - 1) * q**3),
             sp.Rational(2, 5) * eta**2 * d / q**3,
@@ -228,12 +233,12 @@ STATEMENT = Statement(
         ),
         Identity("attended", ((1 - P) / S) ** 2, (T - q) / q * m * (1 - m), says="((1 - P)/S)^2 = (T-q)/q m (1 - m)"),
         SPREAD,
-        _at_most("square", (1 + 1 / (1 + x)) ** 2, 1 + 3 / (1 + x), "(1 + t)^2 <= 1 + 3t for t = 1/(1+x) <= 1"),
+        at_most("square", (1 + 1 / (1 + x)) ** 2, 1 + 3 / (1 + x), "(1 + t)^2 <= 1 + 3t for t = 1/(1+x) <= 1"),
         ROOT,
-        _at_most("sixth", 8 * A / 5, (9 + 3 * EXCESS) / 6, "8A/5 <= (9 + 3a)/6"),
-        _at_most("least_share", q / T, P, "P >= q/T"),
-        _at_most("least_m", q / T, m, "m >= q/T"),
-        _at_most(
+        at_most("sixth", 8 * A / 5, (9 + 3 * EXCESS) / 6, "8A/5 <= (9 + 3a)/6"),
+        at_most("least_share", q / T, P, "P >= q/T"),
+        at_most("least_m", q / T, m, "m >= q/T"),
+        at_most(
             "third",
             1 / (9 + 3 * g),
             ((1 + x) / 3) ** 2 / (1 + g * (1 + x) / 3),
@@ -258,7 +263,7 @@ STATEMENT = Statement(
             (1 + t) ** 2 * (2 * t**2 - 2 + g * (t - 2)) / t**3,
             says="its slope in t is (1+t)^2 (2t^2 - 2 + a(t-2))/t^3",
         ),
-        _at_most("convex", 0, 2 * (2 + x) ** 2 - 2 + g * x, "2t^2 - 2 + a(t-2) >= 0 for t = 2 + x >= 2"),
+        at_most("convex", 0, 2 * (2 + x) ** 2 - 2 + g * x, "2t^2 - 2 + a(t-2) >= 0 for t = 2 + x >= 2"),
         START,
     ),
 )

@@ -1,0 +1,278 @@
+r"""The number of steps of Theorem 1 from both sides: a lower bound that is (T−1)/(4ηε) for ε → 0, and an upper one.
+
+In the coordinates of `one_hot_descent`, let δ = 1 − αP(1−w) = (1−m)(1−ρσ)/(1−P) and
+
+    κ = 2ηd/(q(T−1)),   X = m/(1−m) = q e^{2C}/(T−q),   σ = q(1−w)/(wN).
+
+*C never falls.* It falls where δ < 0, only where ρ > 0. While N(1−w) ≤ Tw, that is σ ≤ 1, S falls as C rises, so
+that α, which moves towards 1/S and not past it, stays below 1/S: ρ ≤ 0. Beyond, a step from δ ≥ 0 ends at δ' ≥ 0:
+
+    (1−w)(N' − qα'(1−w')) ≥ (1−w') N δ (1 − (η/q)(P²(1−w) + AΞ)),   Ξ = P(1−P) w αP/(1−w'),   A = dT/(q(T−1)),
+
+where AΞ ≤ d/(2q).
+
+*Counting.* y = 2(C' − C) = κ(1+ρ)m(1−m)(1−ρσ) is at most κ/4 ≤ 1, and X' = X e^y. The potential X − (3κ/2) ln(1+X)
+rises in a step by at most
+
+    κ (1 + ρ(1−σ)) = κ + (2d/(T−1)) ψ (α' − α),   ψ = (σ−1)/P = 1/w − 2 − (T−q)w/q,
+
+as α' − α = −(η/q)Pρ. Since ψ does not fall and α ≥ 0, ψ(α' − α) ≤ ψ'α' − ψα: their sum up to step t is at most
+ψα ≤ √(T/q)/w. The loss bounds X: 1/ℓ ≤ 1/(1−m) = 1 + X. With Y = d/(2qε), every step t with L_t ≤ ε has
+
+    t ≥ (Y − (2A + 3κ/2) √Y − T/(T−q)) / κ.
+
+For ε → 0 that is Y/κ = (T−1)/(4ηε), the true number to first order (`one_hot_rate`); the upper bound of
+`one_hot_descent` is 1/(1 − η(5q+2d)/(10q²)) times that, at most 5/3.
+
+Source: Wang et al. 2024, Theorem 1; its time bound is not known to us, and what is here is derived here.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.one_hot_convergence import REACHED, SLOW
+from theorems.sparse_token_selection.one_hot_descent import (
+    COORDINATES,
+    RANGE,
+    SCOPE,
+    STEPS,
+    A,
+    K,
+    M,
+    N,
+    P,
+    Y,
+    at_most,
+    b,
+    c,
+    eps,
+    m,
+    rho,
+    t,
+    v,
+    w,
+    z,
+)
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    LENGTH,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    eta,
+    q,
+)
+from verify import ClauseValue, Derivation, Hypothesis, Identity, Inference, Source, Statement, Step, Theorem
+
+sigma = q * (1 - w) / (w * N)
+KAPPA = 2 * eta * d / (q * (T - 1))
+LEAST_STEPS = (Y - (2 * A + 3 * KAPPA / 2) * sp.sqrt(Y) - T / (T - q)) / KAPPA
+
+COUNTED = replace(
+    REACHED,
+    label="counted",
+    within=STEPS,
+    not_before=LEAST_STEPS,
+    says="the first step t with L_t <= eps is at least (Y - (2A + 3k/2) Y^(1/2) - T/(T-q))/k, Y = d/(2q eps), "
+    "A = dT/(q(T-1)), k = 2 eta d/(q(T-1)), and at most the bound of one_hot_descent",
+)
+BEFORE = at_most(
+    "before_the_turn",
+    4 * T * q**2 * (T - q) * w**2,
+    (T - 1) * N**2 * M,
+    "T/(T-1) 2 P (1-P) w m <= 1/2",
+)
+AFTER = at_most("after_the_turn", 2 * q * (T - q), T * (T - 1), "T/(T-1) q (T-q)/T^2 <= 1/2")
+ROOM = at_most("room", eta * (2 * q + d) / (2 * q**2), 1, "(eta/q) (1 + d/(2q)) <= 1")
+MOVE = at_most("move", KAPPA / 4, 1, "kappa/4 <= 1")
+SECOND_ORDER = at_most("second_order", 3 * q**2 * (T - q) * w * (1 - w), (T - 1) * M * N, "3q/(T-1) m (1-P) (1-w) <= 1")
+LOGARITHM = at_most("logarithm", 4 * sp.log(t), t**2, "4 ln t <= t^2")
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
+    domain=(SUBSET_FITS,),
+    hypotheses=(Hypothesis("others", sp.Ge(T, q + 1), text="q < T, of integers: T >= q + 1"), *SCOPE),
+    variables=(v, rho, b, c, t),
+    claims=(COUNTED,),
+    steps=(
+        *COORDINATES,
+        *RANGE,
+        Identity("turn", q * (1 - w) - w * N, N * (1 - w) - T * w, says="q(1-w) - wN = N(1-w) - Tw"),
+        Identity(
+            "total",
+            (q + (T - q) * b**2) * (q + (T - q) * c) - (q + (T - q) * c**2) * (q + (T - q) * b),
+            (T - q) * (b - c) * (((T - q) * c**2 + 2 * q * c - q) + (b - c) * (q + (T - q) * c)),
+            says="M N' - M' N = (T-q)(w-w')((T-q)w'^2 + 2qw' - q + (w-w')N')",
+        ),
+        Identity(
+            "past",
+            (q + (T - q) * b) * (1 - c) - (q + (T - q) * c) * (1 - b),
+            T * (b - c),
+            says="N(1-w') - N'(1-w) = T(w-w')",
+        ),
+        Identity("gap", M - q * (1 - w), w * N, says="M - q(1-w) = wN"),
+        BEFORE,
+        AFTER,
+        ROOM,
+        at_most("largest_kappa", KAPPA, 4 * q / (T - 1), "kappa <= 4q/(T-1)"),
+        MOVE,
+        Identity("odds", (1 - m) / m, (T - q) * w**2 / q, says="1/X = (1 - m)/m = (T-q)w^2/q"),
+        Identity("sigma", m * z, (1 - m) * sigma, says="m z = (1 - m) sigma"),
+        Identity("product", (1 + b) * (1 - b * c), 1 + b * (1 - c) - b**2 * c, says="(1+r)(1-rs) = 1 + r(1-s) - r^2 s"),
+        SECOND_ORDER,
+        Identity("psi", (sigma - 1) / P, 1 / w - 2 - (T - q) * w / q, says="(sigma - 1)/P = 1/w - 2 - (T-q)w/q"),
+        LOGARITHM,
+    ),
+)
+_RUN = ("gaussian_tokens", "one_hot", "zero_query", "zero_initialisation", "population_gradient")
+ARGUMENT = (
+    Inference(
+        "coordinates",
+        "ℓ = 2qL/d = (1 − m) + mρ², and as m z = (1 − m)σ the steps are α' = α − (η/q)Pρ and C' = C + y/2, "
+        "y = κ(1+ρ)m(1−m)(1−ρσ)",
+        ("wang2024.lemma1:population_loss", "wang2024.lemma1", *[s.label for s in COORDINATES], "sigma", *_RUN[:3]),
+        "substitution",
+    ),
+    Inference(
+        "lag",
+        "the loss is d/(2q) at the start, and stays at or below that: ℓ ≤ 1, and so |ρ| ≤ 1",
+        ("wang2024.one_hot_descent:stays", "coordinates", "small_step", *_RUN),
+        "substitution",
+    ),
+    Inference(
+        "small_move",
+        "y ≤ κ/4 ≤ 1: where ρ ≤ 0, y ≤ κu(1−u) with u = (1+ρ)m, as z ≤ 1; where ρ > 0, σ ≥ 1 and y ≥ 0, "
+        "(1+ρ)(1−ρσ) ≤ 1 − ρ² and m(1−m) ≤ 1/4",
+        ("coordinates", "lag", "move"),
+        "case distinction",
+    ),
+    Inference(
+        "towards",
+        "while C ≥ 0, a step takes α towards 1/S ≤ √(T/q) and not past it: α stays in [0, √(T/q)]",
+        ("wang2024.lemma1", "coordinates", "share", "scale", "between"),
+        "substitution",
+    ),
+    Inference(
+        "below_before_the_turn",
+        "let C not have fallen so far. While N(1−w) ≤ Tw, which is σ ≤ 1 and (T−q)w² + 2qw ≥ q, S falls as w does: α, "
+        "at most 1/S at the start, stays so, and ρ ≤ 0",
+        ("towards", "turn", "total", "zero_initialisation"),
+        "induction",
+    ),
+    Inference(
+        "next_gap",
+        "with δ = 1 − αP(1−w) ∈ [0, 1] and a = ηPS/q: N − qα'(1−w) = N((1−a)δ + aw/S) ≥ Nδ(1 − (η/q)P²(1−w)), and "
+        "T(w − w') ≤ Twy/2, so that (1−w)(N' − qα'(1−w')) ≥ (1−w')Nδ(1 − (η/q)(P²(1−w) + AΞ)), "
+        "Ξ = P(1−P)w αP/(1−w')",
+        ("coordinates", "towards", "past", "gap", "share", "between"),
+        "substitution",
+    ),
+    Inference(
+        "enough_room",
+        "let the step end beyond the turn, where w' < 1/2. Then (T/(T−1))Ξ ≤ 1/2, and the last factor is at least 0: "
+        "from before the turn as αP = (1+ρ)m ≤ m and 1 − w' ≥ 1/2; from beyond it as αP(1−w) ≤ 1, w' ≤ w and "
+        "w/(1−w) ≤ N/T",
+        ("next_gap", "below_before_the_turn", "before_the_turn", "after_the_turn", "room", "turn", "small_step"),
+        "case distinction",
+    ),
+    Inference(
+        "C_never_falls",
+        "δ ≥ 0 at every step, so that y ≥ 0: before the turn as ρ ≤ 0; beyond it from step to step, where w < 1 before "
+        "the step, as y ≤ 1 does not lead from w = 1 below e^{−1/2} > 1/2",
+        ("enough_room", "below_before_the_turn", "small_move", "coordinates"),
+        "induction",
+    ),
+    Inference(
+        "growth",
+        "1 + X = 1/(1−m) and X = q e^{2C}/(T−q), so that X' = X e^y ≤ X(1 + y + 3y²/4) for 0 ≤ y ≤ 1, by the series, "
+        "and ln((1+X')/(1+X)) = ln(1 − m + me^y) ≥ my, as the logarithm is concave",
+        ("C_never_falls", "below_before_the_turn", "small_move", "odds"),
+        "Jensen's inequality",
+    ),
+    Inference(
+        "potential",
+        "X − (3κ/2) ln(1+X) rises by at most Xy + (3/4)y(Xy − 2κm) ≤ κ(1 + ρ(1−σ)), where Xy = κm²g, "
+        "g = (1+ρ)(1−ρσ) ≥ 0: with ρ ≥ 0 g ≤ 2 and m ≤ 1. With s = −ρ > 0, g ≤ 1 + sσ, the second term is positive "
+        "only where mg > 2, and then at most (3/4)κ²m³(s²σ²)/X ≤ κm²s²σ, as (3/4)κmσ/X = (3/4)κmz ≤ 1",
+        ("growth", "C_never_falls", "lag", "product", "second_order", "largest_kappa", "sigma", "odds"),
+        "case distinction",
+    ),
+    Inference(
+        "sum_of_moves",
+        "κρ(1−σ) = (2d/(T−1))ψ(α' − α), and ψ(α' − α) ≤ ψ'α' − ψα, as ψ does not fall: the sum over the steps before t "
+        "is at most (2d/(T−1))√(T/q)/w ≤ 2A√X at step t, as α(0) = 0, α ≤ √(T/q), ψ ≤ 1/w and 1/w² = (T−q)X/q ≤ TX/q",
+        ("potential", "psi", "C_never_falls", "towards", "coordinates", "odds", "zero_initialisation"),
+        "telescoping",
+    ),
+    Inference(
+        "not_before",
+        "with Z = 1 + X, T/(T−q) at the start, and ln Z ≤ √Z: Z − (2A + 3κ/2)√Z ≤ T/(T−q) + κt at step t. If ℓ ≤ 1/Y "
+        "there, Z = 1/(1−m) ≥ 1/ℓ ≥ Y. Where Y − (2A + 3κ/2)√Y is positive it is no larger than the left side, as that "
+        "is √Z times what grows with Z; elsewhere the bound is negative",
+        ("sum_of_moves", "potential", "logarithm", "odds", "coordinates"),
+        "telescoping",
+    ),
+    Inference(
+        "counted",
+        "no step before the lower bound has L ≤ ε, and some step within the upper bound has",
+        ("not_before", "wang2024.one_hot_descent:reached", "small_step", *_RUN),
+        "substitution",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the lower bound's first order, and how far the upper bound is above it."""
+    return Derivation(
+        (
+            Step("the lower bound for ε → 0", Y / KAPPA, (T - 1) / (4 * eta * eps)),
+            Step(
+                "the factor by which the upper bound is above it there",
+                (Y / K) / (Y / KAPPA),
+                10 * q**2 / (10 * q**2 - eta * (5 * q + 2 * d)),
+            ),
+            Step("κ as a share of A", KAPPA, 2 * eta / T * A),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+one_hot_steps = Theorem(
+    id="wang2024.one_hot_steps",
+    title="One-hot encoding, q < T, η ≤ 4q²/(5q + 2d): the steps to ε from both sides, from below (T − 1)/(4ηε) for "
+    "small ε",
+    source=Source("Theorem 1's number of steps", "derived here", WANG2024, "the paper's time bound is not known to us"),
+    statement=STATEMENT,
+    example={"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1/200"},
+    values={
+        "steps_to_epsilon": ClauseValue("counted", "steps"),
+        "steps_at_least": LEAST_STEPS,
+        "steps_at_most": STEPS,
+        "ratio_for_small_eps": KAPPA / K,
+    },
+    derivation=derivation,
+    proofs={"counted": SLOW},
+    canaries=(
+        _canary(
+            "not before (T-1)/(4 eta eps)",
+            replace(COUNTED, within=None, not_before=(T - 1) / (4 * eta * eps), says=""),
+        ),
+        _canary(
+            "5 for 4 before the turn",
+            replace(BEFORE, relation=sp.Le(5 * T * q**2 * (T - q) * w**2, (T - 1) * N**2 * M)),
+        ),
+        _canary("3 for 2 beyond the turn", replace(AFTER, relation=sp.Le(3 * q * (T - q), T * (T - 1)))),
+        _canary("d/q for d/(2q)", replace(ROOM, relation=sp.Le(eta * (q + d) / q**2, 1))),
+        _canary("moves of at most kappa", replace(MOVE, relation=sp.Le(KAPPA, 1))),
+        _canary("6 ln t for 4 ln t", replace(LOGARITHM, relation=sp.Le(6 * sp.log(t), t**2))),
+    ),
+    proof_uses=("wang2024.lemma1", "wang2024.one_hot_descent"),
+    argument=ARGUMENT,
+)
