@@ -91,11 +91,10 @@ theorem3_is_attained = Finding(
     "the loss there, computed exactly, is 0.134 at the figures' sizes, where the text says “almost 0”.",
     text="On S the loss is ∫ p² dμ with p(s) = ∏(1 − a_l s) and μ the expected spectrum of S = XXᵀ/n. It has one "
     "minimiser, up to the order of the a_l: these are the inverse roots of the orthogonal polynomial of s dμ, which "
-    "are real, positive and distinct. There the gradient in all A_l vanishes; at an instance the squares of its entries "
-    "are summed exactly, and the sum is 0. At L = 3, d = 5, n = 20 the least loss "
-    "is 12138645/90852389 = 0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is "
-    "where Figure 1's axis ends: the loss shown is consistent with that, and not with 0. No three step sizes on S do "
-    "better.",
+    "are real, positive and distinct. There the gradient in all A_l vanishes; at an instance the squares of its "
+    "entries are summed exactly, and the sum is 0. At L = 3, d = 5, n = 20 the least loss is 12138645/90852389 = "
+    "0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where Figure 1's axis ends: "
+    "the loss shown is consistent with that, and not with 0. No three step sizes on S do better.",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",
