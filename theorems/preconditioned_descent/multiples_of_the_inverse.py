@@ -204,15 +204,12 @@ def derivation() -> Derivation:
 
 
 def _canary(name: str, **changes: sp.Expr) -> Canary:
-    return Canary(name, STATEMENT.alone(replace(MINIMUM, says="", **changes)), "minimum")
+    return Canary(name, replace(STATEMENT, claims=(replace(MINIMUM, says="", **changes), VANISHES)), "minimum")
 
 
-def _slope(name: str, *point: sp.Expr) -> Canary:
-    return Canary(
-        name,
-        STATEMENT.alone(replace(VANISHES, relation=sp.Eq(gradient_at_least_point(L, n, d, *point), 0))),
-        "vanishes",
-    )
+def _slope(name: str, shift: sp.Expr, scale: sp.Expr) -> Canary:
+    changed = replace(VANISHES, relation=sp.Eq(gradient_at_least_point(L, n, d, shift, scale), 0), says="")
+    return Canary(name, replace(STATEMENT, claims=(MINIMUM, changed)), "vanishes")
 
 
 theorem3 = Theorem(

@@ -334,6 +334,7 @@ def _moved(point: tuple[str, ...], place: int) -> tuple[str, ...]:
 
 
 _OFF = IDLE.right.subs(rates[0], rates[0] + sp.S.Half)
+_NOT_IDLE = sp.Eq(gradient_at_idle_layers(L, n, d, -1, n / (n + d + 1)), 0)
 _ONLY_LABELS = replace(RECURSION, step=(g, RECURSION.step[1]))
 _OTHER_SIGN = replace(RECURSION, step=(g * (1 + a * b * s * g**2), RECURSION.step[1]))
 
@@ -365,9 +366,7 @@ theorem4 = Theorem(
         _canary("the loss of pattern (8)", _near(2, *BEST_OF_TWO, recursion=_ONLY_LABELS)),
         Canary(
             "the gradient vanishes at idle layers with b_l = -1",
-            STATEMENT.alone(
-                replace(VANISHES, relation=sp.Eq(gradient_at_idle_layers(L, n, d, -1, n / (n + d + 1)), 0))
-            ),
+            replace(STATEMENT, claims=(STATIONARY, replace(VANISHES, relation=_NOT_IDLE, says=""))),
             "vanishes",
         ),
         _canary("tokens moved the other way", _near(2, *BEST_OF_TWO, recursion=_OTHER_SIGN)),
