@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numerics.preconditioned_descent.reference import (
@@ -71,7 +71,13 @@ def random_rotation(size: int, generator: torch.Generator) -> Float64[Tensor, "{
     return Q * R.diagonal().sign()
 
 
-def clipped(gradient: Float64[Tensor, "L d d"], largest: float) -> Float64[Tensor, "L d d"]:
+def singular_vectors(size: int, generator: torch.Generator) -> Float64[Tensor, "{size} {size}"]:
+    """Return the left singular vectors, in columns, of a matrix with entries uniform on [-1, 1], (size, size)."""
+    uniform = torch.rand(size, size, generator=generator, dtype=torch.float64, device=generator.device)
+    return torch.linalg.svd(2 * uniform - 1).U
+
+
+def clipped(gradient: Float[Tensor, "L d d"], largest: float) -> Float[Tensor, "L d d"]:
     """Return the matrices (L, d, d), each scaled down to the Frobenius norm `largest` where it is above."""
     norms = torch.linalg.matrix_norm(gradient, keepdim=True)
     return gradient * torch.where(norms > largest, largest / norms, 1.0)

@@ -1,19 +1,23 @@
 """Figures 1 to 5 of Ahn et al. 2023, trained: log losses, distances to the identity, the matrices at the end.
 
 Figures 1 and 2 train the A_l of pattern (8), Figures 3 to 5 the A_l and B_l of pattern (11); x ~ N(0, Σ),
-w* ~ N(0, Σ^{-1}), Σ = UᵀDU with a U of its own in each run. A run is read at equally spaced steps on prompts that stay
-the same and that training has not seen; curves are means over the runs of what each reads, with standard errors over
-the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
+w* ~ N(0, Σ^{-1}), Σ with eigenvectors of its own in each run. A run is read at equally spaced steps on prompts that
+stay the same and that training has not seen; curves are means over the runs of what each reads, with standard errors
+over the runs (of a single run, over the prompts). Dist(M, I) = min_t |M − tI| / |M|. Signs are those of A_l, where the
 figures print those of Q_l = −diag(A_l, 0).
 
-The paper does not say, and ours are: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial
-entries, the number of unseen prompts and of readings. Figures 3 to 5 have the text's n = 10 under `--full`; what they
-print is that of n = 20. A run with the full settings takes some 5 minutes of one core under (8) and an hour under
-(11); `--full` says how long on this machine before it starts.
+`protocol` says whose settings stand where none are given. `code`, the one of `--full`, is the authors' code
+(github.com/chengxiang/LinearTransformer: `rotation demonstration-Adam-p0` for Figures 1 and 2, `rotation
+demonstration-Adam` for Figures 3 to 5). `text` is what the paper says, where n = 10 in Figures 3 to 5; it does not say,
+and ours are there: the step size and its halvings, Adam's 0.9 and 0.9, the scale of the initial entries. `quick` is
+ours and smaller. In both, ours are the numbers of unseen prompts and of readings; seeds stand for draws of our own, 5
+or 3 runs for seeds 0 to 4 or 0 to 2. The code's Q is the transpose of the paper's, so that its A_l is our A_lᵀ, which
+changes no loss's distribution, no distance and no diagonal. Its heat maps show Σ^½ A_l Σ^½ in the basis of Σ's
+eigenvectors, 100 steps before the end.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -25,8 +29,8 @@ from numerics.preconditioned_descent.reduced import Prompts, losses, mean_losses
 from numerics.preconditioned_descent.trainer import Plan, Reading, Training, prompts_for, readings, task_of
 from numerics.repeatable import one_thread, seeds_of_runs
 from numerics.settings import integer, positive, timed
-from verify import Curve, Experiment, HeatMap, Measurement, Running, Setting, Source
-from verify.language.parameters import Instance
+from verify import Curve, Experiment, HeatMap, Measurement, Parameter, Running, Setting, Source
+from verify.language.parameters import Instance, Value
 
 STEPS_TAKEN = "step of training"
 LOG_LOSS = "ln of the loss on unseen prompts"
@@ -38,14 +42,15 @@ _TRAINED: dict[tuple[Plan, int, str], list[Reading]] = {}
 
 
 def plan_of(settings: Instance, trained: str, **changed: Any) -> Plan:
-    """Return what is trained; `changed` stands in the place of settings."""
+    """Return what is trained; `changed` stands in the place of settings, also of `read`, the steps that are read."""
     chosen = {**settings, **changed}
     steps, count = int(chosen["steps"]), int(chosen.get("readings", 1))
     read = sorted({round(steps * i / (count - 1)) for i in range(count)}) if count > 1 else [steps]
     return Plan(
         trained=trained,
-        spectrum=str(chosen["spectrum"]),
-        read=tuple(read),
+        read=tuple(chosen.get("read", read)),
+        betas=(float(chosen["beta1"]), float(chosen["beta2"])),
+        **{name: str(chosen[name]) for name in ("spectrum", "rotation", "dtype")},
         **{name: int(chosen[name]) for name in ("L", "d", "n", "batch", "resample", "halving")},
         **{name: float(chosen[name]) for name in ("least", "clip", "eta", "scale")},
     )
@@ -154,11 +159,12 @@ def _matrices(pattern: str, letter: str) -> Callable[..., Mapping[str, Measureme
         plan = plan_of(settings, pattern)
         steps = plan.read[-1]
         last = trained(plan, seed, device, running, "run 0", lambda s: running.steps(s, steps))[-1]
-        root = task_of(plan, seed, device).root
+        task = task_of(plan, seed, device)
         if letter == "B":
             matrices, what = ([] if last.B is None else list(last.B[: max(1, plan.L - 1)])), "B_ℓ"
         else:
-            matrices, what = [root @ A @ root for A in last.A], "Σ^½ A_ℓ Σ^½"
+            side = task.root @ task.vectors if settings["basis"] == "eigenvectors" else task.root
+            matrices, what = [side.T @ A @ side for A in last.A], "Σ^½ A_ℓ Σ^½"
         shown: dict[str, Measurement | HeatMap] = {}
         for i, matrix in enumerate(matrices):
             diagonal = matrix.diagonal()
@@ -188,66 +194,88 @@ UNSEEN = integer("n_test", "prompts that training has not seen, of each run", 2)
 READINGS = integer("readings", "readings over training, the first and the last step included", 2)
 
 
-def training_settings(quick: Mapping[str, Any], full: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """Return the settings of a training; those of sizes, of steps and halvings are given."""
-    parameters = (
-        L,
-        D,
-        N,
-        SPECTRUM,
-        LEAST,
-        integer("steps", "steps of Adam"),
-        positive("eta", "Adam's step size at the start"),
-        integer("halving", "steps after which the step size is halved"),
-        CLIP,
-        integer("batch", "prompts in a batch"),
-        integer("resample", "steps with the same batch"),
-        positive("scale", "standard deviation of the initial entries"),
-        RUNS,
-        UNSEEN,
-        READINGS,
-    )
-    own = {
-        "least": ("1/4", "1/4"),
-        "clip": ("1/100", "1/100"),
-        "scale": ("1/100", "1/100"),
-        "batch": ("", 20_000),
-        "resample": ("", 100),
-        "eta": ("", "1/100"),
+PROTOCOL = Parameter(
+    "protocol",
+    "word",
+    "whose settings stand where none are given: the authors' code, the paper's text, small ones of ours",
+    words=("code", "text", "quick"),
+)
+BASIS = Parameter("basis", "word", "basis in which Σ^1/2 A_l Σ^1/2 is shown", words=("standard", "eigenvectors"))
+_TRAINING = (
+    L,
+    D,
+    N,
+    SPECTRUM,
+    LEAST,
+    Parameter("rotation", "word", "Sigma's eigenvectors", words=("uniform", "singular_vectors")),
+    integer("steps", "steps of Adam"),
+    positive("eta", "Adam's step size at the start"),
+    integer("halving", "steps after which the step size is halved"),
+    positive("beta1", "Adam's first moment's factor"),
+    positive("beta2", "Adam's second moment's factor"),
+    CLIP,
+    integer("batch", "prompts in a batch"),
+    integer("resample", "steps with the same batch"),
+    positive("scale", "standard deviation of the initial entries"),
+    Parameter("dtype", "word", "numbers that training computes with", words=("float64", "float32")),
+    RUNS,
+    UNSEEN,
+    READINGS,
+)
+_TEXT = {"least": "1/4", "clip": "1/100", "beta1": "9/10", "beta2": "9/10", "scale": "1/100"}
+_TEXT |= {"rotation": "uniform", "dtype": "float64"}
+QUICK = _TEXT | {"spectrum": "even", "resample": 4}
+TEXT = _TEXT | {"spectrum": "printed", "d": 5, "batch": 20_000, "resample": 100, "eta": "1/100"}
+CODE = TEXT | {"beta1": "99/100", "scale": "1/10000", "rotation": "singular_vectors", "dtype": "float32"}
+"""What all figures of a protocol have."""
+
+
+def by_protocol(
+    own: Iterable[Parameter], quick: Mapping[str, Value], code: Mapping[str, Value], text: Mapping[str, Value]
+) -> dict[str, Any]:
+    """Return an experiment's settings and protocols: its own parameters, and those of a training with a quick value."""
+    parameters = (*own, *(parameter for parameter in _TRAINING if parameter.name in quick))
+    names = [parameter.name for parameter in parameters]
+    columns = {"quick": quick, "code": code, "text": text}
+    return {
+        "settings": (
+            Setting(PROTOCOL, "quick", "code"),
+            *(Setting(parameter, quick[parameter.name], code[parameter.name]) for parameter in parameters),
+        ),
+        "protocols": {word: {name: column[name] for name in names} for word, column in columns.items()},
     }
-    chosen = []
-    for parameter in parameters:
-        name = parameter.name
-        if name in own or name in quick:
-            early, late = own.get(name, ("", ""))
-            chosen.append(Setting(parameter, quick.get(name, early), full.get(name, late)))
-    return tuple(chosen)
 
 
-_QUICK = {"spectrum": "even", "least": "1/4", "resample": 4}
 _ONLY_A = (
-    _QUICK | {"L": 3, "d": 5, "n": 20, "steps": 400, "halving": 50, "eta": "3/20", "batch": 6000},
-    {"L": 3, "d": 5, "n": 20, "spectrum": "printed", "steps": 30_000, "halving": 3000},
+    QUICK | {"L": 3, "d": 5, "n": 20, "steps": 400, "halving": 50, "eta": "3/20", "batch": 6000},
+    CODE | {"L": 3, "n": 20, "steps": 30_000, "halving": 2000, "eta": "1/50"},
+    TEXT | {"L": 3, "n": 20, "steps": 30_000, "halving": 3000},
 )
 _A_AND_B = (
-    _QUICK | {"L": 2, "d": 2, "n": 20, "steps": 1600, "halving": 240, "eta": "1/5", "batch": 1000},
-    {"L": 3, "d": 5, "n": 10, "spectrum": "printed", "steps": 100_000, "halving": 10_000},
+    QUICK | {"L": 2, "d": 2, "n": 20, "steps": 1600, "halving": 240, "eta": "1/5", "batch": 1000},
+    CODE | {"L": 3, "n": 20, "steps": 100_000, "halving": 4000, "eta": "1/10"},
+    TEXT | {"L": 3, "n": 10, "steps": 100_000, "halving": 10_000},
 )
-_OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, {"runs": 5, "n_test": 20_000, "readings": 51})
+_MANY = {"runs": 5, "n_test": 20_000, "readings": 51}
+_OVER_RUNS = ({"runs": 3, "n_test": 20_000, "readings": 11}, _MANY | {"runs": 3}, _MANY)
 # Little next to its training; Figure 3's losses have heavy tails, and are those of as many prompts as in a batch.
-_OVER_RUNS_OF_A = (_OVER_RUNS[0], _OVER_RUNS[1] | {"n_test": 200_000})
+_OVER_RUNS_OF_A = (_OVER_RUNS[0], _MANY | {"n_test": 200_000}, _MANY | {"n_test": 200_000})
 # Shared with the figure over training, where it has the same readings.
-_ONE_RUN = ({"readings": 11}, {"readings": 51})
+_ONE_RUN = ({"readings": 11}, {"readings": 51}, {"readings": 51})
+_SHOWN = tuple(
+    one | {"basis": basis} for one, basis in zip(_ONE_RUN, ("standard", "eigenvectors", "standard"), strict=True)
+)
 
 
 def source(number: str) -> Source:
     """Return where a figure is printed."""
-    note = "arXiv 2306.00297; put together as in `reference`; what is ours is in the module's first lines"
+    note = "arXiv 2306.00297, and the authors' code, github.com/chengxiang/LinearTransformer; put together as in "
+    note += "`reference`; what is whose is in the module's first lines"
     return Source(f"Figure {number}", "printed", None, note)
 
 
 def _figure(
-    number: str, title: str, pattern: str, measure: Callable[..., Any], sizes: tuple[Any, Any], own: tuple[Any, Any]
+    number: str, title: str, pattern: str, measure: Callable[..., Any], sizes: tuple[Any, ...], own: tuple[Any, ...]
 ) -> Experiment:
     def expect(settings: Instance, *, device: str) -> float:
         plan = plan_of(settings, pattern)
@@ -257,10 +285,12 @@ def _figure(
         id=f"ahn2023.figure{number}",
         title=title,
         source=source(number),
-        settings=training_settings(*(size | more for size, more in zip(sizes, own, strict=True))),
         measure=one_thread()(measure),
         resumable=True,
         expect=one_thread()(expect),
+        **by_protocol(
+            (BASIS,) if "basis" in own[0] else (), *(size | more for size, more in zip(sizes, own, strict=True))
+        ),
     )
 
 
@@ -270,7 +300,7 @@ figure1 = _figure(
 )
 figure2 = _figure(
     *("2", "Heat maps of the trained Σ^½ A_l Σ^½, pattern (8)", "A"),
-    *(_matrices("A", "A"), _ONLY_A, _ONE_RUN),
+    *(_matrices("A", "A"), _ONLY_A, _SHOWN),
 )
 figure3 = _figure(
     *("3", "Training of A_l and B_l, pattern (11): log loss and distances to the identity", "A_and_B"),
@@ -282,5 +312,5 @@ figure4 = _figure(
 )
 figure5 = _figure(
     *("5", "Heat maps of the trained Σ^½ A_l Σ^½, pattern (11)", "A_and_B"),
-    *(_matrices("A_and_B", "A"), _A_AND_B, _ONE_RUN),
+    *(_matrices("A_and_B", "A"), _A_AND_B, _SHOWN),
 )

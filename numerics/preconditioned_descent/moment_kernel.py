@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor
 
 from numerics.compiled import compiled
@@ -248,11 +248,13 @@ def gradients(
     d = len(query)
     L = len(A) // (d * d)
     D, Q, count = d * _BLOCK, d * d * _BLOCK, (L if moving else 1)
-    w, r, S, x = np.zeros(D), np.zeros(_BLOCK), np.zeros(count * Q), np.zeros(count * D)
-    C, M, T = np.empty(count * Q), np.empty(count * Q), np.empty(count * Q)
-    h, g, k = np.empty(L * D), np.empty(L * D), np.empty(L * D)
-    bar_S, bar_M, bar_C, twice = np.empty(Q), np.empty(Q), np.empty(Q), np.empty(Q)
-    bar_h, bar_x, bar_g, bar_k = np.empty(D), np.empty(D), np.empty(D), np.empty(D)
+    dtype = query.dtype
+    w, r = np.zeros(D, dtype), np.zeros(_BLOCK, dtype)
+    S, x = np.zeros(count * Q, dtype), np.zeros(count * D, dtype)
+    C, M, T = np.empty(count * Q, dtype), np.empty(count * Q, dtype), np.empty(count * Q, dtype)
+    h, g, k = np.empty(L * D, dtype), np.empty(L * D, dtype), np.empty(L * D, dtype)
+    bar_S, bar_M, bar_C, twice = np.empty(Q, dtype), np.empty(Q, dtype), np.empty(Q, dtype), np.empty(Q, dtype)
+    bar_h, bar_x, bar_g, bar_k = np.empty(D, dtype), np.empty(D, dtype), np.empty(D, dtype), np.empty(D, dtype)
     loss = 0.0
     for start in range(first, last, _BLOCK):
         m = min(_BLOCK, last - start)
@@ -280,15 +282,16 @@ def gradients(
 
 def mean_gradient(
     A: Float[Tensor, "L d d"], B: Float[Tensor, "L d d"] | None, prompts: Prompts
-) -> tuple[Float64[Tensor, ""], list[Float64[Tensor, "L d d"]]]:
+) -> tuple[Float[Tensor, ""], list[Float[Tensor, "L d d"]]]:
     """Return the mean of the losses of prompts (), and its gradients in A and, where it is not None, in B.
 
-    The second moments are symmetric, as those of prompts are, which is not looked at.
+    The second moments are symmetric, as those of prompts are, which is not looked at. Where all is of float32, so is
+    what is computed of each prompt; sums over prompts are of float64.
 
     Raises
     ------
     InputError
-        Where A, B and the prompts do not fit together, are empty, or not of float64 on the CPU.
+        Where A, B and the prompts do not fit together, are empty, or not of one dtype on the CPU.
     """
     S, weights, query = prompts
     for name, given, count in (("A", A, 3), ("query", query, 2)):
@@ -298,9 +301,11 @@ def mean_gradient(
     shapes = {"A": (A, (len(A), d, d)), "second_moment": (S, (d, d, N)), "weights": (weights, (d, N))}
     shapes |= {"query": (query, (d, N))} | ({} if B is None else {"B": (B, A.shape)})
     for name, (given, shape) in shapes.items():
-        if given.shape != torch.Size(shape) or given.dtype != torch.float64 or given.device.type != "cpu":
+        alike = given.dtype == A.dtype and A.dtype in (torch.float64, torch.float32) and given.device.type == "cpu"
+        if given.shape != torch.Size(shape) or not alike:
             received = tuple(given.shape), given.dtype, given.device.type
-            raise InputError(name, received, f"must be of shape {tuple(shape)} and torch.float64, on the CPU")
+            requirement = f"must be of shape {tuple(shape)} and torch.float64, or all torch.float32, on the CPU"
+            raise InputError(name, received, requirement)
     numbers = [each.detach().contiguous().view(-1).numpy() for each in (A, A if B is None else B)]
     numbers += [each.detach().contiguous().numpy() for each in (S, weights, query)]
     size = _CHUNK * _BLOCK
@@ -313,4 +318,4 @@ def mean_gradient(
 
     on_all_cores(chunks, work)
     mean_slopes = torch.from_numpy(slopes.sum(axis=0) / N).view(2, *A.shape)
-    return torch.tensor(losses.sum() / N, dtype=torch.float64), list(mean_slopes[: 1 if B is None else 2])
+    return torch.tensor(losses.sum() / N, dtype=query.dtype), list(mean_slopes.to(query.dtype)[: 1 if B is None else 2])

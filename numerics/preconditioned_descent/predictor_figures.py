@@ -1,18 +1,29 @@
 """Figures 6 and 7 of Ahn et al. 2023: the trained transformer next to gradient descent and least squares.
 
-Our readings: the transformer is trained anew for each number of examples and of layers, by the training of Figure 1
-(A_l of pattern (8); `trained=A_and_B` is pattern (11)), and tested with as many examples. Gradient descent takes as
-many steps as there are layers. Its step sizes, and those with the preconditioner Σ^{-1}, are the best real ones for
-`n_fit` prompts (`predictors`), where the paper searched a grid; how many of the best complex ones are not real is said
-beside. Least squares is 0 from d examples on; for fewer it is
-the solution of least norm, which the paper does not name: both norms are shown. All are tested on the same prompts,
-which neither training nor fitting has seen; standard errors are those of the mean over the prompts of all runs, given
-the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
+The transformer is trained anew for each number of examples and of layers, and tested with as many examples; gradient
+descent takes as many steps as there are layers; standard errors are those of the mean over the prompts of all runs,
+given the trained matrices and the step sizes. An error of 0 has no place on a logarithmic axis.
 
-What else is ours is in `figures`.
+With `protocol=text` it is the training of Figure 1 (A_l of pattern (8); `trained=A_and_B` is pattern (11)), and all
+predictors see all n examples of the same prompts, which neither training nor fitting has seen. Step sizes, of gradient
+descent and with the preconditioner Σ^{-1}, are the best real ones for `n_fit` prompts (`predictors`), one for each
+step; how many of the best complex ones are not real is said beside. Least squares is 0 from d examples on; for fewer it
+is the solution of least norm, which the paper does not name: both norms are shown.
+
+With `protocol=code`, that of `--full`, it is as in the authors' code (github.com/chengxiang/LinearTransformer,
+`variable_N_exp` and `variable_L_exp`), where the comparison is another one: A_l and B_l are trained; all but the
+transformer leave one of the n examples out; all steps of gradient descent are equal, the best of nine
+(`predictors.GRID`) for `n_fit` prompts; of the last matrices kept, 100 steps apart, those that are best on a batch of
+prompts of their own are tested. The code solves least squares in whitened coordinates, which is that of least Σ-norm.
+As there, the step that is best in one run stands for all. Ours are: all of the grid, of which the code has in one case
+the six largest alone; prompts of their own with n − 1 examples, of the same distribution as n without one; as many
+test prompts for all predictors.
+
+What else is whose is in `figures`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,26 +33,36 @@ from torch import Tensor
 
 from numerics.preconditioned_descent.experiments import TRAINED
 from numerics.preconditioned_descent.figures import (
+    CODE,
+    QUICK,
+    TEXT,
+    by_protocol,
     expected_seconds,
     integer,
     measured,
     plan_of,
+    positive,
     source,
     test_losses,
     trained,
-    training_settings,
 )
 from numerics.preconditioned_descent.predictors import (
+    best_of_grid,
     best_real_steps,
     least_norm_losses,
     power_errors,
 )
-from numerics.preconditioned_descent.trainer import Plan, prompts_for, task_of
+from numerics.preconditioned_descent.trainer import Plan, Reading, prompts_for, task_of
 from numerics.repeatable import one_thread, seeds_of_runs
-from verify import Curve, Experiment, InputError, Measurement, Parameter, Running, Setting
+from verify import Curve, Experiment, InputError, Measurement, Parameter, Running
 from verify.language.parameters import Instance
 
 LOSS = "loss on unseen prompts"
+STEP = "equal steps for the mean over the examples"
+_APART = 100
+"""Steps between matrices of which the best are tested."""
+_FEW = 5
+"""Examples below which the authors' code has a smaller step size."""
 OVER = {"n": "n: examples in the prompt", "L": "L: layers, or steps"}
 DESCENTS = ("gradient_descent", "preconditioned_gradient_descent")
 
@@ -62,46 +83,81 @@ def whole_numbers(settings: Instance, name: str) -> list[int]:
 
 
 def _plans(settings: Instance, along: str) -> list[tuple[int, Plan]]:
-    """Return what is trained at each point of a figure, whose list of points is the setting of that name."""
-    name = {"n": "examples", "L": "layers"}[along]
+    """Return what is trained at each point of a figure, whose list of points is the setting of that name.
+
+    Raises
+    ------
+    InputError
+        Where there are more matrices to choose from than steps to take them from, and no examples but those left out.
+    """
+    points = whole_numbers(settings, {"n": "examples", "L": "layers"}[along])
+    steps, kept, left_out = (int(settings[name]) for name in ("steps", "kept", "left_out"))
+    if _APART * (kept - 1) > steps:
+        raise InputError("kept", kept, f"must be at most steps/{_APART} + 1 = {steps // _APART + 1}")
+    least = min(points) if along == "n" else int(settings["n"])
+    if left_out >= least:
+        raise InputError("left_out", left_out, f"must be below the number of examples, {least}")
+    read = [steps - _APART * i for i in reversed(range(kept))]
     return [
-        (value, plan_of(settings, str(settings["trained"]), **{along: value}))
-        for value in whole_numbers(settings, name)
+        (
+            value,
+            plan_of(
+                settings,
+                str(settings["trained"]),
+                read=read,
+                **{along: value},
+                **({"eta": settings["eta_few"]} if along == "n" and value < _FEW else {}),
+            ),
+        )
+        for value in points
     ]
 
 
 class _Losses:
-    """The losses of each predictor at one point, of all runs, and how many of the best step sizes are not real."""
+    """The losses of each predictor at one point, of all runs, and what is told of the step sizes."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Tensor]] = {}
         self.not_real = dict.fromkeys(DESCENTS, 0)
+        self.equal_steps: dict[str, np.ndarray] = {}
 
     def add(self, name: str, values: Float64[Tensor, "N"]) -> None:
         self.rows.setdefault(name, []).append(values)
 
-    def add_run(
-        self,
-        plan: Plan,
-        seed: int,
-        device: str,
-        settings: Instance,
-        A: Float64[Tensor, "L d d"],
-        B: Float64[Tensor, "L d d"] | None,
-    ) -> None:
-        """Add what a run's prompts say."""
-        unseen = prompts_for(plan, seed, "unseen", int(settings["n_test"]), device)
+    def add_run(self, plan: Plan, seed: int, device: str, settings: Instance, readings: list[Reading]) -> None:
+        """Add what a run's prompts say, of the best of its last matrices, and of the others without some examples."""
+        count, task = int(settings["n_test"]), task_of(plan, seed, device)
+        unseen = prompts_for(plan, seed, "unseen", count, device)
+        self.add("transformer", test_losses(*_best(readings, plan, seed, device), unseen))
+        if left_out := int(settings["left_out"]):
+            plan = replace(plan, n=plan.n - left_out)
+            unseen = prompts_for(plan, seed, "unseen by others", count, device)
         fitted = prompts_for(plan, seed, "fitted", int(settings["n_fit"]), device)
-        task = task_of(plan, seed, device)
-        self.add("transformer", test_losses(A, B, unseen))
         identity = torch.eye(plan.d).to(task.root)
         for name, K in zip(DESCENTS, (identity, task.inverse), strict=True):
-            steps, not_real = best_real_steps(power_errors(K, fitted, plan.L))
+            errors = power_errors(K, fitted, plan.L)
+            if settings["steps_from"] == "grid":
+                if name not in self.equal_steps:
+                    self.equal_steps[name] = best_of_grid(errors, plan.n)
+                steps = self.equal_steps[name]
+            else:
+                steps, not_real = best_real_steps(errors)
+                self.not_real[name] += not_real
             p = torch.tensor(np.poly(steps)).to(task.root)
             self.add(name, (p @ power_errors(K, unseen, plan.L)).square())
-            self.not_real[name] += not_real
         for name, root in (("least_squares_Euclidean_norm", identity), ("least_squares_Sigma_norm", task.root)):
             self.add(name, least_norm_losses(unseen, plan.n, root))
+
+
+def _best(
+    readings: list[Reading], plan: Plan, seed: int, device: str
+) -> tuple[Float64[Tensor, "L d d"], Float64[Tensor, "L d d"] | None]:
+    """Return the A and B read whose loss on a batch of prompts of their own is least."""
+    if len(readings) == 1:
+        return readings[0].A, readings[0].B
+    prompts = prompts_for(plan, seed, "validation", plan.batch, device)
+    best = min(readings, key=lambda reading: float(test_losses(reading.A, reading.B, prompts).mean()))
+    return best.A, best.B
 
 
 def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
@@ -117,8 +173,8 @@ def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
             for i, own in enumerate(seeds_of_runs(seed, count)):
                 before = (place * count + i) * steps
                 part = f"{along} = {value}, run {i}"
-                end = trained(plan, own, device, running, part, lambda s, b=before: running.steps(b + s, total))[-1]
-                losses.add_run(plan, own, device, settings, end.A, end.B)
+                read = trained(plan, own, device, running, part, lambda s, b=before: running.steps(b + s, total))
+                losses.add_run(plan, own, device, settings, read)
             points.append(losses)
         positions = tuple(float(value) for value, _ in plans)
 
@@ -126,52 +182,72 @@ def _compared(along: str) -> Callable[..., Mapping[str, Measurement | Curve]]:
             values = tuple(measured(torch.cat(point.rows[name])) for point in points)
             return Curve(OVER[along], LOSS, positions, values, logarithmic=True)
 
-        complex_steps = {
-            f"{name}_complex_steps": Measurement(float(sum(point.not_real[name] for point in points)))
-            for name in DESCENTS
-        }
-        return {name: curve(name) for name in points[0].rows} | complex_steps
+        shown: dict[str, Measurement | Curve] = {name: curve(name) for name in points[0].rows}
+        for name in DESCENTS:
+            if settings["steps_from"] == "grid":
+                chosen = tuple(Measurement(float(point.equal_steps[name][0])) for point in points)
+                shown[f"{name}_steps"] = Curve(OVER[along], STEP, positions, chosen)
+            else:
+                wrong = sum(point.not_real[name] for point in points)
+                shown[f"{name}_complex_steps"] = Measurement(float(wrong))
+        return shown
 
     return measure
 
 
-def _figure(
-    number: str, title: str, along: str, own: Iterable[Setting], quick: dict[str, Any], full: dict[str, Any]
-) -> Experiment:
+EXAMPLES = Parameter("examples", "rationals", "numbers of examples, in training and in the test", minimum=1)
+LAYERS = Parameter("layers", "rationals", "numbers of layers, and of steps", minimum=1)
+_OWN = (
+    TRAINED,
+    integer("left_out", "examples that all but the transformer leave out", 0),
+    Parameter("steps_from", "word", "step sizes of descent: each the best, or equal", words=("best", "grid")),
+    integer("kept", f"last matrices, {_APART} steps apart, of which the best are tested"),
+    integer("n_fit", "prompts for which step sizes are the best, of each run", 10),
+)
+_ALL = {"trained": "A", "left_out": 0, "steps_from": "best", "kept": 1}
+_QUICK = QUICK | _ALL | {"n_fit": 50_000, "d": 3, "steps": 500, "halving": 60, "eta": "3/20", "batch": 4000}
+_QUICK |= {"runs": 1, "n_test": 100_000}
+_TEXT = TEXT | _ALL | {"n_fit": 1_000_000, "steps": 30_000, "halving": 3000, "runs": 5, "n_test": 200_000}
+_CODE = CODE | {"trained": "A_and_B", "left_out": 1, "steps_from": "grid", "n_fit": 5000, "eta": "1/100", "runs": 5}
+_OVER_EXAMPLES = (
+    _QUICK | {"L": 2, "examples": "2,4,8,16", "eta_few": "3/20"},
+    _CODE
+    | {"L": 3, "examples": "2,4,6,8,10,12,14,16,18,20", "eta_few": "1/1000", "steps": 8000, "halving": 2000}
+    | {"batch": 40_000, "resample": 1, "clip": "1/1000", "beta2": "99/100", "kept": 10, "n_test": 40_000},
+    _TEXT | {"L": 3, "examples": "2,4,6,8,10,12,14,16,18,20,22", "eta_few": "1/100"},
+)
+_OVER_LAYERS = (
+    _QUICK | {"n": 20, "layers": "1,2,3"},
+    _CODE | {"n": 20, "layers": "1,2,3,4", "steps": 20_000, "halving": 4000, "kept": 20, "n_test": 20_000},
+    _TEXT | {"n": 20, "layers": "1,2,3,4"},
+)
+
+
+def _figure(number: str, title: str, along: str, own: tuple[Parameter, ...], columns: tuple[Any, ...]) -> Experiment:
     def expect(settings: Instance, *, device: str) -> float:
         prompts = int(settings["n_test"]) + int(settings["n_fit"])
         return sum(
             expected_seconds(plan, device, int(settings["runs"]), prompts) for _, plan in _plans(settings, along)
         )
 
-    ours = (
-        Setting(TRAINED, "A", "A"),
-        Setting(integer("n_fit", "prompts for which step sizes are the best, of each run", 10), 50_000, 1_000_000),
-    )
-    sizes = {"d": 3, "spectrum": "even", "steps": 500, "halving": 60, "eta": "3/20", "batch": 4000, "resample": 4}
-    sizes |= {"runs": 1, "n_test": 100_000}
-    paper = {"d": 5, "spectrum": "printed", "steps": 30_000, "halving": 3000, "runs": 5, "n_test": 200_000}
     return Experiment(
         id=f"ahn2023.figure{number}",
         title=title,
         source=source(number),
-        settings=(*own, *ours, *training_settings(sizes | quick, paper | full)),
         measure=one_thread()(_compared(along)),
         resumable=True,
         expect=one_thread()(expect),
+        **by_protocol((*own, *_OWN), *columns),
     )
 
 
-EXAMPLES = Parameter("examples", "rationals", "numbers of examples, in training and in the test", minimum=1)
-LAYERS = Parameter("layers", "rationals", "numbers of layers, and of steps", minimum=1)
-
 figure6 = _figure(
     *("6", "Loss against the number of examples: transformer, gradient descent, least squares", "n"),
-    (Setting(EXAMPLES, "2,4,8,16", "2,4,6,8,10,12,14,16,18,20,22"),),
-    *({"L": 2}, {"L": 3}),
+    (EXAMPLES, positive("eta_few", f"Adam's step size at the start with fewer than {_FEW} examples")),
+    _OVER_EXAMPLES,
 )
 figure7 = _figure(
     *("7", "Loss against the number of layers: transformer, gradient descent, least squares", "L"),
-    (Setting(LAYERS, "1,2,3", "1,2,3,4"),),
-    *({"n": 20}, {"n": 20}),
+    (LAYERS,),
+    _OVER_LAYERS,
 )

@@ -86,6 +86,20 @@ def best_real_steps(errors: Float64[Tensor, "L_plus_1 N"]) -> tuple[Float64[np.n
     return min(ended, key=lambda each: each.fun).x, wrong
 
 
+GRID = (0.001, 0.002, 0.004, 0.008, 0.01, 0.02, 0.04, 0.08, 0.16)
+"""Steps that the authors' code tries, for the sum Σ_i ⟨w − w*, x_i⟩²/2, not its mean."""
+
+
+def best_of_grid(errors: Float64[Tensor, "L_plus_1 N"], n: int) -> Float64[np.ndarray, "{len(errors)}-1"]:
+    """Return the step of GRID whose mean squared error over the prompts is least, as equal a_l = n × step, (L,).
+
+    Errors are (L+1, N), of prompts with n examples.
+    """
+    steps = [np.full(len(errors) - 1, n * step) for step in GRID]
+    losses = [float((torch.tensor(np.poly(each)).to(errors) @ errors).square().mean()) for each in steps]
+    return steps[int(np.argmin(losses))]
+
+
 def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Float[Tensor, "N"]:
     """Return each prompt's error at the query, (N,), of a least-squares solve, in units of what rounding may bring.
 

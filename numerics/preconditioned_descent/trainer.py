@@ -1,8 +1,10 @@
 """The paper's training of A_l, and of B_l: Adam on batches that serve many steps, gradients clipped, checkpointed.
 
-The paper's: what is trained, a batch that is drawn again after `resample` steps, each matrix's gradient clipped to a
-Frobenius norm, Σ = UᵀDU with uniformly random U, Gaussian initial entries of small scale. It does not say, and ours
-are: the step size, halved after every `halving` steps; Adam's 0.9 and 0.9; the scale.
+A batch is drawn again after `resample` steps, each matrix's gradient is clipped to a Frobenius norm, the step size is
+halved after every `halving` steps, initial entries are Gaussian of small scale. Σ = V D Vᵀ: V is uniformly random, as
+the paper has it, or, as in its authors' code, of the left singular vectors of a matrix uniform on [−1, 1]. Prompts are
+drawn in float64; with `dtype` float32 they are rounded, and the matrices, Adam's means and each prompt's loss are
+computed in float32.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,18 +12,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numerics.divergence import Divergence
-from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation
+from numerics.preconditioned_descent.experiments import clipped, eigenvalues, random_rotation, singular_vectors
 from numerics.preconditioned_descent.reduced import Prompts, draw, losses
 from numerics.repeatable import generator_for, key_for
 from verify import Running
 from verify.runs.checkpoints import alike, kept_by
 
-_BETAS, _EPSILON = (0.9, 0.9), 1e-8
-_DTYPE = torch.float64
+_EPSILON = 1e-8
+_DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,18 @@ class Plan:
     halving: int
     scale: float
     read: tuple[int, ...]
+    betas: tuple[float, float] = (0.9, 0.9)
+    rotation: str = "uniform"
+    dtype: str = "float64"
 
 
 class Task(NamedTuple):
-    """Σ, Σ^{-1} (the covariance of w*) and Σ^{1/2}, each (d, d)."""
+    """Σ, Σ^{-1} (the covariance of w*), Σ^{1/2} and Σ's eigenvectors, in columns, each (d, d)."""
 
     covariance: Float64[Tensor, "d d"]
     inverse: Float64[Tensor, "d d"]
     root: Float64[Tensor, "d d"]
+    vectors: Float64[Tensor, "d d"]
 
 
 class Reading(NamedTuple):
@@ -60,16 +66,17 @@ class Reading(NamedTuple):
 
 
 def task_of(plan: Plan, seed: int, device: str) -> Task:
-    """Return the seed's Σ = UᵀDU and what is made of it; U is the same on every device.
+    """Return the seed's Σ = V D Vᵀ and what is made of it; V is the same on every device.
 
     Raises
     ------
     InputError
         For the printed spectrum in another dimension: names d.
     """
-    U = random_rotation(plan.d, generator_for(seed, "rotation", "cpu"))
+    source = generator_for(seed, "rotation", "cpu")
+    V = singular_vectors(plan.d, source) if plan.rotation == "singular_vectors" else random_rotation(plan.d, source).T
     D = eigenvalues(plan.spectrum, plan.d, plan.least)
-    return Task(*((U.T @ (D**power).diag() @ U).to(device) for power in (1, -1, 0.5)))
+    return Task(*((V @ (D**power).diag() @ V.T).to(device) for power in (1, -1, 0.5)), V.to(device))
 
 
 def prompts_for(plan: Plan, seed: int, purpose: str, count: int, device: str) -> Prompts:
@@ -85,9 +92,10 @@ class Training:
         self.plan, self.task, self.step = plan, task_of(plan, seed, device), 0
         self.divergence, self.device, self.key = Divergence(plan.eta, device), device, key_for(seed, "training batches")
         # On the CPU, so that it begins alike on every device.
-        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": _DTYPE}
+        like: dict[str, Any] = {"generator": generator_for(seed, "training", "cpu"), "dtype": torch.float64}
         shape, count = (plan.L, plan.d, plan.d), {"A": 1, "A_and_B": 2}[plan.trained]
-        self.matrices = [(plan.scale * torch.randn(shape, **like)).to(device) for _ in range(count)]
+        self.dtype = _DTYPES[plan.dtype]
+        self.matrices = [(plan.scale * torch.randn(shape, **like)).to(device, self.dtype) for _ in range(count)]
         # Adam's running means, of the gradients and of their squares.
         self.means = [[torch.zeros_like(matrix) for matrix in self.matrices] for _ in range(2)]
         self._batch: Prompts | None = None
@@ -102,7 +110,8 @@ class Training:
     def draw_batch(self) -> None:
         """Draw the batch of the step."""
         plan, task = self.plan, self.task
-        self._batch = draw(plan.batch, plan.n, task.covariance, task.inverse, self.key, self.step // plan.resample)
+        batch = draw(plan.batch, plan.n, task.covariance, task.inverse, self.key, self.step // plan.resample)
+        self._batch = Prompts(*(part.to(self.dtype) for part in batch))
 
     def state(self) -> dict[str, Any]:
         """Return what a training goes on from."""
@@ -113,7 +122,7 @@ class Training:
             "means": [[mean.clone() for mean in means] for means in self.means],
         }
 
-    def gradient(self) -> tuple[Float64[Tensor, ""], list[Float64[Tensor, "L d d"]]]:
+    def gradient(self) -> tuple[Float[Tensor, ""], list[Float[Tensor, "L d d"]]]:
         """Return the batch's mean loss, and its gradients in the matrices, which are not clipped."""
         assert self._batch is not None
         if torch.device(self.device).type == "cpu":
@@ -141,14 +150,14 @@ class Training:
             self.draw_batch()
         loss, gradients = self.gradient()
         self.divergence.look(loss, self.step)
-        rate = plan.eta / 2 ** (self.step // plan.halving)
+        rate, (one, two) = plan.eta / 2 ** (self.step // plan.halving), plan.betas
         self.step += 1
         for matrix, slope, first, second in zip(self.matrices, gradients, *self.means, strict=True):
             slope = clipped(slope, plan.clip)  # noqa: PLW2901
-            first.lerp_(slope, 1 - _BETAS[0])
-            second.mul_(_BETAS[1]).addcmul_(slope, slope, value=1 - _BETAS[1])
-            size = (second / (1 - _BETAS[1] ** self.step)).sqrt_().add_(_EPSILON)
-            matrix.addcdiv_(first, size, value=-rate / (1 - _BETAS[0] ** self.step))
+            first.lerp_(slope, 1 - one)
+            second.mul_(two).addcmul_(slope, slope, value=1 - two)
+            size = (second / (1 - two**self.step)).sqrt_().add_(_EPSILON)
+            matrix.addcdiv_(first, size, value=-rate / (1 - one**self.step))
 
 
 def readings(
@@ -183,6 +192,6 @@ def readings(
         training.divergence.check()
         if i == len(kept):
             kept.append([matrix.clone() for matrix in training.matrices])
-        A, *B = (matrix.to(device) for matrix in kept[i])
+        A, *B = (matrix.to(device, torch.float64) for matrix in kept[i])
         yield Reading(step, A, B[0] if B else None)
     running.keep(part, state, now=True)

@@ -5,11 +5,13 @@ Training moves all entries of the matrices, and is not bound to S: below the lea
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import verify
 from paper_checks.lazily import lazily
+from theorems.wishart.trace_moments import trace_moments
 from verify import ExperimentResult, Predicted, Prediction
 from verify.outcomes import as_float
 
@@ -85,29 +87,56 @@ figure3 = Prediction(
 )
 
 
+def loss_of_equal_steps(L: int, d: int, n: int, a: float) -> float:
+    """Return E tr (I − aS)^{2L}, the loss of L equal Σ^{-1}-preconditioned steps a on n examples, exact at this a."""
+    moments = trace_moments(2 * L, n, d)
+    return float(sum(math.comb(2 * L, k) * Fraction(-a) ** k * moment for k, moment in enumerate(moments)))
+
+
+def equal_steps(result: ExperimentResult, along: str) -> list[float]:
+    """Return this loss at each point of a figure, at the equal steps that were chosen there."""
+    left_out = int(result.settings["left_out"])  # type: ignore[arg-type]
+    curve = result.curves["preconditioned_gradient_descent_steps"]
+    points = [sizes(result.settings, **{along: int(value)}) for value in curve.points]
+    return [
+        loss_of_equal_steps(own["L"], own["d"], own["n"] - left_out, step.value)
+        for own, step in zip(points, curve.measured, strict=True)
+    ]
+
+
+def _compared(result: ExperimentResult, along: str) -> dict[str, Predicted]:
+    """Return the transformer's least loss under pattern (8), and that of equal preconditioned steps, as they stand."""
+    curve, found = result.curves["transformer"], {}
+    if result.settings["trained"] == "A":
+        least = [least_loss(**sizes(result.settings, **{along: int(value)})) for value in curve.points]
+        found["Theorem_3's_minimum"] = Predicted.line(curve, curve.points, least)
+    if result.settings["steps_from"] == "grid":
+        exact = equal_steps(result, along)
+        found["equal_preconditioned_steps"] = Predicted.line(curve, curve.points, exact)
+    return found
+
+
 def _over_examples(result: ExperimentResult) -> Mapping[str, Predicted]:
-    curve, d = result.curves["transformer"], int(result.settings["d"])  # type: ignore[arg-type]
-    least = [least_loss(**sizes(result.settings, n=int(n))) for n in curve.points]
-    found = {"Theorem_3's_minimum": Predicted.line(curve, curve.points, least)}
-    few = [n for n in curve.points if n < d]
+    curve, (d, left_out) = result.curves["transformer"], (int(result.settings[name]) for name in ("d", "left_out"))  # type: ignore[arg-type]
+    found = _compared(result, "n")
+    few = [n for n in curve.points if n - left_out < d]
     if few:
-        found["d_-_n"] = Predicted.line(curve, few, [d - n for n in few])
+        found["d_-_n"] = Predicted.line(curve, few, [d - n + left_out for n in few])
     return found
 
 
 def _over_layers(result: ExperimentResult) -> Mapping[str, Predicted]:
-    curve = result.curves["transformer"]
-    least = [least_loss(**sizes(result.settings, L=int(count))) for count in curve.points]
-    return {"Theorem_3's_minimum": Predicted.line(curve, curve.points, least)}
+    return _compared(result, "L")
 
 
 figure6 = Prediction(
     id="ahn2023.figure6",
-    title="Theorem 3's least loss, also that of the best preconditioned steps; least squares of least Σ-norm, d − n",
+    title="Theorem 3's least loss, also that of the best preconditioned steps; equal steps, as in the "
+    "authors' code; least squares of least Σ-norm, d − n for n examples that it sees",
     predict=_over_examples,
 )
 figure7 = Prediction(
     id="ahn2023.figure7",
-    title="Theorem 3's least loss, also that of the best preconditioned steps",
+    title="Theorem 3's least loss, also that of the best preconditioned steps; equal steps, as in the authors' code",
     predict=_over_layers,
 )

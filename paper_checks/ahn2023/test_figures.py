@@ -34,11 +34,16 @@ EXPECTED = {
         figures.figure6_transformer_is_preconditioned_descent: VERIFIED,
         figures.figure6_below_gradient_descent: VERIFIED,
         figures.figure6_least_squares: VERIFIED,
+        figures.figure6_equal_steps_in_the_code: VERIFIED,
+        figures.figure6_transformer_is_below_in_the_code: VERIFIED,
+        figures.figure6_least_squares_in_the_code: VERIFIED,
     },
     "Figure 7": {
         figures.figure7_transformer_is_preconditioned_descent: VERIFIED,
         figures.figure7_below_gradient_descent: VERIFIED,
         figures.figure7_loss_falls_with_layers: VERIFIED,
+        figures.figure7_equal_steps_in_the_code: VERIFIED,
+        figures.figure7_transformer_is_below_in_the_code: VERIFIED,
     },
 }
 BY_FULL_ALONE = {
@@ -254,10 +259,10 @@ def test_figures_4_and_5(monkeypatch, A, B, outcome):
     monkeypatch.setattr(figures, "trained", trained)
     found = figures.figures_4_and_5_trained_weights_are_printed
     assert found.run(device="cpu", full=True).outcome is outcome
-    assert asked == [("5", True, {"n": 20}), ("4", True, {"n": 20})]
+    assert asked == [("5", True, {"protocol": "code"}), ("4", True, {"protocol": "code"})]
     assert found.run(device="cpu").outcome is INCONCLUSIVE and len(asked) == 2
     assert figures.figures_4_and_5_trained_weights_at_ten.run(device="cpu", full=True).outcome is outcome
-    assert asked[2:] == [("5", True, {"n": 10}), ("4", True, {"n": 10})]
+    assert asked[2:] == [("5", True, {"protocol": "text"}), ("4", True, {"protocol": "text"})]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +281,7 @@ def test_figure_3s_log_loss(monkeypatch, losses, outcome):
     for found in (figures.figure3_log_loss_trained_at_ten, figures.figure3_log_loss_trained_at_twenty):
         assert found.run(device="cpu", full=True).outcome is outcome
         assert found.run(device="cpu").outcome is INCONCLUSIVE
-    assert asked == [("3", True, {"n": 10}), ("3", True, {"n": 20})]
+    assert asked == [("3", True, {"protocol": "text"}), ("3", True, {"protocol": "code"})]
 
 
 @pytest.mark.parametrize(("distance", "outcome"), [(0.1, REFUTED), (0.5, INCONCLUSIVE)])
@@ -311,6 +316,50 @@ def test_the_distance_of_the_inverse():
     assert predictions.distance_of_inverse([2.0, 2.0]) == 0
 
 
+@pytest.mark.parametrize(
+    ("found", "protocol"),
+    [
+        (figures.figure1_reaches_theorem3s_minimum, "code"),
+        (figures.figure2_trained_weights_are_printed, "code"),
+        (figures.figure6_below_gradient_descent, "text"),
+        (figures.figure6_least_squares_in_the_code, "code"),
+        (figures.figure7_loss_falls_with_layers, "text"),
+        (figures.figure7_equal_steps_in_the_code, "code"),
+    ],
+)
+def test_full_runs_are_of_the_protocol_that_a_reading_is_held_against(monkeypatch, found, protocol):
+    asked = []
+
+    class Asked(Exception):  # noqa: N818
+        pass
+
+    def trained(figure, device, full, seed, **settings):
+        asked.append((full, settings))
+        raise Asked
+
+    monkeypatch.setattr(figures, "trained", trained)
+    for full in (True, False):
+        with pytest.raises(Asked):
+            found.run(device="cpu", full=full)
+    assert asked[0] == (True, {"protocol": protocol})
+    assert not asked[1][0] and "protocol" not in asked[1][1]
+
+
+def test_the_loss_of_equal_steps():
+    # One step on n examples: d − 2ad + a² E tr S², E tr S² = d (n + d + 1)/n.
+    assert predictions.loss_of_equal_steps(1, 3, 7, 0.5) == pytest.approx(3 - 3 + 0.25 * 3 * 11 / 7)
+    # At the best a it is Theorem 3's least loss with one layer; two equal steps do not reach that of two layers.
+    assert predictions.loss_of_equal_steps(1, 2, 4, 4 / 7) == pytest.approx(predictions.least_loss(1, 2, 4))
+    best = min(predictions.loss_of_equal_steps(2, 2, 4, i / 1000) for i in range(1, 1000))
+    assert best > 1.01 * predictions.least_loss(2, 2, 4)
+
+
+def test_another_number_of_examples_is_seen(monkeypatch):
+    right = predictions.loss_of_equal_steps
+    monkeypatch.setattr(predictions, "loss_of_equal_steps", lambda L, d, n, a: right(L, d, n + 1, a))
+    assert figures.figure6_equal_steps_in_the_code.run(device="cpu").outcome is REFUTED
+
+
 TINY = {"d": 2, "spectrum": "even", "least": "1/4", "steps": 12, "halving": 5, "batch": 8, "resample": 3, "n_test": 20}
 
 
@@ -341,6 +390,25 @@ def test_predictions_are_theorem_3s():
     result = load_experiment("ahn2023.figure6").run(device="cpu", **TINY, L=2, examples="1,4", n_fit=50)
     found = load_prediction("ahn2023.figure6").predict(result)
     assert found["d_-_n"].points == (1,) and found["d_-_n"].lower == (1,)
+
+
+def test_predictions_of_the_authors_comparison():
+    own = {"trained": "A_and_B", "left_out": 1, "steps_from": "grid", "n_fit": 50}
+    result = load_experiment("ahn2023.figure6").run(device="cpu", **TINY, **own, L=1, examples="2,3,5")
+    found = load_prediction("ahn2023.figure6").predict(result)
+    # Least squares sees n − 1 examples; theory has no least loss of pattern (11) here.
+    assert (
+        found["d_-_n"].points == (2,)
+        and found["d_-_n"].lower == (1,)
+        and set(found)
+        == {
+            "d_-_n",
+            "equal_preconditioned_steps",
+        }
+    )
+    steps = [m.value for m in result.curves["preconditioned_gradient_descent_steps"].measured]
+    expected = [2 - 4 * a + a**2 * 2 * (n + 2) / (n - 1) for a, n in zip(steps, (2, 3, 5), strict=True)]
+    assert found["equal_preconditioned_steps"].lower == pytest.approx(expected)
 
 
 def test_a_wrong_setting_is_one_clear_line():

@@ -29,6 +29,8 @@ _TAKEN = ("seed", "device", "full")
 """Options of the command line that are no settings."""
 _OF_RUN = ("store", "tell", "announce")
 """Arguments of `run` that are no settings either."""
+_PROTOCOL = "protocol"
+"""The setting whose word decides what others are where they are not given."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +130,14 @@ class Experiment:
         Whether `measure` also takes `running=…`, a `Running` for its progress and its checkpoints.
     expect
         `expect(settings, device=…)`, about how many seconds a run takes on this machine.
+    protocols
+        For words of a setting called `protocol`, the values of other settings that stand in the place of their quick
+        and full ones.
 
     Raises
     ------
     TheoremError
-        For a setting whose name is taken, or is used twice.
+        For a setting whose name is taken, or is used twice, and for protocols of what is no setting.
 
     Examples
     --------
@@ -149,6 +154,7 @@ class Experiment:
     measure: Callable[..., Mapping[str, Measurement | Curve | HeatMap]]
     resumable: bool = False
     expect: Callable[..., float] | None = None
+    protocols: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -161,6 +167,12 @@ class Experiment:
         for setting in self.settings:
             for value in (setting.quick, setting.full):
                 setting.parameter.parse(value)
+        parameters = {setting.parameter.name: setting.parameter for setting in self.settings}
+        for word, values in self.protocols.items():
+            for name, value in {_PROTOCOL: word, **values}.items():
+                if name not in parameters:
+                    raise TheoremError(f"experiment {self.id}: {name}, of protocol {word}, is not a setting")
+                parameters[name].parse(value)
 
     def refuse_options(self, given: Mapping[str, object]) -> None:
         """Raise InputError for a seed, a device or `full` among the settings."""
@@ -345,10 +357,9 @@ class Experiment:
                 raise InputError(
                     name, value, f"is not a setting of {self.id}; {meant(name, known, 'its settings are')}"
                 )
-        chosen = {
-            s.parameter.name: s.parameter.parse(given.get(s.parameter.name, s.full if full else s.quick))
-            for s in self.settings
-        }
+        defaults = {s.parameter.name: s.full if full else s.quick for s in self.settings}
+        defaults |= self.protocols.get(str(given.get(_PROTOCOL, defaults.get(_PROTOCOL))), {})
+        chosen = {s.parameter.name: s.parameter.parse({**defaults, **given}[s.parameter.name]) for s in self.settings}
         for name, value in chosen.items():
             for number in value if isinstance(value, tuple) else (value,):
                 if not isinstance(number, str) and abs(number) > _LARGEST:

@@ -141,21 +141,45 @@ def test_heat_maps_are_the_matrices(name, letter, count):
         assert get["off_diagonal"] == max(abs(float(matrix[0, 1])), abs(float(matrix[1, 0])))
 
 
-def test_the_papers_own_settings():
-    for name in NAMES:
-        full = load_experiment(name)._chosen({}, full=True)
-        sizes = {key: int(full[key]) for key in ("L", "d", "n", "batch", "resample", "steps")}
-        moved = name in NAMES[2:]
-        assert sizes == {
-            "L": 3,
-            "d": 5,
-            "n": 10 if moved else 20,
-            "batch": 20_000,
-            "resample": 100,
-            "steps": 100_000 if moved else 30_000,
-        }
-        assert int(full.get("n_test", 0)) in (0, 20_000 if moved else 200_000)
-        assert full["spectrum"] == "printed" and float(full["clip"]) == 0.01 and int(full.get("runs", 5)) == 5
+@pytest.mark.parametrize("name", [NAMES[1], NAMES[4]])
+def test_heat_maps_in_the_basis_of_eigenvectors(name):
+    found, plan = run(name, basis="eigenvectors"), figures.plan_of(chosen(name), "A" if name == NAMES[1] else "A_and_B")
+    vectors = task_of(plan, 0, "cpu").vectors
+    for key, shown in run(name).heat_maps.items():
+        expected = vectors.T @ torch.tensor(shown.values, dtype=torch.float64) @ vectors
+        torch.testing.assert_close(torch.tensor(found.heat_maps[key].values, dtype=torch.float64), expected)
+        assert (expected - torch.tensor(shown.values, dtype=torch.float64)).abs().max() > 1e-4
+
+
+COMMON = {"L": "3", "d": "5", "batch": "20000", "resample": "100", "spectrum": "printed", "clip": "1/100"}
+"""In the code and in the text alike."""
+OWN = {
+    "code": {"beta1": "99/100", "beta2": "9/10", "scale": "1/10000", "rotation": "singular_vectors", "n": "20"},
+    "text": {"beta1": "9/10", "beta2": "9/10", "scale": "1/100", "rotation": "uniform"},
+}
+STEPS = {
+    ("code", False): {"steps": "30000", "eta": "1/50", "halving": "2000", "runs": "5"},
+    ("code", True): {"steps": "100000", "eta": "1/10", "halving": "4000", "runs": "3"},
+    ("text", False): {"steps": "30000", "n": "20", "runs": "5"},
+    ("text", True): {"steps": "100000", "n": "10", "runs": "5"},
+}
+
+
+@pytest.mark.parametrize("protocol", ["code", "text"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_settings_of_the_code_and_of_the_text(name, protocol):
+    full = load_experiment(name)._chosen({} if protocol == "code" else {"protocol": protocol}, full=True)
+    assert full == load_experiment(name)._chosen({"protocol": protocol}, full=False)
+    expected = COMMON | OWN[protocol] | STEPS[protocol, name in NAMES[2:]] | {"protocol": protocol}
+    assert expected.items() - {("runs", expected["runs"])} <= {(key, str(value)) for key, value in full.items()}
+    assert str(full.get("runs", expected["runs"])) == expected["runs"]
+    assert full["dtype"] == ("float32" if protocol == "code" else "float64")
+    assert int(full.get("n_test", 0)) in (0, 20_000 if name in NAMES[2:] else 200_000)
+    assert str(full.get("basis", "")) in ("", "eigenvectors" if protocol == "code" else "standard")
+
+
+def test_quick_settings_are_neither():
+    assert chosen(NAMES[0])["protocol"] == "quick" and chosen(NAMES[0])["dtype"] == "float64"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,20 @@ def test_what_overflows_is_not_finite():
         assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
 
 
+@pytest.mark.parametrize("with_B", [False, True])
+def test_float32_is_float64_to_its_rounding(with_B):
+    matrices, tokens, weights = drawn(3, 5, 20, 200, with_B)
+    prompts = reduced(tokens, weights)
+    expected, slopes = mean_gradient(matrices[0], matrices[1] if with_B else None, prompts)
+    A, *B = (matrix.float() for matrix in matrices)
+    loss, found = mean_gradient(A, B[0] if B else None, Prompts(*(part.float() for part in prompts)))
+    assert loss.dtype == torch.float32 and loss != expected
+    assert float(loss) == pytest.approx(float(expected), rel=1e-5)
+    for one, other in zip(found, slopes, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-5 * float(other.abs().max()))
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_what_does_not_fit_is_refused():
     (A, B), tokens, weights = drawn(2, 3, 5, 4, True)
@@ -94,13 +108,14 @@ def test_what_does_not_fit_is_refused():
     S, w, x = prompts
     for name, given in (
         ("A", (A[:, :2], None, prompts)),
-        ("A", (A.float(), None, prompts)),
+        ("A", (A.half(), None, prompts)),
+        ("second_moment", (A.float(), None, prompts)),
         ("B", (A, B[:1], prompts)),
         ("second_moment", (A, B, Prompts(S[:2], w, x))),
         ("weights", (A, B, Prompts(S, w[:, :3], x))),
         ("query", (A, B, Prompts(S, w, x.float()))),
     ):
-        with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, on the CPU"):
+        with pytest.raises(InputError, match=rf"{name} = .*: must be of shape \(.*\) and torch.float64, or all "):
             mean_gradient(*given)
     for name, given in (
         ("A", (A[:0], None, prompts)),

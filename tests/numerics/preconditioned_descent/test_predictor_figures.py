@@ -1,6 +1,7 @@
 """Figures 6 and 7: each predictor's loss, by its definition, on the same prompts; what is refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numerics.preconditioned_descent import figures, predictor_figures
 from numerics.preconditioned_descent.predictors import best_real_steps, least_norm_losses, power_errors
 from numerics.preconditioned_descent.reduced import losses
 from numerics.preconditioned_descent.trainer import Training, prompts_for, task_of
+from numerics.repeatable import seeds_of_runs
 from tests.numerics.devices import DEVICES
 from verify import InputError, Running, load_experiment
 
@@ -85,13 +87,83 @@ def test_step_sizes_that_are_not_real_are_counted(monkeypatch):
     assert found.measurements["gradient_descent_complex_steps"].value == 8
 
 
-def test_the_papers_own_settings():
-    for name in NAMES:
-        full = load_experiment(name)._chosen({}, full=True)
-        sizes = {key: int(full[key]) for key in ("d", "batch", "resample", "steps", "runs")}
-        assert sizes == {"d": 5, "batch": 20_000, "resample": 100, "steps": 30_000, "runs": 5}
-    assert tuple(map(int, load_experiment(NAMES[0])._chosen({}, full=True)["examples"])) == tuple(range(2, 23, 2))
-    assert tuple(map(int, full["layers"])) == (1, 2, 3, 4) and int(full["n"]) == 20  # pyright: ignore[reportPossiblyUnboundVariable]
+IN_THE_CODE = {"left_out": 1, "steps_from": "grid", "kept": 2, "steps": 200, "trained": "A_and_B", "halving": 100}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_losses_are_those_of_the_authors_code(name):
+    own = IN_THE_CODE | {"examples": "2,7", "eta_few": "1/50"} if name == NAMES[0] else IN_THE_CODE
+    found = run(name, **own)
+    settings = load_experiment(name)._chosen({**TINY, **OWN[name], **own}, full=False)
+    identity = torch.eye(2, dtype=torch.float64)
+    for place, (value, plan) in enumerate(predictor_figures._plans(settings, "n" if name == NAMES[0] else "L")):
+        assert plan.read == (100, 200) and plan.eta == (0.02 if name == NAMES[0] and value < 5 else 0.15)
+        fewer, rows = replace(plan, n=plan.n - 1), {}
+        for seed in seeds_of_runs(0, 2):
+            training, kept = Training(plan, seed, "cpu"), []
+            while training.step < 200:
+                training.advance()
+                if training.step % 100 == 0:
+                    kept.append([matrix.clone() for matrix in training.matrices])
+            own_prompts = prompts_for(plan, seed, "validation", plan.batch, "cpu")
+            A, B = min(kept, key=lambda pair: losses(*pair, own_prompts).mean())
+            rows.setdefault("transformer", []).append(losses(A, B, prompts_for(plan, seed, "unseen", 30, "cpu")))
+            unseen = prompts_for(fewer, seed, "unseen by others", 30, "cpu")
+            task = task_of(plan, seed, "cpu")
+            for descent, K in (("gradient_descent", identity), ("preconditioned_gradient_descent", task.inverse)):
+                a = found.curves[f"{descent}_steps"].measured[place].value
+                # The steps themselves: w ← w − a K S (w − w*), from 0.
+                w = torch.zeros_like(unseen.weights)
+                for _ in range(plan.L):
+                    w = w - a * K @ torch.einsum("ijp,jp->ip", unseen.second_moment, w - unseen.weights)
+                errors = ((w - unseen.weights) * unseen.query).sum(dim=0)
+                rows.setdefault(descent, []).append(errors.square())
+            least = least_norm_losses(unseen, fewer.n, task.root)
+            rows.setdefault("least_squares_Sigma_norm", []).append(least)
+        for key, values in rows.items():
+            mean = float(torch.cat(values).mean())
+            assert found.curves[key].measured[place].value == pytest.approx(mean, rel=1e-9), key
+
+
+def test_equal_steps_are_the_best_of_the_grid():
+    found = run(NAMES[1], layers="1,2", steps_from="grid", left_out=1, n=4)
+    settings = load_experiment(NAMES[1])._chosen({**TINY, **OWN[NAMES[1]], "layers": "1,2", "n": 3}, full=False)
+    for place, (L, plan) in enumerate(predictor_figures._plans(settings, "L")):
+        fitted, task = prompts_for(plan, 0, "fitted", 50, "cpu"), task_of(plan, 0, "cpu")
+        tried = {}
+        for step in (0.001, 0.002, 0.004, 0.008, 0.01, 0.02, 0.04, 0.08, 0.16):
+            gradient = 3 * step * task.inverse @ fitted.second_moment.permute(2, 0, 1)
+            left = torch.linalg.matrix_power(torch.eye(2, dtype=torch.float64) - gradient, L)
+            errors = torch.einsum("pij,jp,ip->p", left, fitted.weights, fitted.query)
+            tried[3 * step] = float(errors.square().mean())
+        chosen = found.curves["preconditioned_gradient_descent_steps"].measured[place].value
+        assert chosen == pytest.approx(min(tried, key=lambda a: tried[a]))
+
+
+COMMON = {"d": "5", "trained": "A_and_B", "left_out": "1", "steps_from": "grid", "n_fit": "5000", "runs": "5"}
+COMMON |= {"eta": "1/100", "scale": "1/10000", "dtype": "float32", "rotation": "singular_vectors", "beta1": "99/100"}
+OF_FIGURE = [
+    {"L": "3", "steps": "8000", "halving": "2000", "batch": "40000", "resample": "1", "clip": "1/1000", "kept": "10"}
+    | {"beta2": "99/100", "n_test": "40000", "eta_few": "1/1000"},
+    {"n": "20", "steps": "20000", "halving": "4000", "batch": "20000", "resample": "100", "clip": "1/100"}
+    | {"kept": "20", "beta2": "9/10", "n_test": "20000"},
+]
+
+
+def test_the_settings_of_the_code_and_of_the_text():
+    for name, own in zip(NAMES, OF_FIGURE, strict=True):
+        code = {key: str(value) for key, value in load_experiment(name)._chosen({}, full=True).items()}
+        assert (COMMON | own | {"protocol": "code"}).items() <= code.items()
+        text = load_experiment(name)._chosen({"protocol": "text"}, full=True)
+        sizes = {key: int(text[key]) for key in ("d", "batch", "resample", "steps", "runs", "left_out", "kept")}
+        assert sizes == {"d": 5, "batch": 20_000, "resample": 100, "steps": 30_000, "runs": 5, "left_out": 0, "kept": 1}
+        assert text["trained"] == "A" and text["steps_from"] == "best"
+    figure6, figure7 = map(load_experiment, NAMES)
+    for protocol, last in (("code", 20), ("text", 22)):
+        points = figure6._chosen({"protocol": protocol}, full=True)["examples"]
+        assert tuple(map(int, points)) == tuple(range(2, last + 1, 2))
+        full = figure7._chosen({"protocol": protocol}, full=True)
+        assert tuple(map(int, full["layers"])) == (1, 2, 3, 4) and int(full["n"]) == 20
 
 
 @pytest.mark.parametrize(
@@ -106,7 +178,10 @@ def test_the_papers_own_settings():
         (NAMES[1], {"n_fit": 5}, "n_fit = 5: must be an integer >= 10"),
         (NAMES[1], {"layers": "12", "n_fit": 11}, "n_fit = 11: must be at least 13"),
         (NAMES[0], {"spectrum": "printed"}, "d = 2: must be 5 with the printed spectrum"),
-        (NAMES[0], {"eta": "1e80"}, "training diverges"),
+        (NAMES[0], {"eta": "1e80", "eta_few": "1e80"}, "training diverges"),
+        (NAMES[0], {"left_out": 1}, "left_out = 1: must be below the number of examples, 1"),
+        (NAMES[1], {"left_out": 4}, "left_out = 4: must be below the number of examples, 4"),
+        (NAMES[1], {"kept": 2}, "kept = 2: must be at most steps/100 \\+ 1 = 1"),
     ],
 )
 def test_settings_that_do_not_fit(name, given, message):

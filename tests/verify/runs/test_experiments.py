@@ -47,6 +47,48 @@ def test_quick_and_full_values_and_those_given():
     assert full.measurements["seed"].value == 7
 
 
+def by_protocol(protocols):
+    words = Parameter("protocol", "word", "whose", words=("code", "text", "quick"))
+    settings = (Setting(words, "quick", "code"), *SETTINGS)
+    return Experiment("user.experiment", "a", Source("a", "printed"), settings, measure, protocols=protocols)
+
+
+def test_a_protocol_stands_in_the_place_of_quick_and_full_values():
+    made = by_protocol({"text": {"n": 7}, "code": {"n": 30}})
+    assert made.run(device="cpu").settings["n"] == 3
+    assert made.run(device="cpu", full=True).settings == {
+        "protocol": "code",
+        "n": 30,
+        "rate": Fraction(1, 100),
+        "attend": "all",
+    }
+    for full, rate in ((False, Fraction(1, 10)), (True, Fraction(1, 100))):
+        assert made.run(device="cpu", full=full, protocol="text").settings == {
+            "protocol": "text",
+            "n": 7,
+            "rate": rate,
+            "attend": "all" if full else "tokens",
+        }
+    # What is given stands before a protocol's.
+    assert made.run(device="cpu", protocol="text", n=8).settings["n"] == 8
+    with pytest.raises(InputError, match="protocol = paper: must be one of code, text, quick"):
+        made.run(device="cpu", protocol="paper")
+
+
+@pytest.mark.parametrize(
+    ("protocols", "message"),
+    [
+        ({"text": {"m": 1}}, "m, of protocol text, is not a setting"),
+        ({"paper": {}}, "protocol = paper: must be one of"),
+    ],
+)
+def test_protocols_of_what_is_no_setting_are_refused(protocols, message):
+    with pytest.raises((InputError, TheoremError), match=message):
+        by_protocol(protocols)
+    with pytest.raises(TheoremError, match="protocol, of protocol text, is not a setting"):
+        Experiment("user.a", "a", Source("a", "printed"), SETTINGS, measure, protocols={"text": {}})
+
+
 def test_values_are_read_exactly():
     assert experiment().run(device="cpu", rate=0.1, n="4").settings == {
         "n": 4,
