@@ -112,7 +112,7 @@ COMMON = (
     Inference(
         "any_layer",
         "the infimum of L is at most L at any α and C ≥ 0, which is d/(2q) (qα²R − 2αP + 1); at α = 0 it is d/(2q), at "
-        "most ε where the share σ = 2qε/d is 1 or more: let it be less",
+        "most ε where the share σ = 2qε/d is 1 or more: let σ be less",
         (
             *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
             *("best_value_scale", "on_the_set", "gaussian_tokens", "zero_token"),

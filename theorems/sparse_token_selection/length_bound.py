@@ -29,6 +29,7 @@ from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.length_generalisation import (
     LOGIT_SCALE,
     NOT_SHORTER,
+    SAME_LAWS,
     TEST_LENGTH,
     VALUE_SCALE,
     T_test,
@@ -71,7 +72,7 @@ STATEMENT = Statement(
         *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
     ),
     domain=(sp.Lt(q, T),),
-    hypotheses=(*SIGNS_ON_THE_SET, NOT_SHORTER),
+    hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, NOT_SHORTER),
     variables=(a, b, c, kappa),
     claims=(BOUND,),
     steps=(TOGETHER,),
@@ -82,14 +83,17 @@ ARGUMENT = (
         "in_parts",
         "2L/d at T tokens, and likewise at T_test, is the mean of Σ_y (αp_i − 1/q)², which is put to be a²/q, and of "
         "Σ_{j∉y} α²p_j², put to be b²/q",
-        ("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
+        (
+            *("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "zero_token", "on_the_set"),
+            "same_laws",
+        ),
         "substitution",
     ),
     Inference(
         "fewer_tokens",
         "the encodings are independent and of one law: of T_test tokens, the selected ones and any T − q others are a "
         "sequence of T tokens, in which each share is no smaller, as the softmax's denominator has fewer terms",
-        ("sign_encoding", "on_the_set", "not_shorter"),
+        ("sign_encoding", "same_laws", "on_the_set", "not_shorter"),
         "exchangeability",
     ),
     Inference(

@@ -83,6 +83,9 @@ NEAR_FLOOR = Hypothesis(
 )
 HALF_SELECTED = Hypothesis("half_selected", sp.Le(2 * q, T))
 LOOKED_AT = (Hypothesis("few_selected", sp.Le(q, 16)), Hypothesis("not_too_long", sp.Le(T_test, 10**6)))
+SAME_LAWS = Hypothesis(
+    "same_laws", text="the laws of the tokens, the subset and the encodings are the same at test, for the sizes there"
+)
 SAME_SUBSETS = Hypothesis("same_subsets", sp.Eq(q_test, q))
 NOT_SHORTER = Hypothesis("not_shorter", sp.Ge(T_test, T))
 RANGE = Hypothesis("range", sp.Le(T_test - q, 2 * (T - q)), text="at most twice as many other tokens as in training")
@@ -97,7 +100,7 @@ STATEMENT = Statement(
     ),
     domain=(SUBSET_FITS, sp.Le(q_test, T_test)),
     hypotheses=(
-        *(*SIGNS_ON_THE_SET, TWO_SELECTED, HALF_SELECTED),
+        *(*SIGNS_ON_THE_SET, SAME_LAWS, TWO_SELECTED, HALF_SELECTED),
         *(ENOUGH_DIMENSIONS, NEAR_FLOOR, SAME_SUBSETS, NOT_SHORTER, RANGE, *LOOKED_AT),
     ),
     claims=(GENERALISES,),

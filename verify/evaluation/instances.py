@@ -192,8 +192,8 @@ def hypothesis_result(hypothesis: Hypothesis, *, holds: bool | None, **more: Any
 def evaluate_hypothesis(hypothesis: Hypothesis, instance: Values) -> HypothesisResult:
     """Return whether the hypothesis holds, with its slack; structural ones are assumed, unless they are varied.
 
-    So is a relation at a word that only supposes it. What has no value does not hold; None where the sign
-    of the slack is not decided.
+    So is a relation at a word that only supposes it. What has no value does not hold; None where the sign of the slack
+    is not decided.
     """
     if hypothesis.relation is None:
         word = hypothesis.varies
