@@ -57,6 +57,7 @@ from theorems.sparse_token_selection.task import (
     T,
     d,
     d_e,
+    eps,
     q,
 )
 from verify import (
@@ -277,6 +278,11 @@ def derivation() -> Derivation:
                 "the d_e at which the bound, K/(16 (d_e + K (3 + N))) of d/(2q), is a share σ of it",
                 sp.Subs(k / (16 * (d_e + k * (3 + N))), d_e, k * (1 / (16 * sigma) - 3 - N)),
                 sigma,
+            ),
+            Step(
+                "at σ = 2qε/d and 4^s = (T−q)d/(64q²ε), where N = 4^s q/(T−q), this d_e is K (d/(64qε) − 3)",
+                sp.Subs(k * (1 / (16 * sigma) - 3 - N), (sigma, N), (2 * q * eps / d, d / (64 * q * eps))),
+                k * (d / (64 * q * eps) - 3),
             ),
         )
     )
