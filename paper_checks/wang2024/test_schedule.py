@@ -1,6 +1,7 @@
 """The figures' schedule on the set: its numbers a second time, from means by counting."""
 
 import math
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -127,18 +128,20 @@ def test_annealing_ends_higher_than_going_on():
     assert found["least_loss"].value < found["loss_constant_end"].value
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        # The least loss of two selected tokens is reached for C → ∞ only.
-        ({"q": 2, "attend": "tokens"}, "q = 2: must be one for which the least loss is reached"),
-        ({"eta": 60, "attend": "tokens"}, "eta = 60: must be one at which population descent stays"),
-    ],
-)
-def test_where_there_is_no_minimiser_or_no_descent_it_says_so(given, message):
-    with pytest.raises(InputError, match=message):
-        run(**(TINY | given))
+def test_where_the_least_loss_is_not_reached_it_says_so():
+    # That of two selected tokens is reached for C → ∞ only.
+    with pytest.raises(InputError, match="q = 2: must be one for which the least loss is reached"):
+        run(**(TINY | {"q": 2, "attend": "tokens"}))
+
+
+RATES = {"eta": 1, "eta_late": Fraction(1, 3)}
+
+
+def test_where_descent_leaves_the_set_it_says_so():
+    with pytest.raises(InputError, match="eta = 60: must be one at which population descent stays"):
+        schedule.readings(TINY | RATES | {"eta": 60, "attend": "tokens"}, annealed=True)
 
 
 def test_a_tenth_is_read_where_steps_are_few():
-    assert [p.step for p in schedule.readings(run(**TINY).settings, annealed=True)] == [0, 10, 50, 100]
+    points = schedule.readings(TINY | RATES | {"attend": "tokens_and_query"}, annealed=True)
+    assert [point.step for point in points] == [0, 10, 50, 100]
