@@ -35,7 +35,7 @@ BLOCKS = {name: blocks(text) for name, text in TEXTS.items()}
 RUN = ("python", "pycon", "console")
 WITH_BLOCKS = [name for name, found in BLOCKS.items() if any(block.language in RUN for block in found)]
 EXCERPTS = [
-    # A necessity map takes minutes.
+    # A necessity map takes long.
     pytest.param(name, b.text, id=name, marks=pytest.mark.audit if b.text.startswith("verify necessity") else ())
     for name, found in BLOCKS.items()
     for b in found
