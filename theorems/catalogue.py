@@ -153,7 +153,7 @@ FINDINGS = {
     "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.findings:figures_4_and_5_are_best_on_batches",
     "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.findings:figures_4_and_5_are_not_at_10_examples",
     "ahn2023.lemma1_needs_the_transpose": "paper_checks.ahn2023.findings:lemma1_needs_the_transpose",
-    "ahn2023.theorem2_minimisers_commute": "paper_checks.ahn2023.findings:theorem2_minimisers_commute",
+    "ahn2023.theorem2_minimisers_are_multiples": "paper_checks.ahn2023.findings:theorem2_minimisers_are_multiples",
     "ahn2023.theorem3_at_two_layers": "paper_checks.ahn2023.findings:theorem3_at_two_layers",
     "ahn2023.theorem3_is_attained": "paper_checks.ahn2023.findings:theorem3_is_attained",
     "ahn2023.theorem4_at_the_figures_setting": "paper_checks.ahn2023.findings:theorem4_at_the_figures_setting",

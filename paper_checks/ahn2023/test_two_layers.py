@@ -11,16 +11,17 @@ from verify import Outcome
 
 multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
 least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
+squares = lazily("theorems.preconditioned_descent.two_layer_squares")
 symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
 DIAGONAL = ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")
-STRICT = ("first", "c_1", "c_3", "parted", "even", "larger")
+MULTIPLES = ("excess", "g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "alpha", "beta")
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
 def test_theorem_2_is_argued_from_what_is_proved(ledger, d, n):
     result = ledger.check(symmetric_layers.theorem2, d=d, n=n)
-    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == {*DIAGONAL, *STRICT}
+    assert {clause.label for clause in result.clauses if clause.evidence == "proved"} == {*DIAGONAL, *MULTIPLES}
     assert result.for_all.standing == "argued"
     assert result.values == {
         k: v for k, v in verify.check(multiples.theorem3, L=2, d=d, n=n).values.items() if k != "attained"
@@ -78,3 +79,21 @@ def test_an_entry_off_the_diagonal_costs_what_k_says():
     flat, moved = (float(two_layers.quadrature(first, B, 1, "cpu").loss) for B in (second, second + off))
     assert moved - flat == pytest.approx(0.01 * (k(0.5, 0.25) + k(0.25, 0.5)), rel=1e-9)
     assert two_layers.loss_in_traces(first, second + off, 1).loss == pytest.approx(moved, rel=1e-9)
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 1), (2, 2), (3, 1)])
+def test_the_loss_of_diagonal_layers_exceeds_the_least_by_squares(d, n):
+    source = np.random.default_rng(d + 10 * n)
+    means, (x, y) = source.normal(size=2), source.normal(size=(2, d))
+    x, y = x - x.mean(), y - y.mean()
+    at = dict(zip((squares.a, squares.b, multiples.d, multiples.n), (*means, d, n), strict=True))
+    along = float(x @ y)
+    rows = np.stack([x, y, x * y - along / d], axis=1)
+    areas = sum((x[i] * y[j] - x[j] * y[i]) ** 2 for j in range(d) for i in range(j))
+    excess = squares.excess(along, squares.sp.Matrix(rows.T @ rows), areas).subs(at)
+    least = verify.check(multiples.theorem3, L=2, d=d, n=n).values["minimum_loss"]
+    loss = two_layers.quadrature(
+        *(np.diag(mean + part) for mean, part in zip(means, (x, y), strict=True)), n, "cpu"
+    ).loss
+    assert float(loss) == pytest.approx(float(least) + float(excess), rel=1e-9)
+    assert all(np.linalg.eigvalsh(np.array(m.subs(at), float)).min() > 0 for m in (squares.G, squares.R))

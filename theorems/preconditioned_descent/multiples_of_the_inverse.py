@@ -26,9 +26,9 @@ gradient in the whole space vanishes wherever that on S does. At an instance the
 (`whole_gradient`): with p rational, the sum is a rational number, and 0. Whether the point is a global minimiser over
 all A_l: for L = 1 it is (Theorem 1, at Σ = I). For more layers, f is a convex quadratic function of one A_l with the
 others fixed; where these are multiples of I the mean over rotations of a best A_l is no worse, so that a multiple of I
-is best: no single layer can be improved. Of all layers together no more is proved here (for L = 2, the paper's Theorem
-2 says that diagonal minimisers exist). Descent over all entries from random starts found nothing lower
-(`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3).
+is best: no single layer can be improved. For L = 2 it is the global minimiser over symmetric A_l at Σ = I
+(`two_layers`); for more layers together no more is proved here. Descent over all entries from random starts found
+nothing lower (`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3).
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.

@@ -50,7 +50,7 @@ MULTIPLES = Hypothesis("multiples", text="A_0 = a Sigma^{-1} and A_1 = b Sigma^{
 TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
 
 a, b, c, e, tau = sp.symbols("a b c e tau", real=True)
-M = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))
+M: tuple[sp.Expr, ...] = tuple(sp.factor(trace_moment([order], n, d)) for order in range(5))  # pyright: ignore[reportAssignmentType]
 """m_0 … m_4."""
 
 

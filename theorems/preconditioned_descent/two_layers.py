@@ -1,4 +1,4 @@
-r"""Theorem 2: two layers of pattern (8) at Σ = Ψ = I, A_0 and A_1 symmetric: a diagonal minimiser, and all commute.
+r"""Theorem 2: two layers of pattern (8) at Σ = Ψ = I, A_0 and A_1 symmetric: all minimisers are multiples of I.
 
 With A = A_0, B = A_1 the loss is f(A, B) = E tr M Mᵀ, M = (I − B S)(I − A S), a sum of products of traces of words in A
 and B for all d and n (`two_layer_loss`).
@@ -10,21 +10,16 @@ D diagonal and O with a zero diagonal. Then f(A, D + O) = f(A, D) + Σ_{i<j} (k(
 
 where v is the mean of the other x_j and w the sum of their squares, at least (d − 1) v².
 
-So k > 0: B without its O is better, strictly unless O = 0. A minimiser exists: f is a convex quadratic function of B,
-whose second derivatives E tr[V S (I − A S)(I − S A) S V] are above a positive multiple of |V|² uniformly on bounded
-sets of A; and for A = τ U, |U| = 1, τ → ∞ the least f over B grows like τ², as (I − B S) U S vanishes for no B (with S
-it would for all multiples of S, and so U S), and the least of its mean square over B is continuous in U. Hence diagonal
-minimisers exist, and *every* minimiser is, after one rotation, a pair of diagonal matrices: A_0 and A_1 commute.
+So k > 0: B without its O is better, strictly unless O = 0.
 
-The steps have f's terms in O in traces for every d, and in all entries at d = 2 and 3.
+*Multiples of I.* For diagonal A and B, f exceeds its least value f* over multiples of I by a sum of squares with
+positive factors, which is 0 at the best multiples of I alone (`two_layer_squares`). So f(A, D + O) ≥ f(A, D) ≥ f*: the
+least f over all symmetric A and B is f*, and *every* minimiser is a pair of multiples of I, the two steps of Theorem 3
+in either order.
 
-*Multiples of I.* Over A_l = a_l I the minimum is that of Theorem 3, a strict local minimum among all symmetric matrices
-for all d and n: the second derivatives in symmetric E, F of trace 0 (in A and B) are 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ +
-q_FF |F|²), where q_EE q_FF − q_EF² = U ± V √D for rational U, V and D with U > 0 and U² > V² D. Whether it is the
-global one is not proved here for d ≥ 2. Descent over all entries finds nothing lower (`pytest paper_checks -k
-symmetric_layers`).
+The steps have f's terms in O in traces for every d, and in all entries at d = 2 and 3; the squares so too, at d = 2.
 
-Source: Ahn et al. 2023, Theorem 2; that all minimisers commute, and the rest, are derived here.
+Source: Ahn et al. 2023, Theorem 2; that all minimisers are multiples of I, and which, is derived here.
 """
 
 from dataclasses import replace
@@ -56,7 +51,20 @@ from theorems.preconditioned_descent.two_layer_loss import (
     w,
     x,
 )
-from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL
+from theorems.preconditioned_descent.two_layer_minimum import LEAST
+from theorems.preconditioned_descent.two_layer_squares import (
+    ALPHA,
+    BETA,
+    DEVIATIONS,
+    G,
+    R,
+    a,
+    at_diagonal,
+    b,
+    excess,
+    in_deviations,
+    minors,
+)
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
@@ -123,89 +131,54 @@ MULTIPLES = LeastResidual(
     "orthogonal to s and s^2 in the mean of tr S^k",
 )
 
-DIAGONAL = InWords(
-    "diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal, and in every one they commute"
+EXCESS = Identity(
+    "excess",
+    at_diagonal(),
+    LEAST + in_deviations(),
+    "for A = a I + diag(x_i), B = b I + diag(y_i), the x_i and the y_i of sum 0, f(A, B) = f* + u'G u + the sum of "
+    "v_i'R v_i + alpha (b x_i + (delta/alpha) a y_i)^2 + beta (x_i - y_i)^2 over i and of (alpha/d) (x_i y_j - x_j "
+    "y_i)^2 over i < j",
+)
+DEFINITE = tuple(
+    Inequality(
+        f"{name}_{size}", sp.Gt(minor, 0, evaluate=False), f"{name.upper()}'s leading minor of size {size} is > 0"
+    )
+    for name, matrix in (("g", G), ("r", R))
+    for size, minor in enumerate(minors(matrix), 1)
+)
+FACTORS = tuple(
+    Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0")
+    for name, value in (("alpha", ALPHA), ("beta", BETA))
 )
 
-STRICT = InWords(
-    "strict", "in both orders of these two a_l the point is a strict local minimum of f over all symmetric A_0 and A_1"
+DIAGONAL = InWords("diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal")
+ALL_MULTIPLES = InWords(
+    "all_multiples",
+    "f over symmetric A_0 and A_1 is least, with the least value over A_l = a_l I, at these two a_l, in either order, "
+    "and nowhere else",
 )
 
-total, apart, layer = sp.symbols("total apart b", real=True)
-"""The sum of two steps, the first less the second, and a step of the second layer."""
-squared = sp.Symbol("squared")
-"""The square of the difference."""
 
-
-def form(a: sp.Expr, b: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return q_EE, q_EF and q_FF at A = a I, B = b I, in matrices of trace 0."""
-    one, mixed, other = sp.symbols("one mixed other")
+def _squares_in_entries(size: int) -> Step:
+    """Return the squares with all entries at a dimension."""
+    first, second = (sp.symbols(f"{letter}_1:{size}", real=True) for letter in "xy")
+    x, y = ((*entries, -sum(entries)) for entries in (first, second))
     traces = {
-        "A": d * a,
-        "B": d * b,
-        "AA": d * a**2 + one,
-        "AB": d * a * b + mixed,
-        "BB": d * b**2 + other,
-        "AAB": d * a**2 * b + b * one + 2 * a * mixed,
-        "ABB": d * a * b**2 + a * other + 2 * b * mixed,
-        "AABB": d * a**2 * b**2 + b**2 * one + a**2 * other + 4 * a * b * mixed,
+        word: sum(sp.prod({"A": a + x[i], "B": b + y[i]}[c] for c in word) for i in range(size)) for word in WORDS
     }
-    f, nought = in_traces(traces), dict.fromkeys((one, mixed, other), 0)
-    slope = [sp.collect(sp.expand(sp.diff(f, symbol).subs(nought)), (a, b)) for symbol in (one, mixed, other)]
-    return slope[0], slope[1] / 2, slope[2]
-
-
-def determinant(a: sp.Expr, b: sp.Expr) -> sp.Expr:
-    """Return q_EE q_FF − q_EF² at A = a I, B = b I."""
-    first, mixed, last = form(a, b)
-    return first * last - mixed**2
-
-
-def _by_parity() -> tuple[sp.Expr, sp.Expr]:
-    """Return U and V, functions of the steps' sum and their difference squared: the determinant is U + V apart."""
-    in_apart = sp.Poly(sp.expand(determinant((total + apart) / 2, (total - apart) / 2)), apart)
-    parts = [sp.S.Zero, sp.S.Zero]
-    for (power,), coefficient in in_apart.terms():
-        parts[power % 2] += coefficient * squared ** (power // 2)
-    return parts[0], parts[1]
-
-
-EVEN, ODD = _by_parity()
-_LEAST = {total: TOTAL, squared: sp.factor(TOTAL**2 - 4 * PRODUCT)}
-"""At the least f over multiples."""
-AT_LEAST, ODD_AT_LEAST = (sp.factor(part.subs(_LEAST)) for part in (EVEN, ODD))
-_CURVED, _SLOPE, _FLAT = sp.Poly(form(sp.S.Zero, layer)[0], layer).all_coeffs()
-_LEFT = sp.factor(_FLAT - _SLOPE**2 / (4 * _CURVED))
-FIRST = (
-    Identity(
-        "first",
-        form(sp.S.Zero, layer)[0],
-        _CURVED * (layer + _SLOPE / (2 * _CURVED)) ** 2 + _LEFT,
-        "at A_1 = b I, q_EE = c_1 (b - c_2)^2 + c_3",
-    ),
-    Inequality("c_1", sp.Gt(_CURVED, 0, evaluate=False), "c_1 > 0"),
-    Inequality("c_3", sp.Gt(_LEFT, 0, evaluate=False), "c_3 > 0"),
-)
-PARTED = Identity(
-    "parted",
-    determinant((total + apart) / 2, (total - apart) / 2),
-    (EVEN + ODD * apart).subs(squared, apart**2),
-    "q_EE q_FF - q_EF^2 = U + V apart, U and V functions of the steps' sum and of apart^2, their difference squared",
-)
-AT_LEAST_POSITIVE = Inequality("even", sp.Gt(AT_LEAST, 0, evaluate=False), "U > 0 where f over multiples is least")
-AT_LEAST_LARGER = Inequality(
-    "larger",
-    sp.Gt(sp.factor(AT_LEAST**2 - ODD_AT_LEAST**2 * _LEAST[squared]), 0, evaluate=False),
-    "U^2 > V^2 apart^2 there",
-)
+    along = sum(one * other for one, other in zip(x, y, strict=True))
+    rows = sp.Matrix([[one, other, one * other - along / size] for one, other in zip(x, y, strict=True)])
+    areas = sum((x[i] * y[j] - x[j] * y[i]) ** 2 for j in range(size) for i in range(j))
+    right = (LEAST + excess(along, rows.T * rows, areas)).subs(d, size)
+    return Step(f"d = {size}, in entries: f exceeds f* by these squares", in_traces(traces).subs(d, size), right)
 
 
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, SYMMETRIC, STANDARD),
-    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), total, apart, layer),
-    claims=(DIAGONAL, MULTIPLES, STRICT),
-    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE, *FIRST, PARTED, AT_LEAST_POSITIVE, AT_LEAST_LARGER),
+    variables=(x, v, w, O0, O1, O2, *(TRACES[word] for word in WORDS), a, b, *DEVIATIONS.values()),
+    claims=(DIAGONAL, MULTIPLES, ALL_MULTIPLES),
+    steps=(OFF_DIAGONAL, COMPLETED, *POSITIVE, EXCESS, *DEFINITE, *FACTORS),
 )
 ARGUMENT = (
     Inference(
@@ -252,96 +225,49 @@ ARGUMENT = (
         "nonnegative terms",
     ),
     Inference(
-        "convex_in_B",
-        "f is quadratic in B, with the second derivative 2 E|V S (I − A S)|² ≥ 0 in direction V",
-        ("loss",),
-        "nonnegative terms",
-    ),
-    Inference(
-        "no_flat_direction",
-        "it is 0 only where V S and V S A S, of degrees 1 and 2 in S, vanish almost surely: for V = 0 alone",
-        ("convex_in_B", "standard"),
-        "identity of polynomials",
-    ),
-    Inference(
-        "bounded_below",
-        "on a bounded set of A that is at least c|V|², c > 0",
-        ("no_flat_direction",),
-        "compactness",
-    ),
-    Inference(
-        "no_cancellation",
-        "for symmetric U ≠ 0 no B makes (I − B S) U S vanish almost surely, and V S U S vanishes so only for V = 0",
-        ("symmetric", "standard"),
-        "identity of polynomials",
-    ),
-    Inference(
-        "grows",
-        "f(τU, B)/τ² = E|(I − B S)(U S − I/τ)|², |U| = 1, whose least value over B is continuous in U and 1/τ and "
-        "positive at 1/τ = 0: at least c > 0 for large τ",
-        ("loss", "no_cancellation", "convex_in_B"),
-        "compactness",
-    ),
-    Inference(
-        "exists",
-        "f grows beyond all bounds with |A| + |B|, and has a least value",
-        ("bounded_below", "grows"),
-        "coercivity",
-    ),
-    Inference(
-        "diagonal",
-        "turned so that A is diagonal, a minimiser has a B that is diagonal too, so that A_0 and A_1 commute",
-        ("k_is_positive", "exists", "turned"),
-        "substitution",
-    ),
-    Inference(
         "multiples",
         "it is the case L = 2 of Theorem 3 at Σ = I",
         ("ahn2023.theorem3:minimum", "standard", "linear_attention", "pattern", "two_layers"),
         "substitution",
     ),
     Inference(
-        "second_derivatives",
-        "at A = a I, B = b I the second derivative of f is 2 (q_EE |E|² + 2 q_EF ⟨E, F⟩ + q_FF |F|²) in directions E "
-        "and F of trace 0, and 0 in one of these and a multiple of I",
-        ("in_traces",),
+        "entries",
+        "the sums over i of the squares are those of products of the x_i and y_i that the step has",
+        ("turned", "in_traces", "excess"),
         "substitution",
     ),
     Inference(
         "definite",
-        "at the two a_l, in both orders, V times their difference is smaller than U in absolute value, so that "
-        "q_EE q_FF > q_EF²",
-        ("parted", "even", "larger", "multiples", "ahn2023.two_layer_minimum:least"),
-        "square root",
-    ),
-    Inference(
-        "positive",
-        "f is quadratic in A, so that q_EE does not depend on a: q_EE > 0 whatever A_1 = b I is",
-        ("second_derivatives", "first", "c_1", "c_3"),
-        "nonnegative terms",
-    ),
-    Inference(
-        "definite_form",
-        "so the second derivatives in directions of trace 0 are positive definite",
-        ("second_derivatives", "definite", "positive"),
+        "G and R are positive definite",
+        ("g_1", "g_2", "g_3", "r_1", "r_2", "r_3"),
         "Sylvester's criterion",
     ),
     Inference(
-        "strict",
-        "all slopes vanish there, and the second derivatives are positive definite in directions of trace 0 and in "
-        "multiples of I, which do not mix",
-        (
-            *("second_derivatives", "definite_form", "standard"),
-            *("ahn2023.two_layer_minimum:vanishes", "ahn2023.two_layer_minimum:strict"),
-        ),
-        "second-order condition",
+        "diagonal_pairs",
+        "for diagonal A and B, f ≥ f*; equality asks for a + b = σ, a b = π, Σ x_i y_i = 0 and x_i = y_i, so that all "
+        "x_i and y_i are 0",
+        ("entries", "definite", "alpha", "beta"),
+        "nonnegative terms",
     ),
+    Inference(
+        "below",
+        "f(A, D + O) ≥ f(A, D) ≥ f*, with equality only where O = 0, A and D are multiples of I, and their steps have "
+        "the sum σ and the product π",
+        ("k_is_positive", "diagonal_pairs"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "all_multiples",
+        "f* is attained there, at the two a_l in either order",
+        ("below", "turned", "multiples", "ahn2023.two_layer_minimum:least"),
+        "lower bound attained",
+    ),
+    Inference("diagonal", "multiples of I are diagonal", ("all_multiples",), "substitution"),
 )
 
 
 def derivation() -> Derivation:
     """Return the steps: a moment, f over multiples of I, k in entries and in squares, the form at 0."""
-    a, b = sp.symbols("a b", real=True)
     m = [trace_moment([order], n, d) for order in range(5)]
     multiples = in_traces({word: d * a ** word.count("A") * b ** word.count("B") for word in WORDS})
     square = sp.Poly(((1 - a * x) * (1 - b * x)) ** 2, x)
@@ -352,8 +278,7 @@ def derivation() -> Derivation:
             *map(_in_entries, (2, 3)),
             Step("k without a first layer: E (S²)_ii", k.subs({x: 0, t1: 0, t2: 0}), (n + d + 1) / n),
             Step("k as a sum of squares", k.subs({t1: x + (d - 1) * v, t2: x**2 + w}), SQUARES),
-            Step("at A = B = 0: q_EE = q_FF", form(sp.S.Zero, sp.S.Zero)[0], (n + d + 1) / n),
-            Step("and q_EF", form(sp.S.Zero, sp.S.Zero)[1], 2 * (n + 1) / n + d / n),
+            _squares_in_entries(2),
         )
     )
 
@@ -361,19 +286,14 @@ def derivation() -> Derivation:
 _canary = partial(with_clause, STATEMENT)
 
 
-def _flipped(clause: Inequality) -> Inequality:
-    return replace(clause, relation=sp.Lt(*clause.relation.args, evaluate=False), says="")
-
-
 theorem2 = Theorem(
     id="ahn2023.theorem2",
-    title="Two layers: a diagonal minimiser exists, and A_0 and A_1 commute at every minimiser",
+    title="Two layers of symmetric matrices: all minimisers are multiples of I, at two steps in either order",
     source=Source(
         "Theorem 2",
         "printed",
         AHN2023,
-        "a diagonal minimiser exists; that all commute, the least loss over multiples of I, and that it is a strict "
-        "local minimum, are derived here",
+        "a diagonal minimiser exists; that all minimisers are multiples of I, which, and the least loss: derived here",
     ),
     statement=STATEMENT,
     example={"d": 5, "n": 20},
@@ -384,7 +304,8 @@ theorem2 = Theorem(
         _canary("twice k", replace(OFF_DIAGONAL, right=2 * OFF_DIAGONAL.right, says="")),
         _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
-        _canary("a saddle", _flipped(AT_LEAST_LARGER)),
+        _canary("a least f larger by 1/n", replace(EXCESS, right=EXCESS.right + 1 / n, says="")),
+        _canary("beta (x_i + y_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
     ),
     proof_uses=("ahn2023.lemma1", "ahn2023.theorem3", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,
