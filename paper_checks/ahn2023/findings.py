@@ -13,6 +13,7 @@ SETTING = Premise("the prompts, the linear attention with its mask and 1/n, and 
 PATTERN = Premise("pattern (8): P_l = diag(0, 1), Q_l = −diag(A_l, 0)", "printed")
 RISK = Premise("R(w) = (1/2n) Σ_i ⟨w − w*, x_i⟩², as in Lemma 1", "printed")
 DATA = Premise("the data of Theorem 3: x ~ N(0, Σ), w* ~ N(0, Σ⁻¹)", "printed")
+STANDARD_PRIOR = Premise("the data of Theorem 1: x ~ N(0, Σ), w* ~ N(0, I)", "printed")
 STANDARD_DATA = Premise("the data of Theorem 2: x ~ N(0, I), w* ~ N(0, I), A_0 and A_1 symmetric", "printed")
 SET = Premise("the set S of Theorem 3: A_l = a_l Σ⁻¹", "printed")
 WORDS = Premise("E of products of traces of words in A_0, A_1 and S, exactly", "derived here")
@@ -54,6 +55,29 @@ lemma1_needs_the_transpose = Finding(
         **certified("query_as_printed", holds=False),
     },
     rests_on=(SETTING, PATTERN, RISK),
+)
+
+theorem1_has_other_local_minima = Finding(
+    id="ahn2023.theorem1_has_other_local_minima",
+    paper=AHN2023,
+    title="Theorem 1's loss over all P and Q has local minima that are not global",
+    weight=Weight.STRONGER,
+    summary="Theorem 1 gives a global minimiser over all P and Q; in two dimensions and with few examples the loss "
+    "also has a local minimum above it, by an argument whose algebra is proved.",
+    text="At d = 2 let Σ have the eigenvalues λ > ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where the label is read by Q in "
+    "place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes vanish "
+    "there, and where n ℓ² is below an explicit number the second derivatives are positive definite, but for rescaling "
+    "and what the prediction does not see. The loss exceeds the least by ℓ²/((n+1)ℓ/n + (λ+ℓ)/n): at n = 1 and "
+    "eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. So descent need not end at Theorem 1's minimiser.",
+    command="verify check ahn2023.one_layer_local_minimum n=1 largest=1 smaller=1/2",
+    expect={
+        "hypotheses.few_examples.holds": True,
+        "clauses.local.for_all_parameters": "argued",
+        **{f"clauses.{label}.evidence": "proved" for label in ("above", "stationary", "curved", "c")},
+        "values.loss": Fraction(17, 14),
+        "values.least_loss": Fraction(39, 35),
+    },
+    rests_on=(SETTING, STANDARD_PRIOR),
 )
 
 theorem2_minimisers_are_multiples = Finding(

@@ -84,8 +84,8 @@ def _one_layer(draw: st.DrawFn, distances: st.SearchStrategy[float]) -> OneLayer
 def _trained(drawn: OneLayer, device: str) -> Settled:
     """Return where descent of the exact loss over all entries of P and Q ends.
 
-    From random entries near the pattern: from others it may end at a local minimum that is not the global one, as at
-    d = 2, n = 1 and eigenvalues 1 and 1/2, where the loss is 0.10 above the least.
+    From random entries near the pattern: from others it may end at a local minimum that is not the global one
+    (`theorems.preconditioned_descent.one_layer_local_minimum`).
     """
     import torch
 

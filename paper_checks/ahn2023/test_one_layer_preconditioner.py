@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -9,6 +10,7 @@ import verify
 from paper_checks.ahn2023 import one_layer_preconditioner as one_layer
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.one_layer import theorem1
+from theorems.preconditioned_descent.one_layer_local_minimum import one_layer_local_minimum
 
 TRAINED, EXACT = one_layer.one_layer_preconditioner, one_layer.theorem1_exact
 
@@ -46,3 +48,37 @@ def test_one_layer_has_the_same_minimum_by_both_theorems():
         third = verify.check(theorem3, L=1, d=d, n=n).values
         assert first["preconditioner"] == third["a"] * d == [Fraction(n, n + d + 1)] * d
         assert first["minimum_loss"] == third["minimum_loss"] == Fraction(d * (d + 1), n + d + 1)
+
+
+def test_the_other_local_minimum_is_argued_from_steps_that_are_proved(ledger):
+    result = ledger.check(one_layer_local_minimum, **one_layer_local_minimum.example)
+    assert result.for_all.standing == "argued"
+
+
+@pytest.mark.parametrize(("n", "spectrum", "below"), [(1, (1, 0.5), 0), (2, (2, 0.25), 0), (2, (1, 0.95), 1)])
+def test_the_other_local_minimum_by_exact_quadrature(n, spectrum, below):
+    import torch
+
+    from numerics.preconditioned_descent.reference import exact_gradient
+
+    largest, smaller = (Fraction(x) for x in spectrum)
+    result = verify.check(one_layer_local_minimum, n=n, largest=largest, smaller=smaller)
+    assert result.in_scope == (not below)
+    sigma, prior = torch.diag(torch.tensor(spectrum, dtype=torch.float64)), torch.eye(2, dtype=torch.float64)
+
+    def found(entries):
+        P, Q = torch.from_numpy(entries.reshape(2, 1, 3, 3))
+        gradient = exact_gradient((P, Q), n, sigma, prior)
+        return float(gradient.loss), torch.cat([gradient.P.flatten(), gradient.Q.flatten()]).numpy()
+
+    point = np.zeros((2, 3, 3))
+    point[0, 2, 0], point[1, 2, 0] = 1, -n / ((n + 1) * spectrum[0] + sum(spectrum))
+    loss, slopes = found(point.ravel())
+    assert loss == pytest.approx(float(result.values["loss"]), rel=1e-12)
+    assert np.abs(slopes).max() < 1e-11
+    moves = 1e-4 * np.eye(18)
+    second = np.stack([(found(point.ravel() + m)[1] - found(point.ravel() - m)[1]) / 2e-4 for m in moves])
+    curvatures = np.linalg.eigvalsh((second + second.T) / 2)
+    # Rescaling, six entries of P and three of Q that are not seen; central differences are off by 10⁻⁷ or so.
+    assert sum(abs(x) < 1e-5 for x in curvatures) == 10
+    assert sum(x < -1e-3 for x in curvatures) == below
