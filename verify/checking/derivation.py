@@ -116,7 +116,7 @@ class Derivation(Formula):
         return expression
 
     def _expand(self, expression: sp.Expr) -> sp.Expr:
-        for name, value in reversed(self.definitions.items()):  # pyright: ignore[reportCallIssue]
+        for name, value in reversed(list(self.definitions.items())):
             expression = expression.subs(name, value)
         return expression
 

@@ -11,7 +11,6 @@ cancels. In balls r_L and its derivatives are polynomials in s, and the moments 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import flint
@@ -192,7 +191,7 @@ class Composed:
     def degree(self, arithmetic: Ball) -> int:
         """Return the degree of r_L in s, at unknowns of no special value."""
         # Of positive radius: in a ball nothing cancels exactly.
-        point = [flint.arb(Fraction(2 * i + 3, 7).numerator, 2**-20) / 7 for i in range(len(self.places))]
+        point = [flint.arb(2 * i + 3, 2**-20) / 7 for i in range(len(self.places))]
         r = self.end(arithmetic, [flint.arb_poly([x]) for x in point], flint.arb_poly([0, 1]), flint.arb_poly([0]))
         return r.degree()
 

@@ -6,6 +6,7 @@ import sympy as sp
 import verify
 from verify import Derivation, Inequality, Step, TheoremError
 from verify.checking.derivation import check_step
+from verify.frozen import Frozen
 from verify.reports.display.latex import document
 from verify.reports.display.pages import derivation_page
 from verify.reports.text import derivation_json, derivation_lines
@@ -76,8 +77,9 @@ def test_a_step_between_other_things_does_not_hold(left):
         check_step(1, Step("odd", left, x))
 
 
-def test_definitions_are_put_in_before_a_step_is_checked():
-    definitions = {w: x + 1, C: w**2}
+@pytest.mark.parametrize("kept", [dict, Frozen])
+def test_definitions_are_put_in_before_a_step_is_checked(kept):
+    definitions = kept({w: x + 1, C: w**2})
     assert len(list(Derivation((Step("square", C, x**2 + 2 * x + 1),), definitions).checked_steps())) == 1
     with pytest.raises(TheoremError, match="does not hold"):
         list(Derivation((Step("square", C, x**2 + 2 * x),), definitions).checked_steps())
