@@ -156,6 +156,34 @@ theorem3_at_two_layers = Finding(
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
 )
 
+theorem3_over_all_entries = Finding(
+    id="ahn2023.theorem3_over_all_entries",
+    paper=AHN2023,
+    title="With two layers Theorem 3's least point is not critical over all entries of P and Q, for any d and n",
+    weight=Weight.STRONGER,
+    summary="Theorem 3's gradient is that in the A_l; with two layers the loss has a negative slope in the last entry "
+    "of Q_1 at its least point, for all d and n, by an argument whose algebra is proved.",
+    text="Let the last diagonal entry of Q_1 be t, which pattern (8) sets to 0: the second layer then also weighs "
+    "examples by their labels. At Theorem 3's least point with two layers, in either order of the steps, the loss "
+    "falls as t grows from 0. So the point is critical over all A_0 and A_1, as printed, and not over all P and Q. At "
+    "d = 5, n = 20 the slope is −0.174 or −14.7, by the order, and the best t takes 0.0020 or 0.0136 off the loss of "
+    "0.361. There are slopes in B_0 as well, which Theorem 4 uses. Theorem 4's own best point at L = 2, d = n = 1 also "
+    "has a slope in t, by exact quadrature; from there descent over all entries takes the loss from 0.4069 to 0.4066.",
+    command="verify check ahn2023.label_attention d=5 n=20",
+    expect={
+        "outcome": "verified",
+        "for_all_parameters": "argued",
+        "clauses.smaller_first.evidence": "certified",
+        "clauses.larger_first.evidence": "certified",
+        **{f"clauses.{label}.evidence": "proved" for label in ("label", "affine", "sum", "both", "rest")},
+        "values.slope_smaller_first": Enclosure(Fraction("-0.1745"), Fraction("-0.1735")),
+        "values.slope_larger_first": Enclosure(Fraction("-14.75"), Fraction("-14.65")),
+        "values.gain_smaller_first": Enclosure(Fraction("0.00195"), Fraction("0.00205")),
+        "values.gain_larger_first": Enclosure(Fraction("0.01355"), Fraction("0.01365")),
+    },
+    rests_on=(SETTING, DATA, SET, MOMENTS),
+)
+
 figure2_is_theorem3s_point = Finding(
     id="ahn2023.figure2_is_theorem3s_point",
     paper=AHN2023,

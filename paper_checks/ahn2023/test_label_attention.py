@@ -1,0 +1,73 @@
+"""Theorem 3's point over all P and Q: argued, and by exact quadrature of the loss from its definition."""
+
+import pytest
+
+import verify
+from paper_checks.lazily import lazily
+from verify.outcomes import as_float
+
+torch = lazily("torch")
+moved = lazily("theorems.preconditioned_descent.label_attention")
+
+
+def steps_of(d, n):
+    """Theorem 3's two steps, ascending."""
+    return [as_float(a) for a in verify.check("ahn2023.theorem3", L=2, d=d, n=n).values["a"]]
+
+
+def layers(steps, rates, d, corner=0.0):
+    """Two layers of pattern (11), and a last entry of Q_1."""
+    from numerics.preconditioned_descent.reference import pattern
+
+    identity = torch.eye(d, dtype=torch.float64)
+    A, B = (torch.tensor(x, dtype=torch.float64)[:, None, None] * identity for x in (steps, rates))
+    P, Q = pattern(A, B)
+    Q[1, d, d] = corner
+    return P, Q
+
+
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+def test_it_is_argued_for_all_sizes(ledger, d, n):
+    result = ledger.check(moved.label_attention, d=d, n=n)
+    assert result.for_all.standing == "argued" and result.evidence == "certified"
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 1)])
+def test_the_gradient_over_all_entries_by_quadrature(d, n):
+    from numerics.preconditioned_descent.reference import exact_gradient
+
+    identity, values = torch.eye(d, dtype=torch.float64), verify.check(moved.label_attention, d=d, n=n).values
+    steps = steps_of(d, n)
+    for name, order in (("slope_smaller_first", steps), ("slope_larger_first", steps[::-1])):
+        found = exact_gradient(layers(order, (0.0, 0.0), d), n, identity, identity)
+        slope = as_float(values[name])
+        assert float(found.Q[1, d, d]) == pytest.approx(slope, rel=1e-9) and slope < -0.1
+        # Beside the blocks B_0, and the corner of Q_0 for d > 1, there is no other slope.
+        assert found.A.abs().max() < 1e-9
+        found.Q[:, d, d] = 0
+        found.P[0, :d, :d] = 0
+        assert max(float(part.abs().max()) for part in (found.P, found.Q)) < 1e-9
+
+
+def test_the_gain_of_one_entry_by_quadrature():
+    from numerics.preconditioned_descent.reference import exact_loss
+
+    d, n = 1, 1
+    identity, values = torch.eye(d, dtype=torch.float64), verify.check(moved.label_attention, d=d, n=n).values
+    for order, steps in (("smaller", steps_of(d, n)), ("larger", steps_of(d, n)[::-1])):
+        slope, gain = (as_float(values[f"{name}_{order}_first"]) for name in ("slope", "gain"))
+        at, best = (
+            float(exact_loss(layers(steps, (0.0, 0.0), d, t), n, identity, identity)) for t in (0.0, -2 * gain / slope)
+        )
+        assert at - best == pytest.approx(gain, rel=1e-8)
+
+
+def test_theorem_4s_best_point_is_not_critical_over_all_entries():
+    from numerics.preconditioned_descent.reference import exact_gradient
+
+    d, n = 1, 1
+    best = verify.check("ahn2023.theorem4", L=2, d=d, n=n).values["critical_points"][0]
+    identity, rate = torch.eye(d, dtype=torch.float64), as_float(best["b"][0])
+    found = exact_gradient(layers([as_float(a) for a in best["a"]], (rate, 0.0), d), n, identity, identity)
+    assert max(float(part.abs().max()) for part in (found.A, found.B)) < 1e-9
+    assert float(found.Q[1, d, d]) > 1e-2

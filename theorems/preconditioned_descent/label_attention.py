@@ -1,0 +1,263 @@
+r"""Theorem 3's least point with two layers is not critical over all P and Q: where Q reads labels, f has a slope.
+
+Pattern (8) leaves the corner of Q at 0. Let Q_1 = diag(−A_1, t), the rest as in pattern (8), A_0 = a I, A_1 = b I and
+Σ = I (by whitening; labels are the same). Then the second layer also weighs examples by the product of their label with
+the query's. With S = XXᵀ/n, p(s) = (1 − a s)(1 − b s) and u(s) = s (1 − a s)², the labels after the first layer having
+the mean square w*ᵀ u(S) w*, the error of the prediction is, up to its sign,
+
+    w*ᵀ p(S) x − t a (w*ᵀ u(S) w*) (w*ᵀ S x),
+
+so that f = E tr p(S)² − 2 t a c + t² a² E (w*ᵀ u w*)² w*ᵀ S² w*, and by Wick's rule over w*
+
+    c = E (w*ᵀ u w*) (w*ᵀ S p w*) = E tr u tr S p + 2 E tr u S p.
+
+At Theorem 3's minimum a + b and a b are rational (`two_layer_minimum`), and a² = (a + b) a − a b makes c affine in a,
+c = α + β a. The two orders of the steps give c_1 and c_2; their sum and product are rational functions of n and d, and
+positive: so c_1, c_2 > 0, and ∂f/∂t = −2 a c < 0 for every d and n, in either order. A small t > 0 lowers the loss, the
+best t by c²/E (w*ᵀ u w*)² w*ᵀ S² w*.
+
+Theorem 3 says that the gradient in all A_l vanishes; so it does. Over all entries of P and Q no such claim holds.
+
+Source: derived here; Ahn et al. 2023 look at the gradient in the A_l alone.
+"""
+
+from itertools import product
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, WHITENED
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    SHAPES,
+    X,
+    d,
+    label_after,
+    n,
+    r,
+    t,
+    w,
+    x,
+)
+from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL
+from theorems.wishart.trace_moments import trace_moment
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    MatrixIdentity,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+LABELS_READ = Hypothesis(
+    "labels_read", text="L = 2, P_l = diag(0, 1), Q_0 = -diag(A_0, 0), Q_1 = diag(-A_1, t), A_l = a_l Sigma^{-1}"
+)
+a, b, s, corner, total, prod = sp.symbols("a b s corner total prod", real=True)
+"""a_0, a_1, an eigenvalue, t, a_0 + a_1 and a_0 a_1."""
+
+
+def label(with_corner: sp.Expr) -> sp.Expr:
+    """Return the query's label after both layers at Σ = I, the missing label 0 at first."""
+    labels, query = t(w) * X, sp.S.Zero
+    labels, query = label_after(labels, labels, X, a), label_after(labels, query, x, a)
+    return label_after(labels, query, x, b) + r * labels * t(labels) * with_corner * query
+
+
+def mean(*polynomials: sp.Expr) -> sp.Expr:
+    """Return E of the product of tr φ(S) over polynomials φ in s."""
+    terms = product(*(sp.Poly(polynomial, s).terms() for polynomial in polynomials))
+    return sp.Add(
+        *(sp.Mul(*(c for _, c in each)) * trace_moment(sorted(power for (power,), _ in each), n, d) for each in terms)
+    )
+
+
+SEEN = s * (1 - a * s) ** 2
+_ERROR = s * (1 - total * s + prod * s**2)
+COUPLING = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
+"""c, in a, a + b and a b."""
+
+
+AT_MINIMUM = {total: TOTAL, prod: PRODUCT}
+_QUOTIENT, _LEFT = (
+    part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(COUPLING, a), sp.Poly(a**2 - total * a + prod, a))
+)
+ALPHA: sp.Expr
+BETA: sp.Expr
+ALPHA, BETA = (sp.factor(_LEFT.coeff(a, power)) for power in (0, 1))  # pyright: ignore[reportAssignmentType]
+ROOT = sp.sqrt(TOTAL**2 - 4 * PRODUCT)
+STEPS = ((TOTAL - ROOT) / 2, (TOTAL + ROOT) / 2)
+SLOPES = tuple(-2 * step * (ALPHA + BETA * step) for step in STEPS)
+"""∂f/∂t at Theorem 3's minimum, for a_0 the smaller and the larger step."""
+
+_SQUARED = sp.expand(SEEN**2)
+STRENGTH = sp.collect(
+    sp.expand(
+        mean(SEEN, SEEN, s**2)
+        + 2 * mean(_SQUARED, s**2)
+        + 4 * mean(SEEN, sp.expand(SEEN * s**2))
+        + 8 * mean(sp.expand(_SQUARED * s**2))
+    ),
+    a,
+)
+"""E (w*ᵀ u w*)² w*ᵀ S² w*, by Wick's rule: what t = c/(a STRENGTH) lowers f by is c²/STRENGTH."""
+GAINS = tuple((ALPHA + BETA * step) ** 2 / STRENGTH.subs(a, step) for step in STEPS)
+
+_S = r * X * t(X)
+LABEL = MatrixIdentity(
+    "label",
+    label(corner),
+    t(w) * ((1 - a * _S) * (1 - b * _S) - 1) * x
+    - corner * a * (t(w) * (_S - 2 * a * _S * _S + a**2 * _S * _S * _S) * w) * (t(w) * _S * x),
+    {letter: SHAPES[letter] for letter in (X, x, w)},
+    says="at Sigma = I the query's label after two layers is w' (p(S) - 1) x - t a_0 (w' u(S) w) (w' S x)",
+)
+AFFINE = Identity(
+    "affine",
+    COUPLING.subs(AT_MINIMUM),
+    ALPHA + BETA * a + _QUOTIENT * (a**2 - TOTAL * a + PRODUCT),
+    says="c is affine in a at Theorem 3's minimum, where a is a root of s^2 - (a_0 + a_1) s + a_0 a_1",
+)
+SUM = Inequality(
+    "sum",
+    sp.Gt(sp.factor(2 * ALPHA + BETA * TOTAL), 0, evaluate=False),
+    "the c of the two orders of the steps have a sum > 0",
+)
+_PRODUCT = ALPHA**2 + ALPHA * BETA * TOTAL + BETA**2 * PRODUCT
+_FACTOR, _SQUARE = 4 * d**2 * (d + 2) ** 2 * (n + 2) ** 2 / sp.denom(sp.factor(_PRODUCT)), d**6 * n**6 * (d - n) ** 2
+_REST = sp.factor(_PRODUCT / _FACTOR - _SQUARE)
+BOTH = Identity(
+    "both",
+    _PRODUCT,
+    _FACTOR * (_SQUARE + _REST),
+    "the c of the two orders have a product that is a positive factor times the square (d^3 n^3 (d - n))^2 plus a rest",
+)
+REST = Inequality("rest", sp.Gt(_REST, 0, evaluate=False), "that rest is > 0")
+SMALLER, LARGER = (
+    Inequality(
+        name, sp.Lt(slope, 0, evaluate=False), f"at Theorem 3's minimum, a_0 the {which} step, f has a slope < 0 in t"
+    )
+    for name, which, slope in zip(("smaller_first", "larger_first"), ("smaller", "larger"), SLOPES, strict=True)
+)
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
+    variables=(r, a, b, corner),
+    claims=(LABEL, SMALLER, LARGER),
+    steps=(WHITENED, AFFINE, SUM, BOTH, REST),
+)
+ARGUMENT = (
+    Inference(
+        "whitened",
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of Rᵀ A_l R, "
+        "what reads labels being as it was: Σ may be taken to be I",
+        ("whitened_label", "linear_attention", "labels_read", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "loss",
+        "w* and x are independent of S and of each other, with covariance I: f is a quadratic polynomial in t, whose "
+        "slope at t = 0 is −2 a E (w*ᵀ u w*) (w*ᵀ S p w*)",
+        ("label", "whitened"),
+        "independent factors",
+    ),
+    Inference(
+        "coupling",
+        "over w* the mean of (w*ᵀ u w*) (w*ᵀ v w*) is tr u tr v + 2 tr u v: the slope is −2 a c",
+        ("loss",),
+        "Gaussian moments",
+    ),
+    Inference(
+        "positive",
+        "at Theorem 3's minimum the c of both orders are positive, as their sum and product are, and so is a",
+        ("coupling", "affine", "sum", "both", "rest", "ahn2023.two_layer_minimum"),
+        "case distinction",
+    ),
+    Inference("smaller_first", "so −2 a c < 0 in the one order", ("coupling", "positive"), "substitution"),
+    Inference("larger_first", "and in the other", ("coupling", "positive"), "substitution"),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: Wick's rule at d = 2, the coupling at d = 1 and n = 1 by the moments of a normal number."""
+    first, second = sp.symbols("w_1 w_2", real=True)
+    u, v = (sp.symbols(f"{letter}_1:3", real=True) for letter in "uv")
+    forms = [each[0] * first**2 + each[1] * second**2 for each in (u, v)]
+    normal = lambda power: sp.factorial2(power - 1) if power else sp.S.One  # noqa: E731
+    terms = sp.Poly(sp.expand(forms[0] * forms[1]), first, second).terms()
+    wick = sp.Add(*(c * normal(i) * normal(j) for (i, j), c in terms))
+    # S = x² and w*: E w⁴ = 3.
+    alone = 3 * sp.Add(
+        *(c * normal(2 * k) for (k,), c in sp.Poly(sp.expand(SEEN * s * (1 - a * s) * (1 - b * s)), s).terms())
+    )
+    return Derivation(
+        (
+            Step(
+                "E (wᵀuw)(wᵀvw) = tr u tr v + 2 tr uv, at d = 2",
+                wick,
+                sum(u) * sum(v) + 2 * (u[0] * v[0] + u[1] * v[1]),
+            ),
+            Step(
+                "c at d = n = 1",
+                alone,
+                COUPLING.subs({total: a + b, prod: a * b, d: 1, n: 1}),
+            ),
+        )
+    )
+
+
+def _slope(name: str, clause: Inequality, slope: sp.Expr) -> Canary:
+    changed = Inequality(clause.label, sp.Lt(slope, 0, evaluate=False))
+    return with_clause(STATEMENT, name, changed)
+
+
+label_attention = Theorem(
+    id="ahn2023.label_attention",
+    title="Two layers: Theorem 3's least point is not critical over all P and Q, for any d and n",
+    source=Source("Theorem 3", "derived here", AHN2023, "the paper looks at the gradient in the A_l alone"),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={
+        f"{name}_{order}_first": value
+        for name, pair in (("slope", SLOPES), ("gain", GAINS))
+        for order, value in zip(("smaller", "larger"), pair, strict=True)
+    },
+    derivation=derivation,
+    canaries=(
+        _slope("c without its part in a", SMALLER, -2 * STEPS[0] * ALPHA),
+        _slope("c without its part in a, in the other order", LARGER, -2 * STEPS[1] * ALPHA),
+        with_clause(
+            STATEMENT,
+            "Wick's 2 forgotten",
+            Identity(
+                "affine",
+                sp.expand(mean(SEEN, _ERROR)).subs(AT_MINIMUM),
+                AFFINE.right,
+            ),
+        ),
+        with_clause(
+            STATEMENT, "the slope is positive", Inequality("larger_first", sp.Gt(SLOPES[1], 0, evaluate=False))
+        ),
+        with_clause(
+            STATEMENT,
+            "labels of the first layer are not moved",
+            MatrixIdentity(
+                "label",
+                LABEL.left,
+                t(w) * ((1 - a * _S) * (1 - b * _S) - 1) * x - corner * a * (t(w) * _S * w) * (t(w) * _S * x),
+                LABEL.shapes,
+            ),
+        ),
+    ),
+    proof_uses=("ahn2023.two_layer_minimum",),
+    argument=ARGUMENT,
+)

@@ -1,0 +1,178 @@
+r"""Second derivatives over all A_l (and B_l) at points where these are multiples of I: by what rotations leave apart.
+
+f = E tr K Kᵀ, the label after L layers being w*ᵀ K x, and f does not change when all matrices are turned by one
+orthogonal matrix. At multiples of I the second derivatives are those of three kinds of directions, between which there
+are none: A_l → A_l + x_l M (and B_l likewise) with M = I, on S; M symmetric with trace 0; M antisymmetric. For each
+they are one matrix in the x_l, the same for all M of the kind and size 1.
+
+In the eigenbasis of S = diag(s_i) the second derivatives are a sum over pairs, to this order: entries m_ij move K_ij
+and K_ji, and K_ii and K_jj with their squares. So they are those of tr K Kᵀ at the 2×2 matrix S = diag(s_i, s_j) and
+M = E_12 ± E_21, a polynomial φ_±(s_i, s_j), and those φ(s_i) of K(s)² for the diagonal of M. Over rotations of M the
+means of m_ii² and m_ij², i ≠ j, are (d − 1)/(d N) and 1/(2N) for M symmetric with trace 0, N = (d − 1)(d + 2)/2, and 0
+and 1/(d (d − 1)) for M antisymmetric:
+
+    on S: E Σ_i φ(s_i)/d;   symmetric: ((d − 1)/d E Σ_i φ(s_i) + ½ E Σ_{i<j} φ_+(s_i, s_j))/N;
+    antisymmetric: E Σ_{i<j} φ_−(s_i, s_j)/(d (d − 1)).
+
+E Σ_{i≠j} s_i^k s_j^m = E tr S^k tr S^m − E tr S^{k+m} is rational: exact weights on a grid of points give these means.
+The point is enclosed in balls, and so are the matrices; the sign of a definite or indefinite one is decided.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import flint
+import numpy as np
+
+import verify
+from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
+from theorems.preconditioned_descent.preconditioned_tokens import theorem4
+from theorems.wishart.trace_moments import trace_moment
+from verify import Enclosure, InputError
+from verify.evaluation.arithmetic import balls
+from verify.evaluation.second_derivatives import Jet
+from verify.provers.critical_points import positive_definite
+
+MOST_LAYERS, _DIGITS, _BITS = 3, 60, 320
+_Matrix = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Whether the second derivatives are positive definite, by kind of direction: None where it is not decided.
+
+    False means that there is a direction of the kind in which f falls. In one dimension all matrices are on S.
+    """
+
+    on_set: bool | None
+    symmetric: bool | None
+    antisymmetric: bool | None
+
+    @property
+    def local_minimum(self) -> bool | None:
+        """Whether a critical point is a local minimum over all matrices; False where there is a direction down."""
+        kinds = (self.on_set, self.symmetric, self.antisymmetric)
+        return False if False in kinds else None if None in kinds else True
+
+
+def curvature(steps: Sequence[Enclosure], rates: Sequence[Enclosure] | None, d: int, n: int) -> Curvature:
+    """Return what the second derivatives are at A_l = a_l I and, unless they are None, B_l = b_l I.
+
+    The last layer's B has no effect and is not looked at; without rates pattern (8) is meant, B_l = 0 being fixed.
+    Raises InputError for no layers, or more than MOST_LAYERS.
+    """
+    layers = len(steps)
+    if not 1 <= layers <= MOST_LAYERS:
+        raise InputError("layers", layers, f"must be from 1 to {MOST_LAYERS}")
+    degree = 2 * layers if rates is None else 3**layers - 1
+    with balls(_BITS) as arithmetic:
+        point = [arithmetic.number(a) for a in steps]
+        moved = [arithmetic.number(b) for b in rates[: layers - 1]] if rates is not None else []
+        each, weights = _weights(degree, d, n)
+        nodes = np.array([flint.arb(k) for k in range(degree + 1)], object)
+        single = _contracted(_on_diagonal(point, moved, nodes), _balls(each))
+        found: list[bool | None] = [positive_definite(single)]
+        if d == 1:
+            return Curvature(found[0], True, True)
+        first, second = (np.repeat(nodes, degree + 1), np.tile(nodes, degree + 1))
+        for sign in (1, -1):
+            pairs = _contracted(_off_diagonal(point, moved, first, second, sign), _balls(weights))
+            if sign == 1:
+                # Times N, and the pairs are ordered.
+                pairs = single * flint.arb(d - 1) / d + pairs / 4
+            found.append(positive_definite(pairs))
+    return Curvature(*found)
+
+
+@lru_cache(maxsize=16)
+def _weights(degree: int, d: int, n: int) -> tuple[list[flint.fmpq], list[flint.fmpq]]:
+    """Return weights of points 0 … degree for E Σ_i φ(s_i), and of pairs of them for E Σ_{i≠j} φ(s_i, s_j)."""
+    size = degree + 1
+    exact = lambda x: flint.fmpq(x.numerator, x.denominator)  # noqa: E731
+    single = [exact(Fraction(trace_moment([k], n, d))) for k in range(size)]
+    inverse = flint.fmpq_mat(size, size, [flint.fmpq(p) ** k for k in range(size) for p in range(size)]).inv()
+    pairs = [
+        exact(Fraction(trace_moment([k, m], n, d))) - single[k + m] if k + m <= degree else flint.fmpq(0)
+        for k in range(size)
+        for m in range(size)
+    ]
+    one = inverse * flint.fmpq_mat(size, 1, single)
+    two = inverse * flint.fmpq_mat(size, size, pairs) * inverse.transpose()
+    return one.entries(), two.entries()
+
+
+def _balls(weights: Sequence[flint.fmpq]) -> np.ndarray:
+    return np.array([flint.arb(weight) for weight in weights], object)
+
+
+def _contracted(jet: Jet, weights: np.ndarray) -> flint.arb_mat:
+    assert jet.second is not None
+    return flint.arb_mat((jet.second * weights).sum(axis=-1).tolist())
+
+
+def _unknowns(point: Sequence[Any], moved: Sequence[Any]) -> list[np.ndarray]:
+    """Return the slopes (p, 1) of the A_l, then those of the B_l."""
+    count = len(point) + len(moved)
+    return [np.array([[flint.arb(i == j)] for i in range(count)], object) for j in range(count)]
+
+
+def _zero() -> np.ndarray:
+    return np.array([flint.arb(0)], object)
+
+
+def _on_diagonal(point: Sequence[Any], moved: Sequence[Any], nodes: np.ndarray) -> Jet:
+    """Return K(s)² with all x_l, at the nodes."""
+    slopes = _unknowns(point, moved)
+    values = [Jet(np.array([x], object), slope) for x, slope in zip([*point, *moved], slopes, strict=True)]
+    tokens = label = Jet(_zero() + 1, 0 * slopes[0])
+    for layer in range(len(point)):
+        seen = values[layer] * tokens * tokens * nodes
+        label = label - label * seen
+        if layer < len(moved):
+            tokens = tokens - values[len(point) + layer] * tokens * seen
+    return label * label
+
+
+def _off_diagonal(point: Sequence[Any], moved: Sequence[Any], first: np.ndarray, second: np.ndarray, sign: int) -> Jet:
+    """Return tr K Kᵀ at S = diag(s, t) and M = E_12 ± E_21, at pairs (s, t)."""
+    slopes = _unknowns(point, moved)
+    none = 0 * slopes[0]
+    nothing = Jet(_zero(), none)
+
+    def unknown(place: int) -> _Matrix:
+        diagonal = Jet(np.array([[*point, *moved][place]], object), none)
+        return [[diagonal, Jet(_zero(), slopes[place])], [Jet(_zero(), sign * slopes[place]), diagonal]]
+
+    identity = [[Jet(_zero() + 1, none), nothing], [nothing, Jet(_zero() + 1, none)]]
+    tokens, label = identity, identity
+    for layer in range(len(point)):
+        # S Gᵀ A G
+        seen = _times([list(row) for row in zip(*tokens, strict=True)], _times(unknown(layer), tokens))
+        seen = [[entry * nodes for entry in row] for row, nodes in zip(seen, (first, second), strict=True)]
+        label = _less(label, _times(label, seen))
+        if layer < len(moved):
+            tokens = _less(tokens, _times(unknown(len(point) + layer), _times(tokens, seen)))
+    return sum((entry * entry for row in label for entry in row), nothing)
+
+
+def _times(one: _Matrix, other: _Matrix) -> _Matrix:
+    return [[row[0] * other[0][j] + row[1] * other[1][j] for j in range(2)] for row in one]
+
+
+def _less(one: _Matrix, other: _Matrix) -> _Matrix:
+    return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+
+
+def theorem3_curvature(L: int, d: int, n: int, order: Sequence[int] | None = None) -> Curvature:
+    """Return what it is at Theorem 3's minimum on S, the steps ascending or in another order."""
+    steps = verify.check(theorem3, L=L, d=d, n=n, digits=_DIGITS).values["a"]
+    return curvature([steps[i] for i in order or range(L)], None, d, n)
+
+
+def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:
+    """Return Theorem 4's critical points that are found, or as many of least loss, and what it is at each."""
+    points = verify.check(theorem4, L=L, d=d, n=n, digits=_DIGITS).values["critical_points"][:most]
+    return [(point, curvature(point["a"], point["b"], d, n)) for point in points]
