@@ -121,7 +121,8 @@ theorem3_is_attained = Finding(
     "are real, positive and distinct. There the gradient in all A_l vanishes; at an instance the squares of its "
     "entries are summed exactly, and the sum is 0. At L = 3, d = 5, n = 20 the least loss is 12138645/90852389 = "
     "0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where Figure 1's axis ends: "
-    "the loss shown is consistent with that, and not with 0. No three step sizes on S do better.",
+    "the loss shown is consistent with that, and not with 0. No three step sizes on S do better, and in every order "
+    "of the steps it is a strict local minimum over all A_l (`pytest paper_checks -k whole_curvature`).",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",
@@ -221,7 +222,8 @@ theorem4_is_attained = Finding(
     "polynomial in the a_l and b_l. At L = 2, d = 5, n = 20 it has exactly seven critical points on S: all real roots "
     "of the gradient, found by resultants, each isolated by Krawczyk's test. Three are local minima on S and four are "
     "saddles, one with a_0 = 0, where the first layer does nothing. The losses at the minima are 0.0575, 0.0865 and "
-    "0.1023.",
+    "0.1023. All three are local minima over all A_l and B_l as well: the second derivatives, which rotations split "
+    "into three kinds of directions, are positive definite in balls (`pytest paper_checks -k whole_curvature`).",
     command="verify check ahn2023.theorem4 L=2 d=5 n=20",
     expect={
         "outcome": "verified",

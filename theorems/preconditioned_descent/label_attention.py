@@ -191,10 +191,14 @@ def derivation() -> Derivation:
     """Return the steps: Wick's rule at d = 2, the coupling at d = 1 and n = 1 by the moments of a normal number."""
     first, second = sp.symbols("w_1 w_2", real=True)
     u, v = (sp.symbols(f"{letter}_1:3", real=True) for letter in "uv")
-    forms = [each[0] * first**2 + each[1] * second**2 for each in (u, v)]
+    seen, error = (each[0] * first**2 + each[1] * second**2 for each in (u, v))
     normal = lambda power: sp.factorial2(power - 1) if power else sp.S.One  # noqa: E731
-    terms = sp.Poly(sp.expand(forms[0] * forms[1]), first, second).terms()
-    wick = sp.Add(*(c * normal(i) * normal(j) for (i, j), c in terms))
+
+    def wick(polynomial: sp.Expr) -> sp.Expr:
+        terms = sp.Poly(sp.expand(polynomial), first, second).terms()
+        return sp.Add(*(c * normal(i) * normal(j) for (i, j), c in terms))
+
+    trace = lambda *each: sp.Add(*(sp.Mul(*parts) for parts in zip(*each, strict=True)))  # noqa: E731
     # S = x² and w*: E w⁴ = 3.
     alone = 3 * sp.Add(
         *(c * normal(2 * k) for (k,), c in sp.Poly(sp.expand(SEEN * s * (1 - a * s) * (1 - b * s)), s).terms())
@@ -203,8 +207,13 @@ def derivation() -> Derivation:
         (
             Step(
                 "E (wᵀuw)(wᵀvw) = tr u tr v + 2 tr uv, at d = 2",
-                wick,
-                sum(u) * sum(v) + 2 * (u[0] * v[0] + u[1] * v[1]),
+                wick(seen * error),
+                trace(u) * trace(v) + 2 * trace(u, v),
+            ),
+            Step(
+                "E (wᵀuw)² wᵀvw, at d = 2",
+                wick(seen**2 * error),
+                trace(u) ** 2 * trace(v) + 2 * trace(u, u) * trace(v) + 4 * trace(u) * trace(u, v) + 8 * trace(u, u, v),
             ),
             Step(
                 "c at d = n = 1",

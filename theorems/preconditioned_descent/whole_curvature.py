@@ -58,10 +58,14 @@ class Curvature:
         return False if False in kinds else None if None in kinds else True
 
 
-def curvature(steps: Sequence[Enclosure], rates: Sequence[Enclosure] | None, d: int, n: int) -> Curvature:
-    """Return what the second derivatives are at A_l = a_l I and, unless they are None, B_l = b_l I.
+def second_derivatives(
+    steps: Sequence[Enclosure | Fraction], rates: Sequence[Enclosure | Fraction] | None, d: int, n: int
+) -> tuple[flint.arb_mat, ...]:
+    """Return those on S, for M symmetric with trace 0 and for M antisymmetric, tr M Mᵀ = 1; the first alone for d = 1.
 
-    The last layer's B has no effect and is not looked at; without rates pattern (8) is meant, B_l = 0 being fixed.
+    The point is A_l = a_l I and, unless they are None, B_l = b_l I. Rows are those of the A_l, then of the B_l but the
+    last, which has no effect; without rates pattern (8) is meant, and B_l = 0 is fixed.
+
     Raises InputError for no layers, or more than MOST_LAYERS.
     """
     layers = len(steps)
@@ -71,20 +75,25 @@ def curvature(steps: Sequence[Enclosure], rates: Sequence[Enclosure] | None, d: 
     with balls(_BITS) as arithmetic:
         point = [arithmetic.number(a) for a in steps]
         moved = [arithmetic.number(b) for b in rates[: layers - 1]] if rates is not None else []
-        each, weights = _weights(degree, d, n)
+        one, two = map(_balls, _weights(degree, d, n))
         nodes = np.array([flint.arb(k) for k in range(degree + 1)], object)
-        single = _contracted(_on_diagonal(point, moved, nodes), _balls(each))
-        found: list[bool | None] = [positive_definite(single)]
+        single = _contracted(_on_diagonal(point, moved, nodes), one)
         if d == 1:
-            return Curvature(found[0], True, True)
-        first, second = (np.repeat(nodes, degree + 1), np.tile(nodes, degree + 1))
-        for sign in (1, -1):
-            pairs = _contracted(_off_diagonal(point, moved, first, second, sign), _balls(weights))
-            if sign == 1:
-                # Times N, and the pairs are ordered.
-                pairs = single * flint.arb(d - 1) / d + pairs / 4
-            found.append(positive_definite(pairs))
-    return Curvature(*found)
+            return (single,)
+        grid = np.repeat(nodes, degree + 1), np.tile(nodes, degree + 1)
+        # The weights are of ordered pairs.
+        even, odd = (_contracted(_off_diagonal(point, moved, *grid, sign), two) / 2 for sign in (1, -1))
+        symmetric = (single * flint.arb(d - 1) / d + even / 2) * 2 / ((d - 1) * (d + 2))
+        return single / d, symmetric, odd / (d * (d - 1))
+
+
+def curvature(
+    steps: Sequence[Enclosure | Fraction], rates: Sequence[Enclosure | Fraction] | None, d: int, n: int
+) -> Curvature:
+    """Return whether they are positive definite, of each kind; arguments and errors as of `second_derivatives`."""
+    with balls(_BITS):
+        on_set, *others = map(positive_definite, second_derivatives(steps, rates, d, n))
+    return Curvature(on_set, *(others or (True, True)))
 
 
 @lru_cache(maxsize=16)

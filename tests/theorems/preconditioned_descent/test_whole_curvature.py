@@ -1,0 +1,79 @@
+"""Second derivatives over all matrices: by differences of the gradient by quadrature, in several directions a kind."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from numerics.preconditioned_descent.reference import exact_gradient, pattern
+from theorems.preconditioned_descent.whole_curvature import curvature, second_derivatives, theorem4_curvatures
+from verify import InputError
+
+STEPS, RATES = (Fraction(2, 5), Fraction(7, 10)), (Fraction(1, 2), Fraction(0))
+DIRECTIONS = [(0, [[1, 0], [0, 1]]), (1, [[1, 0], [0, -1]]), (1, [[3, 4], [4, -3]]), (2, [[0, 1], [-1, 0]])]
+"""Each of the kind of a number, in the order in which the second derivatives come."""
+MOVE = 1e-5
+
+
+def by_differences(direction, *, tokens, n):
+    """The second derivatives along one matrix in each A_l, and in B_0 where tokens move; also what leaves the kind."""
+    identity, M = torch.eye(2, dtype=torch.float64), torch.tensor(direction, dtype=torch.float64)
+    M = M / M.norm()
+    at = torch.tensor([*map(float, STEPS), *(map(float, RATES) if tokens else ())], dtype=torch.float64)
+
+    def gradient(point):
+        A, B = point[:2], (point[2:] if tokens else None)
+        found = exact_gradient(pattern(A, B), n, identity, identity, nodes=(9 if tokens else 5, 2, 2))
+        return torch.cat([found.A, found.B]) if tokens else found.A
+
+    rows, rest, base = [], 0.0, at[:, None, None] * identity
+    for place in range(3 if tokens else 2):
+        step = torch.zeros_like(base)
+        step[place] = MOVE * M
+        change = (gradient(base + step) - gradient(base - step)) / (2 * MOVE)
+        along = (change * M).sum(dim=(1, 2))
+        rows.append(along[: 3 if tokens else 2].numpy())
+        rest = max(rest, float((change - along[:, None, None] * M).abs().max()))
+    return np.array(rows), rest
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kind", "direction"),
+    [(False, *each) for each in DIRECTIONS] + [(True, *each) for each in DIRECTIONS[2:]],
+)
+def test_they_are_those_of_the_definition(tokens, kind, direction):
+    found = [
+        np.array([[float(x.mid()) for x in row] for row in matrix.tolist()])
+        for matrix in second_derivatives(STEPS, RATES if tokens else None, 2, 1)
+    ]
+    measured, rest = by_differences(direction, tokens=tokens, n=1)
+    # Central differences: an error of order MOVE² times fourth derivatives.
+    assert np.allclose(measured, found[kind], rtol=1e-5, atol=1e-4) and rest < 1e-4
+    assert not np.allclose(measured, found[kind - 1], rtol=1e-2)
+
+
+def test_one_dimension_has_no_other_directions():
+    # f = 1 − 2 a m_1 + a² m_2 at L = 1, d = 1: f'' = 2 E s² = 2 (n + 2)/n.
+    (single,) = second_derivatives((Fraction(1, 3),), None, 1, 4)
+    assert single[0, 0].contains(3) and float(single[0, 0].rad()) < 1e-50
+    assert curvature((Fraction(1, 3),), None, 1, 4).local_minimum is True
+
+
+def test_a_direction_down_on_the_set_makes_it_no_minimum():
+    # Equal steps, moved apart.
+    found = curvature((Fraction(1, 2), Fraction(1, 2)), None, 2, 20)
+    assert found.on_set is False and found.local_minimum is False
+
+
+@pytest.mark.parametrize("layers", [0, 4])
+def test_numbers_of_layers_out_of_range_are_refused(layers):
+    with pytest.raises(InputError, match="must be from 1 to 3"):
+        second_derivatives((Fraction(1),) * layers, None, 2, 2)
+
+
+@pytest.mark.audit
+def test_with_three_layers_the_best_points_are_local_minima_over_all_matrices_where_they_are_on_the_set():
+    found = theorem4_curvatures(3, 5, 20, most=14)
+    assert [kind.local_minimum for _, kind in found] == [point["local_minimum"] for point, _ in found]
+    assert sum(kind.local_minimum is True for _, kind in found) == 8
