@@ -2,6 +2,7 @@
 """What the library registers: by kind and id, `module:object`, imported only when it is asked for."""
 
 THEOREMS = {
+    "ahn2023.fixed_steps": "theorems.preconditioned_descent.fixed_steps:fixed_steps",
     "ahn2023.lemma1": "theorems.preconditioned_descent.gradient_descent:lemma1",
     "ahn2023.lemma2": "theorems.preconditioned_descent.components:lemma2",
     "ahn2023.lemma3": "theorems.preconditioned_descent.components:lemma3",
@@ -86,6 +87,8 @@ COMPARISONS = {
     "ahn2023.figure7_below_gradient_descent": "paper_checks.ahn2023.figures:figure7_below_gradient_descent",
     "ahn2023.figure7_loss_falls_with_layers": "paper_checks.ahn2023.figures:figure7_loss_falls_with_layers",
     "ahn2023.figure7_transformer_is_preconditioned_descent": "paper_checks.ahn2023.figures:figure7_transformer_is_preconditioned_descent",
+    "ahn2023.fixed_steps_exact": "paper_checks.ahn2023.fixed_steps:fixed_steps_exact",
+    "ahn2023.fixed_steps_sampled": "paper_checks.ahn2023.fixed_steps:fixed_steps_sampled",
     "ahn2023.figure3_log_loss_trained_at_ten": "paper_checks.ahn2023.figures:figure3_log_loss_trained_at_ten",
     "ahn2023.figure3_log_loss_trained_at_twenty": "paper_checks.ahn2023.figures:figure3_log_loss_trained_at_twenty",
     "ahn2023.figures_4_and_5_trained_weights_at_ten": "paper_checks.ahn2023.figures:figures_4_and_5_trained_weights_at_ten",
@@ -154,7 +157,9 @@ FINDINGS = {
     "ahn2023.figure2_is_theorem3s_point": "paper_checks.ahn2023.findings:figure2_is_theorem3s_point",
     "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.findings:figures_4_and_5_are_best_on_batches",
     "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.findings:figures_4_and_5_are_not_at_10_examples",
+    "ahn2023.figures_6_and_7_have_one_step_size": "paper_checks.ahn2023.findings:figures_6_and_7_have_one_step_size",
     "ahn2023.lemma1_needs_the_transpose": "paper_checks.ahn2023.findings:lemma1_needs_the_transpose",
+    "ahn2023.more_examples_can_hurt": "paper_checks.ahn2023.findings:more_examples_can_hurt",
     "ahn2023.theorem1_has_other_local_minima": "paper_checks.ahn2023.findings:theorem1_has_other_local_minima",
     "ahn2023.theorem2_minimisers_are_multiples": "paper_checks.ahn2023.findings:theorem2_minimisers_are_multiples",
     "ahn2023.theorem3_at_two_layers": "paper_checks.ahn2023.findings:theorem3_at_two_layers",

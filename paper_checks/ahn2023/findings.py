@@ -28,6 +28,11 @@ BATCHES = Premise("batches of 20 000 prompts, drawn again every 100 steps", "pri
 TWENTY = Premise("Figures 3 to 5 are taken at n = 20, where the text says n = 10", "our reading")
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
+BASELINES = Premise(
+    "the gradient descent of Figures 6 and 7 has one step size for all its steps, as in the official code (the text: "
+    "step sizes by grid search)",
+    "our reading",
+)
 RELU_LOSS = Premise(
     "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), compared with "
     "losses on fresh prompts",
@@ -339,4 +344,49 @@ theorem5_last_row_is_needless = Finding(
         "values.minimum_loss": Fraction(65, 33),
     },
     rests_on=(RELU, RELU_LOSS),
+)
+
+more_examples_can_hurt = Finding(
+    id="ahn2023.more_examples_can_hurt",
+    paper=AHN2023,
+    title="Three layers that are best for 20 examples lose from 57 on with every example more; equal steps never do",
+    weight=Weight.STRONGER,
+    summary="At Theorem 3's point for L = 3, d = 5, n = 20 the loss on prompts of m examples falls to 0.0427 at m = 57 "
+    "and then rises with every example to 0.0822, which is proved.",
+    text="The theorem's weights are for prompts of n examples. On prompts of m examples their loss is the same "
+    "polynomial's integral over another spectrum, exactly. One layer's loss, with the step that is best for n, falls "
+    "with every example more, to d((d + 1)/(n + d + 1))² and no further; so does that of equal steps, as of a layer "
+    "that is looped, whatever their number and size (argued). With different steps this fails: those that are best "
+    "for 20 examples at L = 3 and d = 5 have a loss of 0.1336 at 20 examples, 0.0427 at 57, 0.0487 at 100, and 0.0822 "
+    "in the limit, while the least loss at m tends to 0. They are spread over the spectrum of 20 examples, and the "
+    "polynomial is not small at 1, where that of many examples is. With fewer examples the loss grows fast: it is 1.53 "
+    "at 10 examples, where the zero predictor has 5.",
+    command="verify check ahn2023.fixed_steps d=5 n=20 m=100",
+    expect={
+        **{f"clauses.{label}.evidence": "proved" for label in ("excess", "falls", "floor", "rises", "lost")},
+        "clauses.equal_steps.for_all_parameters": "argued",
+        "values.one_layer_loss": Fraction(75, 169),
+        "values.three_layer_limit": Fraction(678755919076805, 8254156587007321),
+    },
+    rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
+)
+
+figures_6_and_7_have_one_step_size = Finding(
+    id="ahn2023.figures_6_and_7_have_one_step_size",
+    paper=AHN2023,
+    title="With one step size, as in Figures 6 and 7, three preconditioned steps have twice the loss of the best three",
+    weight=Weight.FIGURES,
+    summary="At L = 3, d = 5, n = 20 preconditioned gradient descent with one step size has a loss above 0.268, "
+    "whatever the step size, which is proved; with three it reaches 0.1336, Theorem 3's minimum.",
+    text="Figures 6 and 7 compare the transformer with gradient descent preconditioned by Σ⁻¹. By Lemma 1 that is a "
+    "transformer of pattern (8) too, whose layers have steps of their own, where the figures' baseline has one step "
+    "size for all. This alone doubles its loss at three layers: whatever the step size, it is above 67/250, and the "
+    "best three steps have 12138645/90852389 = 0.1336. So half of the baseline's loss there is that of sharing a step "
+    "size, not of gradient descent.",
+    command="verify check ahn2023.fixed_steps d=5 n=20 m=20",
+    expect={
+        "clauses.shared_step.evidence": "proved",
+        "values.three_layer_loss": Fraction(12138645, 90852389),
+    },
+    rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS, BASELINES),
 )

@@ -71,6 +71,11 @@ _SHIPPED = (
     ),
     Rule("continuity", "a limit passes through a continuous function", "Rudin 1976, Theorem 4.6"),
     Rule(
+        "convex trace function",
+        "tr φ(S) is convex in the symmetric matrix S where φ is convex",
+        "Carlen 2010, Trace inequalities and quantum entropy, Theorem 2.10",
+    ),
+    Rule(
         "convexity of a square",
         "the square of an affine function is convex, and so is a mean of convex functions",
         "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",

@@ -1,0 +1,232 @@
+r"""Steps that stay the same: at other numbers of examples than they are best for, and in every layer.
+
+By Theorem 3's whitening the loss of steps a_l at m examples is f(m) = E tr p(S)² with p(s) = ∏ (1 − a_l s), S = XXᵀ/m
+and x ~ N(0, I): the same polynomial, integrated over another spectrum.
+
+*One layer.* At the step n/(n + d + 1), which is best for n examples,
+
+    f(m) = d(d + 1)/(m + d + 1) + d(d + 1)² (n − m)² / (m (m + d + 1) (n + d + 1)²),
+
+the least loss at m and what the step costs. It falls with every example more, to d((d + 1)/(n + d + 1))² > 0.
+
+*Equal steps.* With L equal steps a, as of one layer that is looped, f falls with every example more, whatever a and L:
+S for m + 1 examples is the mean of the m + 1 matrices that leave one of them out, and tr (I − aS)^{2L} is convex in S.
+
+*Different steps.* tr p(S)² is not convex where the a_l differ. At d = 5 the three steps that are best for 20 examples
+have a loss that rises with every example from 57 on, from 0.0427 to 5 p(1)² = 0.0822: they are spread for the spectrum
+of 20 examples, and p is not small at 1, where that of many examples is.
+
+*One step for all layers.* At d = 5, n = 20 three equal steps have a loss above 0.268, whatever their size: more than
+twice 0.1336, that of the best three. In the official code gradient descent has one step size for all steps in Figures 6
+and 7.
+
+Source: derived here.
+"""
+
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_changes
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    d,
+    n,
+)
+from theorems.wishart import trace_moment
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Parameter,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+m = sp.Symbol("m", integer=True, positive=True)
+a = sp.Symbol("a", positive=True)
+s = sp.Symbol("s", real=True)
+TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
+MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
+LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
+"""Of the three steps: their number, d, the examples that they are best for, and from where on their loss rises."""
+
+
+def integral(polynomial: sp.Expr, examples: sp.Expr | int, size: sp.Expr | int) -> sp.Expr:
+    """Return ∫ q dμ = Σ q_k E tr S^k of a polynomial q in s, at a number of examples."""
+    moments = {k: sp.sympify(trace_moment([k], examples, size)) for k in range(sp.degree(polynomial, s) + 1)}
+    return sp.Add(*(value * moments[k] for (k,), value in sp.Poly(polynomial, s).terms()))
+
+
+def least_polynomial(layers: int, examples: int, size: int) -> sp.Expr:
+    """Return the p of degree L, p(0) = 1, of the least ∫ p² dμ: orthogonal to s … s^L."""
+    M = [integral(s**k, examples, size) for k in range(2 * layers + 1)]
+    gram = sp.Matrix(layers, layers, lambda i, j: M[i + j + 2])
+    found = gram.LUsolve(-sp.Matrix(M[1 : layers + 1]))
+    return 1 + sum((value * s ** (k + 1) for k, value in enumerate(found)), sp.S.Zero)
+
+
+STEP = n / (n + d + 1)
+ONE = integral(sp.expand((1 - STEP * s) ** 2), m, d)
+LEAST_OF_ONE = d * (d + 1) / (m + d + 1)
+COST = d * (d + 1) ** 2 * (n - m) ** 2 / (m * (m + d + 1) * (n + d + 1) ** 2)
+FLOOR_OF_ONE = d * ((d + 1) / (n + d + 1)) ** 2
+
+SCALE, WHOLE = sp.Poly(least_polynomial(LAYERS, SEEN, SIZE), s).clear_denoms(convert=True)
+"""The p of the three steps, times a number that makes its coefficients whole."""
+THREE = sp.factor(integral(sp.expand(WHOLE.as_expr() ** 2), m, SIZE))
+"""SCALE² times the loss of the three steps at m examples."""
+LIMIT = SIZE * WHOLE.eval(1) ** 2
+UNIT = sp.Subs(m**2, m, SCALE)
+SHARED = integral(sp.expand((1 - a * s) ** (2 * LAYERS)), SEEN, SIZE)
+"""The loss of three equal steps."""
+
+
+def lost(factor: int) -> sp.Rel:
+    """Return that the limit is above so many tenths of the loss at TURN examples; both sides are whole numbers."""
+    scale = TURN ** (2 * LAYERS - 1)
+    return sp.Gt(10 * scale * LIMIT, factor * scale * THREE.subs(m, TURN), evaluate=False)
+
+
+def rising(start: int) -> sp.Rel:
+    """Return that the loss of the three steps rises with every example from a number on."""
+    return sp.Gt(THREE.subs(m, start + m), THREE.subs(m, start - 1 + m), evaluate=False)
+
+
+EXCESS = Identity(
+    "excess",
+    ONE,
+    LEAST_OF_ONE + COST,
+    "one layer that is best for n examples: its loss at m is d (d + 1)/(m + d + 1), the least, plus "
+    "d (d + 1)^2 (n - m)^2/(m (m + d + 1) (n + d + 1)^2)",
+)
+FALLS = Inequality(
+    "falls",
+    sp.Gt(ONE - ONE.subs(m, m + 1), 0, evaluate=False),
+    "its loss falls with every example more",
+)
+FLOOR = Inequality(
+    "floor",
+    sp.Gt(ONE, FLOOR_OF_ONE, evaluate=False),
+    "its loss is above d ((d + 1)/(n + d + 1))^2 at every m",
+)
+EQUAL = InWords(
+    "equal_steps", "with L equal steps a, any a and L, the loss at m + 1 examples is at most that at m examples"
+)
+RISES = Inequality(
+    "rises",
+    rising(TURN),
+    f"d = {SIZE}: the loss of the three steps that are best for {SEEN} examples rises from m + {TURN - 1} examples to "
+    f"m + {TURN}",
+)
+LOST = Inequality(
+    "lost",
+    lost(19),
+    f"5 p(1)^2, to which it tends, is more than 19/10 of the loss at {TURN} examples",
+)
+SHARED_STEP = Inequality(
+    "shared_step",
+    sp.Gt(SHARED, sp.Rational(67, 250), evaluate=False),
+    f"d = {SIZE}, n = {SEEN}: three equal steps a > 0 have a loss above 67/250, the best three have 0.1336",
+)
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES, TESTED),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=(a,),
+    claims=(EXCESS, FALLS, FLOOR, EQUAL, RISES, LOST, SHARED_STEP),
+)
+ARGUMENT = (
+    Inference(
+        "loss",
+        "w* is multiplied by p(S), p(s) = ∏ (1 − a_l s), and is independent of S: after whitening the loss at m "
+        "examples is E tr p(S)², S = XX'/m",
+        ("ahn2023.lemma1", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        "independent factors",
+    ),
+    Inference(
+        "convex",
+        "t ↦ (1 − a t)^{2L} is convex, and so is tr (I − aS)^{2L} in the symmetric matrix S",
+        ("loss",),
+        "convex trace function",
+    ),
+    Inference(
+        "left_out",
+        "for m + 1 examples S is the mean of the m + 1 matrices S_i that leave example i out, each of which is "
+        "distributed as that of m examples",
+        ("gaussian_tokens",),
+        "exchangeability",
+    ),
+    Inference(
+        "equal_steps",
+        "so tr (I − aS)^{2L} is at most the mean of the tr (I − aS_i)^{2L}, each with the mean that it has at m",
+        ("loss", "convex", "left_out"),
+        "Jensen's inequality",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: one layer's best step, the three steps' orthogonality, the limits of many examples."""
+
+    def orthogonality(power: int) -> sp.Expr:
+        return integral(sp.expand(s**power * WHOLE.as_expr()), m, SIZE)
+
+    at_n = sp.Subs(sp.Derivative(integral(sp.expand((1 - a * s) ** 2), n, d), a), a, STEP)
+    orthogonal = tuple(
+        Step(
+            f"p is orthogonal to s^{k} at n = {SEEN}",
+            integral(sp.expand(s**k * WHOLE.as_expr()), SEEN, SIZE),
+            sp.S.Zero,
+        )
+        for k in range(1, LAYERS + 1)
+    )
+    return Derivation(
+        (
+            Step("the slope of one layer's loss at n vanishes at n/(n + d + 1)", at_n, sp.S.Zero),
+            Step("with many examples its loss tends to d (1 − a)²", sp.Limit(ONE, m, sp.oo), FLOOR_OF_ONE),
+            *orthogonal,
+            Step(
+                "with many examples that of p, times the square of its scale, tends to d p(1)²",
+                sp.Limit(THREE, m, sp.oo),
+                LIMIT,
+            ),
+        )
+    )
+
+
+_changed = partial(with_changes, STATEMENT)
+fixed_steps = Theorem(
+    id="ahn2023.fixed_steps",
+    title="Steps that are best for n examples at other numbers of examples, and one step for all layers",
+    source=Source("Theorem 3's steps at other prompts", "derived here", AHN2023),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20, "m": 100},
+    values={
+        "one_layer_loss": ONE,
+        "least_one_layer_loss": LEAST_OF_ONE,
+        "three_layer_loss": THREE / UNIT,
+        "three_layer_loss_at_57": sp.Subs(THREE, m, TURN) / UNIT,
+        "three_layer_limit": LIMIT / UNIT,
+    },
+    derivation=derivation,
+    canaries=(
+        _changed("the excess for fewer examples only", "excess", right=LEAST_OF_ONE + COST * (n - m)),
+        _changed("a floor of the least loss at n", "floor", relation=sp.Gt(ONE, d * (d + 1) / (n + d + 1))),
+        _changed("rises from one example earlier", "rises", relation=rising(TURN - 1)),
+        _changed("the limit is twice the least", "lost", relation=lost(20)),
+        _changed("above 2", "shared_step", relation=sp.Gt(SHARED, 2, evaluate=False)),
+    ),
+    proof_uses=("ahn2023.lemma1",),
+    argument=ARGUMENT,
+)
