@@ -184,11 +184,7 @@ def derivation() -> Derivation:
 
     at_n = sp.Subs(sp.Derivative(integral(sp.expand((1 - a * s) ** 2), n, d), a), a, STEP)
     orthogonal = tuple(
-        Step(
-            f"p is orthogonal to s^{k} at n = {SEEN}",
-            integral(sp.expand(s**k * WHOLE.as_expr()), SEEN, SIZE),
-            sp.S.Zero,
-        )
+        Step(f"p is orthogonal to s^{k} at n = {SEEN}", sp.Subs(orthogonality(k), m, SEEN), sp.S.Zero)
         for k in range(1, LAYERS + 1)
     )
     return Derivation(
