@@ -82,10 +82,15 @@ COMPARISONS = {
     "ahn2023.figure3_ends_at_a_local_minimum": "paper_checks.ahn2023.figures:figure3_ends_at_a_local_minimum",
     "ahn2023.figure3_log_loss_at_ten_examples": "paper_checks.ahn2023.figures:figure3_log_loss_at_ten_examples",
     "ahn2023.figure6_below_gradient_descent": "paper_checks.ahn2023.figures:figure6_below_gradient_descent",
+    "ahn2023.figure6_equal_steps_in_the_code": "paper_checks.ahn2023.figures:figure6_equal_steps_in_the_code",
     "ahn2023.figure6_least_squares": "paper_checks.ahn2023.figures:figure6_least_squares",
+    "ahn2023.figure6_least_squares_in_the_code": "paper_checks.ahn2023.figures:figure6_least_squares_in_the_code",
+    "ahn2023.figure6_transformer_is_below_in_the_code": "paper_checks.ahn2023.figures:figure6_transformer_is_below_in_the_code",
     "ahn2023.figure6_transformer_is_preconditioned_descent": "paper_checks.ahn2023.figures:figure6_transformer_is_preconditioned_descent",
     "ahn2023.figure7_below_gradient_descent": "paper_checks.ahn2023.figures:figure7_below_gradient_descent",
+    "ahn2023.figure7_equal_steps_in_the_code": "paper_checks.ahn2023.figures:figure7_equal_steps_in_the_code",
     "ahn2023.figure7_loss_falls_with_layers": "paper_checks.ahn2023.figures:figure7_loss_falls_with_layers",
+    "ahn2023.figure7_transformer_is_below_in_the_code": "paper_checks.ahn2023.figures:figure7_transformer_is_below_in_the_code",
     "ahn2023.figure7_transformer_is_preconditioned_descent": "paper_checks.ahn2023.figures:figure7_transformer_is_preconditioned_descent",
     "ahn2023.fixed_steps_exact": "paper_checks.ahn2023.fixed_steps:fixed_steps_exact",
     "ahn2023.fixed_steps_sampled": "paper_checks.ahn2023.fixed_steps:fixed_steps_sampled",
@@ -155,6 +160,7 @@ PREDICTIONS = {
 }
 FINDINGS = {
     "ahn2023.figure2_is_theorem3s_point": "paper_checks.ahn2023.findings:figure2_is_theorem3s_point",
+    "ahn2023.figure7_descent_is_held_back": "paper_checks.ahn2023.findings:figure7_descent_is_held_back",
     "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.findings:figures_4_and_5_are_best_on_batches",
     "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.findings:figures_4_and_5_are_not_at_10_examples",
     "ahn2023.figures_6_and_7_have_one_step_size": "paper_checks.ahn2023.findings:figures_6_and_7_have_one_step_size",

@@ -196,3 +196,36 @@ def test_one_step_size_for_three_layers():
     moments = [5.0, *(trace_moment(k, 20, 5) / 20**k for k in range(1, 7))]
     losses = [sum(math.comb(6, k) * (-a) ** k * x for k, x in enumerate(moments)) for a in np.linspace(0.01, 2, 2000)]
     assert 67 / 250 < min(losses) < 1.01 * 67 / 250
+
+
+def equal_steps(a, layers, examples):
+    """E tr (I − aS)^{2L}, in moments by zonal polynomials."""
+    powers = range(1, 2 * layers + 1)
+    terms = (math.comb(2 * layers, k) * (-a) ** k * zonal_moment(k, examples, 5) / examples**k for k in powers)
+    return 5 + sum(terms)
+
+
+def test_equal_steps_of_the_grid():
+    expected = findings.figure7_descent_is_held_back.expect
+    grid = [Fraction(step) for step in ("0.001", "0.002", "0.004", "0.008", "0.01", "0.02", "0.04", "0.08", "0.16")]
+    for place, layers in enumerate((3, 4)):
+        best = min((equal_steps(19 * step, layers, 19), 19 * step) for step in grid)
+        stated = expected[f"theory.equal_preconditioned_steps.lower.{place}"]
+        assert stated.lower < best[0] < stated.upper
+        chosen = expected["measurements.preconditioned_gradient_descent_steps_end.value"]
+        assert chosen.lower < best[1] < chosen.upper
+
+
+@pytest.mark.parametrize(("layers", "examples", "stated"), [(3, 19, "0.2965"), (3, 20, "0.2683"), (4, 19, "0.1850")])
+def test_the_best_equal_steps(layers, examples, stated):
+    assert stated in findings.figure7_descent_is_held_back.text
+    best = min(equal_steps(Fraction(i, 1000), layers, examples) for i in range(670, 730, 5))
+    assert round(float(best), 4) == float(stated)
+
+
+def test_four_different_steps(least):
+    # The orthogonal polynomial again, of degree four, in floats: the fixture's is of degree three.
+    m = [5.0, *(float(zonal_moment(k, 20, 5)) / 20**k for k in range(1, 9))]
+    c = np.linalg.solve([[m[i + j] for j in range(1, 5)] for i in range(1, 5)], [-m[i] for i in range(1, 5)])
+    assert round(m[0] + float(c @ m[1:5]), 4) == 0.055 and "0.0550" in findings.figure7_descent_is_held_back.text
+    assert round(float(least[1]), 4) == 0.1336
