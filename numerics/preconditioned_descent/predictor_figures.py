@@ -16,8 +16,8 @@ transformer leave one of the n examples out; all steps of gradient descent are e
 (`predictors.GRID`) for `n_fit` prompts; of the last matrices kept, 100 steps apart, those that are best on a batch of
 prompts of their own are tested. The code solves least squares in whitened coordinates, which is that of least Σ-norm.
 As there, the step that is best in one run stands for all. Ours are: all of the grid, of which the code has in one case
-the six largest alone; prompts of their own with n − 1 examples, of the same distribution as n without one; as many
-test prompts for all predictors.
+the six largest alone; prompts of their own with n − 1 examples, of the same distribution as n without one; more
+test prompts, as many for all predictors.
 
 What else is whose is in `figures`.
 """
@@ -209,16 +209,17 @@ _QUICK = QUICK | _ALL | {"n_fit": 50_000, "d": 3, "steps": 500, "halving": 60, "
 _QUICK |= {"runs": 1, "n_test": 100_000}
 _TEXT = TEXT | _ALL | {"n_fit": 1_000_000, "steps": 30_000, "halving": 3000, "runs": 5, "n_test": 200_000}
 _CODE = CODE | {"trained": "A_and_B", "left_out": 1, "steps_from": "grid", "n_fit": 5000, "eta": "1/100", "runs": 5}
+_CODE |= {"n_test": 200_000}
 _OVER_EXAMPLES = (
     _QUICK | {"L": 2, "examples": "2,4,8,16", "eta_few": "3/20"},
     _CODE
     | {"L": 3, "examples": "2,4,6,8,10,12,14,16,18,20", "eta_few": "1/1000", "steps": 8000, "halving": 2000}
-    | {"batch": 40_000, "resample": 1, "clip": "1/1000", "beta2": "99/100", "kept": 10, "n_test": 40_000},
+    | {"batch": 40_000, "resample": 1, "clip": "1/1000", "beta2": "99/100", "kept": 10},
     _TEXT | {"L": 3, "examples": "2,4,6,8,10,12,14,16,18,20,22", "eta_few": "1/100"},
 )
 _OVER_LAYERS = (
     _QUICK | {"n": 20, "layers": "1,2,3"},
-    _CODE | {"n": 20, "layers": "1,2,3,4", "steps": 20_000, "halving": 4000, "kept": 20, "n_test": 20_000},
+    _CODE | {"n": 20, "layers": "1,2,3,4", "steps": 20_000, "halving": 4000, "kept": 20},
     _TEXT | {"n": 20, "layers": "1,2,3,4"},
 )
 

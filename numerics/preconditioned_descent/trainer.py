@@ -76,7 +76,8 @@ def task_of(plan: Plan, seed: int, device: str) -> Task:
     source = generator_for(seed, "rotation", "cpu")
     V = singular_vectors(plan.d, source) if plan.rotation == "singular_vectors" else random_rotation(plan.d, source).T
     D = eigenvalues(plan.spectrum, plan.d, plan.least)
-    return Task(*((V @ (D**power).diag() @ V.T).to(device) for power in (1, -1, 0.5)), V.to(device))
+    covariance, inverse, root = ((V @ (D**power).diag() @ V.T).to(device) for power in (1, -1, 0.5))
+    return Task(covariance, inverse, root, V.to(device))
 
 
 def prompts_for(plan: Plan, seed: int, purpose: str, count: int, device: str) -> Prompts:

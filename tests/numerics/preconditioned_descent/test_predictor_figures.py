@@ -144,9 +144,9 @@ COMMON = {"d": "5", "trained": "A_and_B", "left_out": "1", "steps_from": "grid",
 COMMON |= {"eta": "1/100", "scale": "1/10000", "dtype": "float32", "rotation": "singular_vectors", "beta1": "99/100"}
 OF_FIGURE = [
     {"L": "3", "steps": "8000", "halving": "2000", "batch": "40000", "resample": "1", "clip": "1/1000", "kept": "10"}
-    | {"beta2": "99/100", "n_test": "40000", "eta_few": "1/1000"},
+    | {"beta2": "99/100", "eta_few": "1/1000"},
     {"n": "20", "steps": "20000", "halving": "4000", "batch": "20000", "resample": "100", "clip": "1/100"}
-    | {"kept": "20", "beta2": "9/10", "n_test": "20000"},
+    | {"kept": "20", "beta2": "9/10"},
 ]
 
 
