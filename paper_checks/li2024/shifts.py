@@ -366,6 +366,76 @@ reached_by_ascent = Comparison(
 )
 
 
+LEVELS = ((3, "1"), (4, "3/2"), (4, "7/10"), (6, "1"))
+"""Rows and R: where the best factor is known exactly, and where it is enclosed."""
+
+
+def _steepest(n: int, radius: float, generator: "torch.Generator") -> "tuple[float, Tensor]":
+    """Return the largest slope of softmax found by Adam and L-BFGS over logits of norm `radius`, and these, sorted."""
+    import torch
+
+    from numerics.softmax_regression.reference import prediction
+
+    like: dict[str, Any] = {"device": generator.device, "dtype": torch.float64}
+    jacobian = torch.func.vmap(torch.func.jacrev(lambda z: prediction(torch.eye(n, **like), z)))
+
+    def logits(free: "Tensor") -> "Tensor":
+        # Logits that all move alike move no output: of mean 0.
+        z = free - free.mean(dim=1, keepdim=True)
+        return radius * z / z.norm(dim=1, keepdim=True)
+
+    def slopes(free: "Tensor") -> "Tensor":
+        return torch.linalg.matrix_norm(jacobian(logits(free)), ord=2)
+
+    free = torch.randn(8, n, generator=generator, **like)
+    # Half of the starts have two logits above the others.
+    free[::2, :2] += 3
+    optimizer = torch.optim.Adam([free.requires_grad_()], lr=0.1)
+    for _ in range(50):
+        optimizer.zero_grad()
+        (-slopes(free).sum()).backward()
+        optimizer.step()
+    best = free[slopes(free).argmax()][None].detach().requires_grad_()
+    last = torch.optim.LBFGS([best], max_iter=100, tolerance_change=0, line_search_fn="strong_wolfe")
+
+    def loss() -> "Tensor":
+        last.zero_grad()
+        value = -slopes(best).sum()
+        value.backward()
+        return value
+
+    last.step(loss)
+    return float(slopes(best.detach())[0]), logits(best)[0].detach().sort(descending=True).values
+
+
+def _levels(*, device: str, full: bool, seed: int) -> Verdict:
+    import torch
+
+    generator = torch.Generator(device).manual_seed(seed)
+    verdicts = []
+    for n, R in LEVELS:
+        radius = _decimal(R)
+        slope, logits = _steepest(n, radius**2, generator)
+        found, values = radius * slope, verify.check(data_shift, n=n, d=2, R=R).values
+        spread, best = float(logits[2] - logits[-1]), values["best_factor"]
+        most, reached = (as_float(values[name]) for name in ("best_factor_at_most", "reached_factor"))
+        # What an ascent leaves: to second order in the factor, to first in the logits.
+        holds = found <= most * (1 + 1e-9) and found >= reached * (1 - 1e-7) and spread <= 1e-3 * radius**2
+        holds = holds and (best is None or abs(found - as_float(best)) <= 1e-7 * found)
+        detail = f"{found:.9g} found, {reached:.9g} to {most:.9g}; all but two logits within {spread:.1g}"
+        verdicts.append((f"n={n} R={R}", Verdict.when(holds, detail, Evidence.COMPUTED)))
+    return over_instances(verdicts)
+
+
+best_factor_by_ascent = Comparison(
+    id="li2024.best_factor_by_ascent",
+    title="An ascent over logits finds the best factor, and none larger; all but two of its logits are equal",
+    theorem="li2024.best_factor",
+    experiment=None,
+    compare=_levels,
+)
+
+
 def _gradients(*, device: str, full: bool, seed: int) -> Verdict:
     import torch
 

@@ -24,9 +24,13 @@ def test_the_constant():
     p = softmax(R**2 * z / np.linalg.norm(z))
     assert within(finding, "values.reached_factor", R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1])
     assert within(finding, "values.claimed_factor_log10", 1.5 * math.log10(n) + 10 * R**2 / math.log(10))
-    # The least probability of logits of norm 16 is at least that of 49 others √2·16 above.
-    least = 1 / (1 + 49 * math.exp(16 * math.sqrt(2)))
-    assert within(finding, "values.best_factor_at_most", R / 2 * (1 - 48 * least))
+    # No angle of three levels does better, of 201 from two equal logits to one above the others.
+    u, w = z / np.linalg.norm(z), np.r_[1, -1, np.zeros(n - 2)] / math.sqrt(2)
+    levels = (
+        R**2 * (math.cos(a) * u + math.sin(a) * w) for a in np.linspace(0, math.atan(math.sqrt(n / (n - 2))), 201)
+    )
+    best = max(R * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1] for p in map(softmax, levels))
+    assert within(finding, "values.best_factor", best) and within(finding, "values.best_factor_at_most", best)
 
 
 def test_the_claimed_bound():

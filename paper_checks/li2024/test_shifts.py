@@ -8,6 +8,7 @@ from hypothesis import given
 
 import verify
 from paper_checks.li2024 import shifts
+from theorems.softmax_regression.best_factor import best_factor
 from theorems.softmax_regression.data_shift import data_shift
 from theorems.softmax_regression.gradient import gradient
 from theorems.softmax_regression.opposite_moves import opposite_moves
@@ -17,6 +18,7 @@ from verify import Outcome
 COMPARISONS = [
     shifts.reached_by_a_family,
     shifts.reached_by_ascent,
+    shifts.best_factor_by_ascent,
     shifts.gradient_by_autograd,
     shifts.opposite_moves_by_the_definitions,
 ]
@@ -26,6 +28,12 @@ COMPARISONS = [
 @pytest.mark.parametrize(("n", "d", "R"), [(1, 1, 4), (2, 1, 4), (50, 20, 4), (200, 1, 1000), (10**6, 3, "9/2")])
 def test_the_shifts_are_certified(ledger, theorem, n, d, R):
     assert ledger.check(theorem, n=n, d=d, R=R).values["vacuous"]
+
+
+@pytest.mark.parametrize(("n", "R"), [(3, 4), (50, 4), (81_000, 4), (12, 2)])
+def test_the_best_factor_is_exact(ledger, n, R):
+    values = ledger.check(best_factor, n=n, R=R).values
+    assert values["best_factor"] == values["best_factor_at_most"]
 
 
 @pytest.mark.parametrize("theorem", [gradient, opposite_moves], ids=lambda theorem: theorem.id)
@@ -65,19 +73,21 @@ def test_against_simulation(ledger, comparison):
 
 
 @pytest.mark.parametrize(
-    ("name", "comparison", "key"),
+    ("name", "comparison", "key", "off_by"),
     [
-        ("weight_shift", "reached_by_a_family", "reached_factor"),
-        ("opposite_moves", "opposite_moves_by_the_definitions", "difference"),
+        ("weight_shift", "reached_by_a_family", "reached_factor", 1e-9),
+        ("data_shift", "best_factor_by_ascent", "best_factor", 1e-6),
+        ("opposite_moves", "opposite_moves_by_the_definitions", "difference", 1e-9),
     ],
 )
-def test_values_off_by_a_little_are_refuted(monkeypatch, name, comparison, key):
+def test_values_off_by_a_little_are_refuted(monkeypatch, name, comparison, key, off_by):
     right = verify.check
 
     def spoiled(theorem, **instance):
         values = dict(right(theorem, **instance).values)
-        off = Fraction(shifts.as_float(values[key]) * (1 + 1e-9)) if theorem is getattr(shifts, name) else values[key]
-        return SimpleNamespace(values=values | {key: off})
+        if theorem is getattr(shifts, name) and values[key] is not None:
+            values[key] = Fraction(shifts.as_float(values[key]) * (1 + off_by))
+        return SimpleNamespace(values=values)
 
     monkeypatch.setattr(verify, "check", spoiled)
     assert getattr(shifts, comparison).run(device="cpu").outcome is Outcome.REFUTED

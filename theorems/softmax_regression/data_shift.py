@@ -9,15 +9,16 @@ which is the claimed bound with R/2 for M = n^{3/2} e^{10R²}; neither R ≥ 4 n
 *The best constant* at given n and R is R times the largest eigenvalue of J over all logits z of norm R² or less, for
 every d ≥ 1: A = z xᵀ/R² with ‖x‖ = R has Ax = z, and the move u xᵀ/R of norm 1 moves the logits by R u, in any
 direction u. One column is no exception here, since the move is not tied to the logits. (Bounded norms: as a supremum,
-from logits inside the ball.) n = 2: R/2. For n ≥ 3 it is below R/2 (`best_factor_at_most`), and `reached_factor` is
-that of the weights at d ≥ 2, for every d.
+from logits inside the ball.) n = 2: R/2. For n ≥ 3 see `best_factor`: it is below R/2, and known exactly where
+log(n−1) ≤ R² √(n/(2(n−2))), as for R ≥ 4 and n up to 81 000. Else `reached_factor` is that of the weights at d ≥ 2, for
+every d.
 
 Source: Li et al. 2024, main theorem (its constant as recalled); the constants and families are derived here.
 """
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, derivation_steps
-from theorems.softmax_regression.shifts import ARGUMENT, BETTER_CASES, VALUES, canaries, statement
+from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, VALUES, canaries, statement
 from verify import Derivation, Hypothesis, InWords, Source, Theorem
 
 NORMS = Hypothesis("norms", text="|A_t| <= R and |A_{t+1}| <= R (spectral), |x| <= R")
@@ -34,7 +35,7 @@ data_shift = Theorem(
     source=Source("Main theorem, data shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
     statement=STATEMENT,
     example={"n": 50, "d": 20, "R": 4},
-    values=VALUES | {"reached_factor": BETTER_CASES},
+    values=VALUES | {"reached_factor": BETTER_CASES, "best_factor": BEST},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
     argument=ARGUMENT,

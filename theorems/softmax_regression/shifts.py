@@ -10,6 +10,7 @@ from dataclasses import replace
 import sympy as sp
 
 from theorems.canaries import with_clause
+from theorems.softmax_regression.best_factor import AT_MOST, IN_REACH, gap
 from theorems.softmax_regression.setting import (
     BOUND,
     CHORD,
@@ -41,7 +42,6 @@ SMALL_MOVE = sp.Rational(1, 100)
 """What no logit moves by in the small-move hypothesis."""
 
 # Two equal logits above the others, at mean 0, so that R² is all difference; their odds against each other are 1.
-gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
 pair = 2 + (n - 2) * sp.exp(-gap)
 # One logit above the others, at probability ½ where R² reaches so far, else as near to it as it does.
 highest = R**2 * sp.sqrt(n / (n - 1))
@@ -60,19 +60,15 @@ BETTER_CASES = (
     ValueWhere(R / pair, ()),
 )
 """The better of what one row and what a pair reach."""
-least_probability = 1 / (1 + (n - 1) * sp.exp(sp.sqrt(2) * R**2))
-AT_MOST = (
-    ONE_ROW,
-    ValueWhere(HALF * (1 - (n - 2) * least_probability), (sp.Ge(sp.sqrt(2) * R**2, sp.log(3)),)),
-    ValueWhere(HALF, ()),
-)
+BEST = (ONE_ROW, TWO_ROWS, ValueWhere(R / pair, (IN_REACH,)))
+"""The best factor, where it is known exactly."""
 
 log_bites = sp.log(2) / 2 - log_claimed
 log_bites_small_move = log_bites + sp.log((sp.exp(SMALL_MOVE) - 1) / (sp.exp(SMALL_MOVE) + 1))
 VALUES = {
     "claimed_factor_log10": log_claimed / sp.log(10),
     "sharp_factor": (ONE_ROW, ValueWhere(HALF, ())),
-    "best_factor_at_most": AT_MOST,
+    "best_factor_at_most": (ONE_ROW, TWO_ROWS, *AT_MOST),
     "bites_below_log10": log_bites / sp.log(10),
     "bites_below_small_move_log10": log_bites_small_move / sp.log(10),
     "vacuous": sp.Lt(log_bites, sp.log(R) - 12 * sp.log(10)),
@@ -82,11 +78,6 @@ VALUES = {
 FREE = InWords(
     "free",
     "any two predictions are within sqrt(2), and within sqrt(2) tanh(1/200) where no logit moves by 0.01",
-)
-BELOW_HALF = InWords(
-    "below_half",
-    "for n >= 3, where sqrt(2) R^2 >= log 3, the factor (R/2)(1 - (n-2) tau), tau = 1/(1 + (n-1) exp(sqrt(2) R^2)), is "
-    "enough",
 )
 SHARP = InWords("sharp", "at n = 2 no factor smaller than R/2 will do")
 ARGUMENT = (
@@ -117,25 +108,6 @@ ARGUMENT = (
         "claimed factor",
         ("residual", "prediction", "logits", "bound"),
         "substitution",
-    ),
-    Inference(
-        "least_probability",
-        "logits of norm at most R² differ by √2 R² at most, so that every p_i ≥ τ",
-        ("norms",),
-        "Cauchy-Schwarz",
-    ),
-    Inference(
-        "small_tau",
-        "where √2 R² ≥ log 3 and n ≥ 2, τ ≤ 1/(3n − 2) ≤ 1/(2n)",
-        ("least_probability",),
-        "substitution",
-    ),
-    Inference(
-        "below_half",
-        "so |J| ≤ ½ (1 − (n − 2)τ) at all logits of norm at most R², a ball that holds the segment between two: the "
-        "factor is R times that",
-        ("variance", "eigenvalue", "least_probability", "small_tau", "logits", "residual"),
-        "mean value inequality",
     ),
     Inference(
         "sharp",
@@ -175,7 +147,7 @@ def statement(shift: InWords, *hypotheses: Hypothesis) -> Statement:
         hypotheses=(LARGE_RADIUS, *hypotheses),
         variables=VARIABLES,
         definitions=DEFINITIONS,
-        claims=(shift, SHARP, BELOW_HALF, FREE),
+        claims=(shift, SHARP, FREE),
         steps=(RESIDUAL, EIGENVALUE, BOUND, PAIR, CHORD),
     )
 

@@ -11,10 +11,10 @@ never moves: f = 1.
 - n = 2: it is R/2, at x = 0 and A = R (1, −1)ᵀ/√2 times a unit row.
 - d ≥ 2: it is R times the largest eigenvalue of J over all logits of norm R² or less: given z and an eigenvector u,
   let A be R times an isometry of a plane onto one that holds z and u; then z = Ax with ‖x‖ ≤ R, and R u = A v. For
-  n ≥ 3 it is therefore below R/2 (`best_factor_at_most`): bounded logits leave every p_i some probability.
-  `reached_factor` is the better of two families: two equal logits as far above the others as R² allows, v = (1, −1, 0
-  …)/√2; or one logit above the others at probability ½, v = e_1 − 1/n, which is R n/(4(n−1)) and wins where R² is small
-  beside log n (at R = 4 from n = 163 886 on). Neither is proved to be best, and between the two neither is: at
+  n ≥ 3 it is below R/2, and where log(n−1) ≤ R² √(n/(2(n−2))), in particular for R ≥ 4 and n up to 81 000, it is
+  R/(2 + (n−2) exp(−R² √(n/(2(n−2))))), that of two equal logits as far above the others as R² allows (`best_factor`).
+  Else `reached_factor` is the better of that and of one logit above the others at probability ½, v = e_1 − 1/n, which
+  is R n/(4(n−1)) and wins where R² is small beside log n (at R = 4 from n = 163 886 on). There neither need be best: at
   n = 50, R = 2 an unequal pair has 0.511 where they reach 0.5102.
 - d = 1: A is one column a, which is both the direction and, times x, the logits. `reached_factor` is the one row's,
   a = e_1 − 1/n of norm R: between R/4 and, at n = 3, 3R/8, where log(n−1) ≤ R² √(n/(n−1)); else x as large as R is what
@@ -28,7 +28,7 @@ import sympy as sp
 
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import DEFINITIONS, d, derivation_steps
-from theorems.softmax_regression.shifts import ARGUMENT, BETTER_CASES, ROW_CASES, VALUES, canaries, statement
+from theorems.softmax_regression.shifts import ARGUMENT, BEST, BETTER_CASES, ROW_CASES, VALUES, canaries, statement
 from verify import Derivation, Hypothesis, InWords, Source, Theorem, ValueWhere
 
 NORMS = Hypothesis("norms", text="|A| <= R (spectral), |x_t| <= R and |x_{t+1}| <= R")
@@ -41,13 +41,15 @@ STATEMENT = statement(SHIFT, NORMS, SMALL_MOVE)
 
 REACHED = tuple(ValueWhere(case.expression, (sp.Eq(d, 1), *case.relations)) for case in ROW_CASES) + BETTER_CASES
 
+WIDE = (*BEST[:2], *(ValueWhere(case.expression, (sp.Ge(d, 2), *case.relations)) for case in BEST[2:]))
+
 weight_shift = Theorem(
     id="li2024.weight_shift",
     title="Moving the weights shifts the target by at most R/2 times the move; the claimed factor beside it",
     source=Source("Main theorem, weight shift", "recalled", LI2024, "sharp, reached and free bounds: derived here"),
     statement=STATEMENT,
     example={"n": 50, "d": 20, "R": 4},
-    values=VALUES | {"reached_factor": REACHED},
+    values=VALUES | {"reached_factor": REACHED, "best_factor": WIDE},
     derivation=lambda: Derivation(derivation_steps(), DEFINITIONS),
     canaries=canaries(STATEMENT),
     argument=ARGUMENT,

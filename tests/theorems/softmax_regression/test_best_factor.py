@@ -1,0 +1,67 @@
+"""The best factor by eigenvalues on grids of logits, and where it is known exactly."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import verify
+from theorems.softmax_regression.best_factor import best_factor
+from verify import InputError, Outcome
+
+
+def largest(z):
+    """The largest eigenvalue of diag(p) − pp', p = softmax(z)."""
+    p = np.exp(z - z.max())
+    p /= p.sum()
+    return np.linalg.eigvalsh(np.diag(p) - np.outer(p, p))[-1]
+
+
+def as_number(value):
+    return float(getattr(value, "midpoint", value))
+
+
+@pytest.mark.parametrize("R", ["17/20", 1, 2])
+def test_of_three_rows_no_angle_of_the_logits_is_better(R):
+    radius = float(Fraction(R))
+    u, w = np.array([1, 1, -2]) / math.sqrt(6), np.array([1, -1, 0]) / math.sqrt(2)
+    angles = np.linspace(0, 2 * math.pi, 2001)
+    found = max(radius * largest(radius**2 * (math.cos(a) * u + math.sin(a) * w)) for a in angles)
+    # The grid has the angle 0, that of the pair.
+    assert math.isclose(as_number(verify.check(best_factor, n=3, R=R).values["best_factor"]), found, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "R"), [(4, "11/10"), (5, "3/2"), (8, 2)])
+def test_no_random_logits_are_better(n, R):
+    source, radius = np.random.default_rng(0), float(Fraction(R))
+    best = as_number(verify.check(best_factor, n=n, R=R).values["best_factor"])
+    found = 0.0
+    for _ in range(2000):
+        z = source.normal(size=n) * source.choice([1, 5], size=n)
+        z[: source.integers(0, 3)] += source.uniform(0, 2 * n)
+        z -= z.mean()
+        found = max(found, radius * largest(radius**2 * z / np.linalg.norm(z)))
+    assert 0.9 * best < found <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("n", "R"), [(4, "7/10"), (6, 1), (50, 2), (1000, 3)])
+def test_out_of_reach_it_is_enclosed(n, R):
+    values, radius = verify.check(best_factor, n=n, R=R).values, float(Fraction(R))
+    levels = (np.r_[1, second, np.zeros(n - 2)] for second in np.linspace(0, 1, 21))
+    found = max(radius * largest(radius**2 * z / np.linalg.norm(z)) for z in (z - z.mean() for z in levels))
+    assert found <= as_number(values["best_factor_at_most"]) < radius / 2
+    assert as_number(values["best_factor"]) < found or n == 1000
+
+
+def test_in_reach_of_the_papers_radius():
+    inside, outside = (verify.check(best_factor, n=n, R=4) for n in (81_000, 83_000))
+    assert inside.values["best_factor"] == inside.values["best_factor_at_most"]
+    assert outside.outcome is Outcome.OUT_OF_SCOPE
+    # M_0 ≥ log(n − 1): 16 √(n/(2(n−2))) = 11.3138 and log 80 999 = 11.302, log 82 999 = 11.327.
+    assert math.log(80_999) < 16 * math.sqrt(0.5) < math.log(82_999)
+
+
+def test_two_rows_are_not_in_its_domain():
+    with pytest.raises(InputError, match="n = 2: must be an integer >= 3"):
+        verify.check(best_factor, n=2, R=4)

@@ -1,0 +1,406 @@
+r"""The best factor of both shifts for three rows or more: two equal logits as far above the others as the norms allow.
+
+The best factor is R times the largest eigenvalue λ of J = diag(p) − ppᵀ over all logits z of norm R² or less (for the
+data in any dimension, for the weights from two columns on; see `weight_shift` and `data_shift`). Let n ≥ 3.
+
+*Three levels.* At a maximiser z, with a unit eigenvector v and μ = Σ p_i v_i, the variance of v under p has the slopes
+
+    p_i ((v_i − μ)² − λ) = κ z_i,   κ ≥ 0,   p_i (v_i − μ) = λ v_i.
+
+Where μ ≠ 0 one p_i is above λ and the others below; on (0, λ) these p_i are zeros of the strictly convex
+
+    ψ(p) = p (μ²λ²/(λ − p)² − λ) − κ log p − constant,
+
+so that they take two values at most. Moving two equal logits apart changes λ at second order with the sign of ψ', which
+is positive at the larger zero: it is taken once. Where μ = 0 two logits are equal and all others too. So the largest
+eigenvalue is attained at logits (α, β, γ, …, γ), α ≥ β ≥ γ, of sum 0 and norm R²: one angle is left.
+
+*The angle.* With M = (α + β)/2 − γ and m = (α − β)/2 the norm is 2m² + 2(n−2)M²/n = R⁴. With σ = p_1 + p_2, σt = p_1 −
+p_2 and c = n/(2(n−2)) the eigenvalues other than p_3 (and 0) are the roots of
+
+    Q(λ) = (λ − σ/2)(λ − cσ(1 − σ)) + ½t²σ²(λ − c(1 − σ)).
+
+- σ ≥ n/(2(n−1)): Q(σ/2) ≥ 0, so that λ ≤ σ/2; below that λ ≤ n/(4(n−1)).
+- At m = 0, M = M_0 = R² √(n/(2(n−2))), σ = σ_0 = 1/(1 + ½(n−2)e^{−M_0}) and λ = σ_0/2. Where M_0 ≥ log(n−1) this is at
+  least n/(4(n−1)), and Q(σ_0/2) ≥ 0 where σ > σ_0: it is the maximum.
+
+So the best factor is then R/(2 + (n−2) exp(−M_0)), exactly. For R ≥ 4, the paper's, that is so up to n = 81 000. Else
+it is enclosed: from below by the families of `shifts`, from above by the eigenvalue bound of `setting` at the least
+probability that three levels leave.
+
+Source: derived here.
+"""
+
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_changes
+from theorems.papers import LI2024
+from theorems.softmax_regression.setting import (
+    DEFINITIONS,
+    EIGENVALUE,
+    RADIUS,
+    R,
+    b,
+    c,
+    e,
+    h,
+    k,
+    n,
+    norm,
+    q,
+    tau,
+    variance,
+)
+from verify import (
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Parameter,
+    Rule,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+    ValueWhere,
+)
+
+ROWS = Parameter("n", "integer", "rows of A: length of the document", minimum=3)
+
+gap = R**2 * sp.sqrt(n / (2 * (n - 2)))
+"""M_0: how far two equal logits can be above the others."""
+PAIR = R / (2 + (n - 2) * sp.exp(-gap))
+IN_REACH = sp.Ge(gap, sp.log(n - 1))
+
+steepest = R**2 * sp.sqrt((n - 1) / (n - 2))
+"""What α − γ is at most."""
+AT_MOST = (
+    ValueWhere(PAIR, (IN_REACH,)),
+    ValueWhere(R / 2 * (1 - (n - 2) / (2 * sp.exp(steepest) + n - 2)), (sp.Ge(2 * sp.exp(steepest), n + 2),)),
+    ValueWhere(R * (n + 2) / (4 * n), ()),
+)
+
+# Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
+room, below, extra, weight = sp.symbols("room below extra weight", nonnegative=True)
+sigma, t, level = sp.symbols("sigma t lambda", real=True)
+short = sp.Symbol("short", nonnegative=True)
+p, above, mu, kappa = *sp.symbols("p above mu", positive=True), sp.Symbol("kappa", nonnegative=True)
+x, value, first, second, S = *sp.symbols("x v first second", real=True), sp.Symbol("S", positive=True)
+M, m, odds = *sp.symbols("M m", real=True), sp.Symbol("odds", positive=True)
+
+HALF_C = n / (2 * (n - 2))
+LOW = n / (4 * (n - 1))
+first_p, second_p, third_p = sigma * (1 + t) / 2, sigma * (1 - t) / 2, (1 - sigma) / (n - 2)
+SUM_OF_ROOTS = 2 * first_p * second_p + (n - 1) * third_p * sigma
+
+
+def characteristic(at: sp.Expr, both: sp.Expr, square: sp.Expr) -> sp.Expr:
+    """Return Q at a number, for σ and t²."""
+    return (at - both / 2) * (at - HALF_C * both * (1 - both)) + square * both**2 / 2 * (at - HALF_C * (1 - both))
+
+
+_f = 1 / (1 + below)
+
+
+def apart(e_0: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
+    """Return σ_0, σ and the two parts of Q(σ_0/2), at odds e_0 of the pair and e_0 f elsewhere."""
+    at_pair, elsewhere = 1 / (1 + e_0), 1 / (1 + e_0 * _f)
+    last = at_pair / 2 - HALF_C * (1 - elsewhere)
+    here = at_pair * e_0 * (at_pair / 2 - HALF_C * elsewhere * (1 - elsewhere))
+    return at_pair, elsewhere, (1 + _f) * elsewhere * last - here, last
+
+
+at_pair, elsewhere, _bracket, _last = apart((n - 2) / (2 * (n - 1) * (1 + room)))
+# 1 − σ from (n−2)/(2(n−1)) to (n−2)/n.
+_others = (n - 2) / (2 * (n - 1)) + (n - 2) ** 2 / (2 * n * (n - 1)) / (1 + weight)
+_exponential = sp.exp(x)
+_mean, _square = (
+    (power * _exponential + rest) / (_exponential + S) for power, rest in ((value, first), (value**2, second))
+)
+_slope = _exponential / (_exponential + S) * ((value - _mean) ** 2 - (_square - _mean**2))
+_eigen = p + above
+_curve = 2 * mu**2 * _eigen**2 * (p + 2 * _eigen) / above**4 + kappa / p**2
+
+SLOPE = Identity(
+    "slope", sp.Derivative(_square - _mean**2, x), _slope, "the variance of v has the slope p ((v - mu)^2 - var) in x"
+)
+SECULAR = Identity(
+    "secular",
+    first_p * (level - second_p) * (level - third_p)
+    + second_p * (level - first_p) * (level - third_p)
+    + (n - 2) * third_p * (level - first_p) * (level - second_p),
+    characteristic(level, sigma, t**2),
+    "with three levels sum p_i/(lambda - p_i) = 0 is Q(lambda) = 0",
+)
+CONVEX = Inequality("convex", sp.Gt(_curve, 0, evaluate=False), "psi'' > 0 on (0, lambda)")
+NORM = Identity(
+    "norm",
+    (M + m - 2 * M / n) ** 2 + (M - m - 2 * M / n) ** 2 + (n - 2) * (2 * M / n) ** 2,
+    2 * m**2 + 2 * (n - 2) * M**2 / n,
+    "three levels of sum 0 have the norm^2 2m^2 + 2(n-2)M^2/n",
+)
+ROOT_SUM = Identity(
+    "root_sum",
+    (n - 1) ** 2 / (2 * n * (n - 2)) - SUM_OF_ROOTS,
+    HALF_C * (sigma - (n - 1) / n) ** 2 + sigma**2 * t**2 / 2,
+    "the roots of Q add up to (n-1)^2/(2n(n-2)) less squares",
+)
+ROOT_SUM_BOTH = Identity(
+    "root_sum_both",
+    sigma - SUM_OF_ROOTS,
+    sigma**2 * t**2 / 2 + sigma / 2 * (1 - n * (1 - sigma) / (n - 2)),
+    "and to sigma less what is not negative where sigma >= 2/n",
+)
+LOW_ROOT = Identity(
+    "low_root",
+    characteristic(LOW, 2 * LOW - short, t**2),
+    short
+    / 2
+    * HALF_C
+    * ((n - 2) / (2 * (n - 1)) - (2 * LOW - short) * (1 - 2 * LOW + short) - (2 * LOW - short) ** 2 * t**2),
+    "Q(n/(4(n-1))) at sigma = n/(2(n-1)) - short",
+)
+LOW_SIGMA = Inequality(
+    "low_sigma",
+    sp.Le(_others * (1 - _others) + (1 - n * _others / (n - 2)) ** 2, (n - 2) / (2 * (n - 1)), evaluate=False),
+    "y(1-y) + (1 - ny/(n-2))^2 <= (n-2)/(2(n-1)) for y = 1 - sigma from (n-2)/(2(n-1)) to (n-2)/n",
+)
+AT_THE_PAIR = Identity(
+    "at_the_pair",
+    characteristic(at_pair / 2, elsewhere, (1 - _f) * (1 + _f) + extra),
+    (1 - _f) * elsewhere / 2 * _bracket + extra * elsewhere**2 / 2 * _last,
+    "Q(sigma_0/2) at odds e_0 f and t^2 = 1 - f^2 + extra, taken apart",
+)
+BRACKET = Inequality(
+    "bracket", sp.Ge(_bracket, 0, evaluate=False), "the first part is not negative where e_0 <= (n-2)/(2(n-1))"
+)
+LAST = Inequality("last", sp.Ge(_last, 0, evaluate=False), "nor is the second")
+LEAST_PAIR = Inequality(
+    "least_pair", sp.Ge((n - 1) / (3 * n - 4), LOW, evaluate=False), "1/(2 + (n-2)/(n-1)) >= n/(4(n-1))"
+)
+LEAST_SUM = Inequality(
+    "least_sum",
+    sp.Le((n - 1) ** 2 / (2 * n * (n - 2)), 2 * (n - 1) / (3 * n - 4), evaluate=False),
+    "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
+)
+
+_MULTIPLIERS = Rule(
+    "multipliers on a ball",
+    "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
+    "Nocedal and Wright 2006, Theorem 12.1",
+)
+_SECOND_ORDER = Rule(
+    "second-order necessary condition",
+    "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at most "
+    "that of κ|z|²/2",
+    "Nocedal and Wright 2006, Theorem 12.5",
+)
+
+NORMS = Hypothesis("norms", text="|A| <= R (spectral) and |x| <= R, before and after the move; weights: d >= 2")
+REACH = Hypothesis("in_reach", IN_REACH, "log(n-1) <= R^2 sqrt(n/(2(n-2)))")
+THREE_LEVELS = InWords(
+    "three_levels",
+    "the largest eigenvalue of J over logits of norm at most R^2 is attained where n - 2 logits are equal and least, "
+    "the logits add up to 0 and their norm is R^2",
+)
+BEST = InWords(
+    "best",
+    "the best factor of both shifts is R/(2 + (n-2) exp(-R^2 sqrt(n/(2(n-2))))): it is enough, no smaller one is",
+)
+ALWAYS_AT_MOST = InWords(
+    "at_most",
+    "in reach or not, the best factor is at most (R/2)(1 - (n-2) tau), tau the smaller of 1/(2n) and "
+    "1/(2 exp(R^2 sqrt((n-1)/(n-2))) + n - 2)",
+)
+BELOW_HALF = Inequality(
+    "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "the best factor is below R/2: so at all odds exp(-M_0) > 0"
+)
+STATEMENT = Statement(
+    parameters=(ROWS, RADIUS),
+    hypotheses=(NORMS, REACH),
+    variables=(
+        *(b, e, c, k, q, h, room, below, extra, weight, sigma, t, level, short),
+        *(p, above, mu, kappa, x, value, first, second, S, M, m, odds),
+    ),
+    definitions={name: DEFINITIONS[name] for name in (tau, norm, variance)},
+    claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
+    steps=(
+        *(SLOPE, SECULAR, CONVEX, NORM, ROOT_SUM, ROOT_SUM_BOTH, LOW_ROOT, LOW_SIGMA, AT_THE_PAIR, BRACKET, LAST),
+        *(LEAST_PAIR, LEAST_SUM, EIGENVALUE),
+    ),
+)
+
+ARGUMENT = (
+    Inference(
+        "factor",
+        "the best factor is R times the largest eigenvalue λ of J over the logits of norm R² or less, a convex ball: a "
+        "unit move of A moves the logits by R in any direction from any such logits, and so does one of x, in a plane "
+        "that holds both, from two columns on",
+        ("norms",),
+        "mean value inequality",
+    ),
+    Inference(
+        "maximiser",
+        "λ is continuous and the ball compact: there is a maximiser z. For every unit eigenvector v of λ there, the "
+        "variance of v under p is at most λ everywhere and equal to it at z, so that its slopes are κ z_i with κ ≥ 0, "
+        "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v",
+        ("slope",),
+        _MULTIPLIERS,
+    ),
+    Inference(
+        "mean_zero",
+        "where μ = 0, v lives on the rows S with p_i = λ, two or more. If S is all rows, z = 0 after a shift and v_i² "
+        "is the same for every i, for all v orthogonal to 1: not so for n ≥ 3. Else κ > 0, the v_i² on S are equal for "
+        "every such v, so that S is two rows, and off S −λ e^z/Z = κ z has one solution: three levels, α = β",
+        ("maximiser",),
+        "case distinction",
+    ),
+    Inference(
+        "two_values",
+        "where μ ≠ 0, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would make a second "
+        "eigenvalue above it and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), two at most",
+        ("maximiser", "convex"),
+        "second derivative",
+    ),
+    Inference(
+        "once",
+        "at two equal logits z_i = z_j below, moved apart along the sphere, λ changes by p ψ'(p) times the square of "
+        "the move at second order (λ, μ and Z are even in it): ψ' ≤ 0 there. At the larger of two zeros, and at the "
+        "one zero that there is for κ = 0, ψ' > 0; so that κ > 0, z has norm R² and sum 0, and the larger zero is "
+        "taken once",
+        ("two_values",),
+        _SECOND_ORDER,
+    ),
+    Inference(
+        "three_levels",
+        "in both cases z is (α, β, γ, …, γ), α ≥ β ≥ γ, of sum 0 and norm R²",
+        ("mean_zero", "once"),
+        "case distinction",
+    ),
+    Inference(
+        "angle",
+        "with M = (α + β)/2 − γ and m = (α − β)/2: 2m² + 2(n−2)M²/n = R⁴, so that M ≤ M_0, t = tanh m, and 1/σ = 1 + e "
+        "with e = (n−2)e^{−M}/(2 cosh m) = e_0 f, f ≥ 1/cosh m; λ is the larger root of Q, and p_3 ≤ p_2 says that "
+        "σt ≤ 1 − ny/(n−2), y = 1 − σ",
+        ("three_levels", "norm", "secular"),
+        "substitution",
+    ),
+    Inference(
+        "within",
+        "where Q(x) ≥ 0 and twice x is at least the sum of the roots, λ ≤ x",
+        ("secular",),
+        "quadratic formula",
+    ),
+    Inference(
+        "half_of_two",
+        "σ ≥ 2/n, so that the roots add up to σ or less; where σ ≥ n/(2(n−1)), Q(σ/2) = ½t²σ²(σ/2 − c(1−σ)) ≥ 0 and "
+        "λ ≤ σ/2",
+        ("angle", "within", "root_sum_both"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "low",
+        "where σ < n/(2(n−1)), y is between (n−2)/(2(n−1)) and (n−2)/n, and σ²t² ≤ (1 − ny/(n−2))²: Q(n/(4(n−1))) ≥ 0 "
+        "and λ ≤ n/(4(n−1))",
+        ("angle", "within", "root_sum_both", "low_root", "low_sigma"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "pair_is_enough",
+        "M_0 ≥ log(n−1) says that e_0 ≤ (n−2)/(2(n−1)), so that σ_0/2 ≥ (n−1)/(3n−4) ≥ n/(4(n−1)): λ ≤ σ_0/2 where σ ≤ "
+        "σ_0. Where σ > σ_0, f < 1 and t² = 1 − 1/cosh² m ≥ 1 − f²: Q(σ_0/2) ≥ 0, and the roots add up to at most "
+        "(n−1)²/(2n(n−2)) ≤ σ_0: λ ≤ σ_0/2 again",
+        (
+            *("in_reach", "half_of_two", "low", "least_pair", "at_the_pair", "bracket", "last", "within"),
+            *("root_sum", "least_sum"),
+        ),
+        "case distinction",
+    ),
+    Inference(
+        "best",
+        "at m = 0 two logits are M_0 above the others, and λ = σ_0/2 with the eigenvector (1, −1, 0, …)/√2: the best "
+        "factor is R σ_0/2",
+        ("factor", "pair_is_enough", "angle"),
+        "lower bound attained",
+    ),
+    Inference(
+        "least_probability",
+        "three levels have α − γ ≤ R² √((n−1)/(n−2)), and p_3 = 1/(e^{α−γ} + e^{β−γ} + n − 2) is at least τ = "
+        "1/(2 exp(R² √((n−1)/(n−2))) + n − 2)",
+        ("three_levels", "norm"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "at_most",
+        "the best factor is at most (R/2)(1 − (n−2) τ'), τ' the smaller of τ and 1/(2n), as every p_i ≥ τ'",
+        ("factor", "least_probability", "eigenvalue"),
+        "substitution",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: slopes and eigenvectors at a maximiser, the second derivative of ψ, the pair."""
+    lam = sp.Symbol("lambda", positive=True)
+    psi = p * (mu**2 * lam**2 / (lam - p) ** 2 - lam) - kappa * sp.log(p)
+    v = -mu * p / (lam - p)
+    # Two equal rows of logits z ± x among others, whose exponentials add up to S; λ and μ held, which are even in x.
+    z = sp.Symbol("z", real=True)
+    share = sp.exp(z + x) / (sp.exp(z + x) + sp.exp(z - x) + S)
+    return Derivation(
+        (
+            Step("the variance's slope in a logit", SLOPE.left, SLOPE.right),
+            Step("v_i = −μ p_i/(λ − p_i) solves p_i (v_i − μ) = λ v_i", p * (v - mu), lam * v),
+            Step("and v_i − μ = −μλ/(λ − p_i)", v - mu, -mu * lam / (lam - p)),
+            Step(
+                "ψ'' = 2μ²λ²(p + 2λ)/(λ − p)⁴ + κ/p²",
+                sp.Derivative(psi, (p, 2)),
+                2 * mu**2 * lam**2 * (p + 2 * lam) / (lam - p) ** 4 + kappa / p**2,
+            ),
+            Step(
+                "where κ = 0 and ψ = 0, (λ − p)² = μ²λ, and ψ' = 2pμ²λ²/(λ − p)³: less the zero part",
+                sp.Derivative(psi.subs(kappa, 0), p) - 2 * p * mu**2 * lam**2 / (lam - p) ** 3,
+                mu**2 * lam**2 / (lam - p) ** 2 - lam,
+            ),
+            Step(
+                "moving two equal logits apart changes p_i by p_i", sp.Derivative(share, x).subs(x, 0), share.subs(x, 0)
+            ),
+            Step("Q is the secular equation", SECULAR.left, SECULAR.right),
+            Step("the norm of three levels", NORM.left, NORM.right),
+            Step(
+                "α − γ = M + m is largest, for the norm, at R²√((n−1)/(n−2))",
+                (2 * m**2 + 2 * (n - 2) * M**2 / n) * (n - 1) / (n - 2),
+                (M + m) ** 2 + (n * m - (n - 2) * M) ** 2 / (n * (n - 2)),
+            ),
+            Step("Q at the pair's eigenvalue", AT_THE_PAIR.left, AT_THE_PAIR.right),
+        )
+    )
+
+
+_canary = partial(with_changes, STATEMENT)
+
+best_factor = Theorem(
+    id="li2024.best_factor",
+    title="The best factor for three rows or more: two equal logits as far above the others as the norms allow",
+    source=Source("the best constant of both shifts", "derived here", LI2024),
+    statement=STATEMENT,
+    example={"n": 50, "R": 4},
+    values={"best_factor": PAIR, "best_factor_at_most": AT_MOST},
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "six times the odds",
+            "bracket",
+            relation=sp.Ge(apart(3 * (n - 2) / ((n - 1) * (1 + room)))[2], 0, evaluate=False),
+        ),
+        _canary("the others' odds without c", "secular", right=characteristic(level, sigma, t**2) * 2),
+        _canary("the roots add up to less", "root_sum", right=sigma**2 * t**2 / 2),
+        _canary("7/20 for n/(4(n-1))", "least_pair", relation=sp.Ge((n - 1) / (3 * n - 4), sp.Rational(7, 20))),
+        _canary("above half the radius", "below_half", relation=sp.Ge(R / (2 + (n - 2) * odds), R / 2)),
+    ),
+    argument=ARGUMENT,
+)
