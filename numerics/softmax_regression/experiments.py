@@ -235,7 +235,7 @@ closeness = Experiment(
         Setting(integer("batch", "tasks in a batch"), 32, 64),
         Setting(integer("search", "tasks of the line search"), 100, 1000),
         Setting(integer("test", "test tasks"), 200, 1000),
-        Setting(integer("sensitivity", "test tasks whose Jacobians are compared"), 20, 1000),
+        Setting(integer("sensitivity", "test tasks whose Jacobians are compared"), 50, 1000),
         Setting(integer("repetitions", "independent repetitions", 2), 3, 10),
     ),
     measure=_closeness,

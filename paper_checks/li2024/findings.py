@@ -91,7 +91,7 @@ bounded_shifts_are_not_closeness = Finding(
     "opposite directions",
     weight=Weight.CONTRADICTED,
     summary="The paper calls the two models close because both shifts are bounded; an explicit pair within all the "
-    "bounds moves in opposite directions, which is proved.",
+    "bounds moves in opposite directions: certified there, and argued for all such pairs.",
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
     "0.00212…; their distance is the sum, within all the hypotheses, small moves included. The directions are "
@@ -101,7 +101,10 @@ bounded_shifts_are_not_closeness = Finding(
     command="verify check li2024.opposite_moves a=1 x=1/2 eta=1/60 w=1 v=1/100 R=4",
     expect={
         "outcome": "verified",
-        "evidence": "proved",
+        "evidence": "certified",
+        "for_all_parameters": "argued",
+        "clauses.further_than_the_step.evidence": "certified",
+        "clauses.further_than_the_layer.evidence": "certified",
         "values.gradient_shift": between("0.00195", "0.00196"),
         "values.layer_shift": between("0.00212", "0.00213"),
         "values.difference": between("0.00407", "0.00408"),
@@ -109,6 +112,35 @@ bounded_shifts_are_not_closeness = Finding(
         "values.layer_shift_claimed_log10": Enclosure(67, None),
     },
     rests_on=(REGRESSION, SHIFT, LAYER, CLOSENESS),
+)
+
+small_scores_make_a_step = Finding(
+    id="li2024.small_scores_make_a_step",
+    paper=LI2024,
+    title="A self-attention layer with small scores is a gradient step, to any accuracy",
+    weight=Weight.STRONGER,
+    summary="The paper infers closeness from two bounded shifts; it holds for layers with small scores and a matching "
+    "value weight, with an explicit distance, by an argument whose algebra is proved.",
+    text="With W = wI and v = η/(nw) the layer's prediction is within √n η β w G²/16 of that of a gradient step of "
+    "size η from x = 0, G the largest range of a_iᵀa_j over j and β that of the targets; the same holds for "
+    "preconditioned steps. As w falls the distance tends to 0, on all tasks of bounded data at once: the layers' least "
+    "mean loss is at most that of the best gradient step. At n = 25, η = 100, w = 1/10000, G = 4, β = 1/2 the distance "
+    "is at most 1/40. The layer is that of the experiment as we read it.",
+    command="verify check li2024.first_order_layer n=25 eta=100 w=1/10000 G=4 beta=1/2",
+    expect={
+        "for_all_parameters": "argued",
+        "clauses.close.for_all_parameters": "argued",
+        "clauses.least.for_all_parameters": "argued",
+        "clauses.bend.evidence": "proved",
+        "values.distance_at_most": Fraction(1, 40),
+        "values.v": 40000,
+    },
+    rests_on=(
+        REGRESSION,
+        Premise(
+            "the layer: row i attends with scores a_iᵀWa_j to values n b_j, a softmax over the rows", "our reading"
+        ),
+    ),
 )
 
 readings_depend_on_the_tasks = Finding(

@@ -1,13 +1,20 @@
 """The readings of the paper's experiment, and their verdicts on measurements that are made up."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import pytest
 
+import verify
 from paper_checks.li2024 import closeness
+from theorems.softmax_regression.first_order_layer import first_order_layer
 from verify import Measurement, Outcome
+from verify.outcomes import as_float
 
 COMPARISONS = [
     closeness.losses_come_close,
     closeness.predictions_come_close,
+    closeness.sensitivities_come_close,
     closeness.sensitivities_align,
     closeness.readings_need_a_teacher,
 ]
@@ -20,12 +27,34 @@ def test_against_simulation(ledger, comparison):
     ledger.compare(comparison)
 
 
+def test_layers_with_small_scores_are_gradient_steps(ledger):
+    ledger.check(first_order_layer, **first_order_layer.example)
+    ledger.compare(closeness.small_scores_are_a_step)
+
+
+@pytest.mark.parametrize(
+    ("key", "factor"), [("v", Fraction(101, 100)), ("v", -1), ("distance_at_most", Fraction(1, 1000))]
+)
+def test_a_wrong_layer_is_no_gradient_step(monkeypatch, key, factor):
+    right = verify.check
+
+    def spoiled(name, **instance):
+        values = dict(right(name, **instance).values)
+        return SimpleNamespace(values=values | {key: Fraction(as_float(values[key])) * factor})
+
+    monkeypatch.setattr(closeness, "SIZES", closeness.SIZES[-1:])
+    monkeypatch.setattr(verify, "check", spoiled)
+    assert closeness.small_scores_are_a_step.run(device="cpu").outcome is Outcome.REFUTED
+
+
 CLOSE = {
     "layer_loss_start": 1.0,
     "layer_loss_end": 0.2,
     "gradient_loss_end": 0.1,
     "prediction_difference_start": 1.0,
     "prediction_difference_end": 0.5,
+    "sensitivity_difference_start": 1.0,
+    "sensitivity_difference_end": 0.7,
     "cosine_start": 0.0,
     "cosine_end": 0.8,
 }
@@ -37,6 +66,7 @@ CLOSE = {
         (closeness.losses_close, {"layer_loss_end": 0.6}),
         (closeness.losses_close, {"layer_loss_end": -0.6}),
         (closeness.predictions_close, {"prediction_difference_end": 0.8}),
+        (closeness.sensitivities_close, {"sensitivity_difference_end": 0.95}),
         (closeness.cosine_rises, {"cosine_end": 0.4}),
         (closeness.cosine_rises, {"cosine_start": 0.4}),
     ],
@@ -56,6 +86,7 @@ APART = CLOSE | {"layer_loss_end": 0.05, "cosine_end": 0.3, "prediction_differen
     [
         (closeness.losses_close, CLOSE, "layer_loss_end"),
         (closeness.predictions_close, CLOSE, "prediction_difference_end"),
+        (closeness.sensitivities_close, CLOSE, "sensitivity_difference_end"),
         (closeness.cosine_rises, CLOSE, "cosine_start"),
         (closeness.cosine_rises, CLOSE, "cosine_end"),
         (closeness.overtakes, APART, "gradient_loss_end"),

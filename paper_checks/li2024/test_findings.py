@@ -1,6 +1,7 @@
 """The findings' numbers, derived a second time in floating point."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -58,6 +59,14 @@ def test_opposite_moves():
     step, layer = (1 / (1 + math.exp(-t)) for t in (1 + 8 * p * (1 - p) ** 2 / 60, 1 - math.tanh(1) / 100))
     for name, value in (("gradient_shift", step - p), ("layer_shift", p - layer), ("difference", step - layer)):
         assert within(finding, f"values.{name}", math.sqrt(2) * value)
+
+
+def test_small_scores():
+    finding, w, beta = findings.small_scores_make_a_step, Fraction(1, 10_000), Fraction(1, 2)
+    # Half of √n = 5 times v n β (wG)²/8, v = η/(nw), at n = 25, η = 100, G = 4.
+    v = 100 / (25 * w)
+    assert within(finding, "values.v", v)
+    assert within(finding, "values.distance_at_most", Fraction(5, 2) * v * 25 * beta * (4 * w) ** 2 / 8)
 
 
 def test_the_tasks_at_another_seed():

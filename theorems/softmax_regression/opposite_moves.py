@@ -13,8 +13,9 @@ Two rows (a, −a)ᵀ, d = 1, target b = (1, 0), and a layer whose row i attends
 
 p = 1/(1 + e^{−D}). For x, v, w > 0 the step moves the prediction towards the target and the layer away from it, however
 small η and v are: p' > p > p'', so that the distance √2 (p' − p'') of the two predictions is the sum of the two shifts.
-By the bound above it is at most (√2/4)(D' − D''). The hypotheses are those of both shifts, small moves included; the
-clauses need none of them.
+By the bound above it is at most (√2/4)(D' − D''). That the two predictions are close, closer than either is to the
+prediction before the moves, is refuted so at every instance. The hypotheses are those of both shifts, small moves
+included; the clauses need none of them.
 
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
@@ -26,7 +27,7 @@ import sympy as sp
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
 from theorems.softmax_regression.setting import R
-from verify import Derivation, Hypothesis, Identity, Inequality, Parameter, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Parameter, Source, Statement, Step, Theorem
 
 a, x, eta, w, v = sp.symbols("a x eta w v", positive=True)
 # The odds p/(1 − p) = e^D, exp(wa²), and by what the odds grow and shrink.
@@ -88,11 +89,42 @@ UP = Inequality(
 )
 DOWN = Inequality("away_from_it", sp.Lt(s / (1 + fall + s), s / (1 + s), evaluate=False), "D'' < D: the layer lowers p")
 first, step, layer = (probability(D), probability(D + STEP), probability(D - LAYER))
+# The paper's conclusion fails at every instance: the predictions are not even as close as one of them and the first.
+FURTHER = (
+    Inequality(
+        "further_than_the_step",
+        sp.Gt(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (step - first), evaluate=False),
+        "the two predictions are further apart than the step has moved: the layer moves the other way",
+    ),
+    Inequality(
+        "further_than_the_layer",
+        sp.Gt(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (first - layer), evaluate=False),
+        "and further than the layer has moved it",
+    ),
+)
 STATEMENT = Statement(
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
     variables=(u, s, rise, fall),
-    claims=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
+    claims=FURTHER,
+    steps=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
+)
+ARGUMENT = (
+    Inference(
+        "odds",
+        "e^D is multiplied by the step and divided by the layer, by more than 1 each: D' > D at the odds s = e^D, and "
+        "D'' < D with u = exp(wa²) > 1",
+        ("gradient", "attention", "step_moves_up", "layer_moves_down"),
+        "substitution",
+    ),
+    Inference(
+        "sides",
+        "so p' > p > p'', and the distance √2 (p' − p'') is the sum of the two shifts",
+        ("odds", "towards_the_target", "away_from_it"),
+        "substitution",
+    ),
+    Inference("further_than_the_step", "it exceeds √2 (p' − p), as p > p''", ("sides",), "nonnegative terms"),
+    Inference("further_than_the_layer", "and √2 (p − p''), as p' > p", ("sides",), "nonnegative terms"),
 )
 
 
@@ -143,7 +175,13 @@ opposite_moves = Theorem(
         _canary(
             "both move the same way", "away_from_it", relation=sp.Gt(s / (1 + fall + s), s / (1 + s), evaluate=False)
         ),
+        _canary(
+            "closer than the step has moved",
+            "further_than_the_step",
+            relation=sp.Le(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (step - first), evaluate=False),
+        ),
         _canary("the gradient without p", "gradient", right=-4 * a / (1 + s) ** 2),
         _canary("the layer's plain mean", "attention", right=sp.Integer(0)),
     ),
+    argument=ARGUMENT,
 )
