@@ -6,8 +6,8 @@ Tasks, ours: A with independent entries N(0, 1/d), and
 - `outliers`: as `teacher`, with half of the target's mass moved to a row drawn uniformly.
 The layer is trained by Adam on fresh tasks; eta_GD has the least mean loss on search tasks, on a grid refined once.
 Both are then held against each other on the same test tasks, at readings from before training to after it.
-A run with the full settings takes some 4 minutes of one core at n = 25 and d = 20, 8 at 50 and 25 at 100, and more than
-an hour at 200. eta_GD is on a grid: repetitions that agree in it have standard error 0.
+eta_GD is on a grid: repetitions that agree in it have standard error 0. A run that was left goes on with the next
+repetition. docs/howto/figures.md has the paper's sizes.
 """
 
 import math
