@@ -231,13 +231,17 @@ def derivation() -> Derivation:
     """Return the lower bound's first order, and how far the upper bound is above it."""
     return Derivation(
         (
-            Step("the lower bound for ε → 0", Y / KAPPA, (T - 1) / (4 * eta * eps)),
+            Step(
+                "what ρ adds to the potential's rise, as a multiple of the move of α",
+                KAPPA * rho * (1 - sigma),
+                2 * d / (T - 1) * (1 / w - 2 - (T - q) * w / q) * (-eta / q * P * rho),
+            ),
+            Step("the lower bound, to first order for ε → 0", Y / KAPPA, T / (4 * eta * eps) - 1 / (4 * eta * eps)),
             Step(
                 "the factor by which the upper bound is above it there",
                 (Y / K) / (Y / KAPPA),
                 10 * q**2 / (10 * q**2 - eta * (5 * q + 2 * d)),
             ),
-            Step("κ as a share of A", KAPPA, 2 * eta / T * A),
         )
     )
 
