@@ -91,6 +91,15 @@ def test_a_last_step_is_kept():
         recheck(changed(made, "statement.claims.0.within", integer(1138)))
 
 
+def test_a_first_step_is_kept():
+    made = tube()
+    made["statement"]["claims"][0]["not_before"] = integer(482)
+    made = changed(made, "statement.claims.0.within", integer(1139))
+    assert recheck(made).clauses[0][1] == "verified"
+    with pytest.raises(Rejected, match="the first one is earlier than the clause allows"):
+        recheck(changed(made, "statement.claims.0.not_before", integer(483)))
+
+
 def test_it_refutes_nothing_and_is_of_no_other_clause():
     with pytest.raises(Rejected, match="tube does not prove"):
         recheck(changed(tube(), "clauses.0.outcome", "refuted"))
