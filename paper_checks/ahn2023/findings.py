@@ -202,10 +202,10 @@ theorem3_over_all_entries = Finding(
         "clauses.smaller_first.evidence": "certified",
         "clauses.larger_first.evidence": "certified",
         **{f"clauses.{label}.evidence": "proved" for label in ("label", "affine", "sum", "both", "rest")},
-        "values.slope_smaller_first": Enclosure(Fraction("-0.1745"), Fraction("-0.1735")),
-        "values.slope_larger_first": Enclosure(Fraction("-14.75"), Fraction("-14.65")),
-        "values.gain_smaller_first": Enclosure(Fraction("0.00195"), Fraction("0.00205")),
-        "values.gain_larger_first": Enclosure(Fraction("0.01355"), Fraction("0.01365")),
+        "values.slope_smaller_first": between("-0.1745", "-0.1735"),
+        "values.slope_larger_first": between("-14.75", "-14.65"),
+        "values.gain_smaller_first": between("0.00195", "0.00205"),
+        "values.gain_larger_first": between("0.01355", "0.01365"),
     },
     rests_on=(SETTING, DATA, SET, MOMENTS),
 )
@@ -367,14 +367,12 @@ figure7_descent_is_held_back = Finding(
     "--seed 0",
     expect={
         # Exactly, from zonal moments: `test_findings.py`.
-        "theory.equal_preconditioned_steps.lower.0": Enclosure(Fraction("0.32365"), Fraction("0.32375")),
-        "theory.equal_preconditioned_steps.lower.1": Enclosure(Fraction("0.26085"), Fraction("0.26095")),
-        "measurements.preconditioned_gradient_descent_steps_end.value": Enclosure(
-            Fraction("0.7599"), Fraction("0.7601")
-        ),
+        "theory.equal_preconditioned_steps.lower.0": between("0.32365", "0.32375"),
+        "theory.equal_preconditioned_steps.lower.1": between("0.26085", "0.26095"),
+        "measurements.preconditioned_gradient_descent_steps_end.value": between("0.7599", "0.7601"),
         # Six standard errors of 0.004, and of 0.01.
-        "measurements.preconditioned_gradient_descent_start.value": Enclosure(Fraction("0.30"), Fraction("0.35")),
-        "measurements.preconditioned_gradient_descent_end.value": Enclosure(Fraction("0.20"), Fraction("0.32")),
+        "measurements.preconditioned_gradient_descent_start.value": between("0.30", "0.35"),
+        "measurements.preconditioned_gradient_descent_end.value": between("0.20", "0.32"),
         "measurements.least_squares_Sigma_norm_end.value": 0,
     },
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS, COMPARED, EQUAL_STEPS),

@@ -18,6 +18,16 @@ TRAINED_ENDS = Premise(
     "observed",
 )
 
+ADAMS_RUN = Premise(
+    "one training by Adam, steps of 1/1000 and from 50 000 on 1/3000, from seed 0, at the paper's other sizes",
+    "observed",
+)
+ADAMS_ENDS = Premise("α = 47.41 and C = 2.835 at the end of that training; the rest of W and V is left out", "observed")
+MORE_SIZES = (
+    Premise("Figures 4 and 5, bottom: at unseen q_test both encodings converge, stochastic sooner", "printed"),
+    Premise("that q_test = 6 is among the unseen sizes, and Adam's step size", "open"),
+)
+
 fewer_selected_at_test = Finding(
     id="wang2024.fewer_selected_at_test",
     paper=WANG2024,
