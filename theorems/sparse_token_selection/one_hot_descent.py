@@ -25,7 +25,8 @@ grows by k a step at least. With Y = d/(2qε), L_s ≤ ε for all
 
     s ≥ (Y + (7/2)(1 + A) ln(1 + Y) + (30 + 25A) T/q) / k.
 
-For ε → 0 that is (T−1)/(4ηε) · 1/(1 − β/2), where for q < T the true number is (T−1)/(4ηε) (`one_hot_rate`): at most
+For ε → 0 that is (T−1)/(4ηε) · 1/(1 − β/2), where for q < T the true number is (T−1)/(4ηε) (`one_hot_rate`;
+`one_hot_steps` bounds it from below): at most
 5/3 of it. The last part, for the start of the run, is a rough bound. Nothing but η ≤ 4q²/(5q+2d) is used: Theorem 1's
 η ≤ 1/(20d²) is within it, and so is η = 1 for 2d ≤ q(4q−5); neither q ≥ 2 nor q < T/4 is needed.
 
