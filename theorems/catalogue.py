@@ -44,6 +44,7 @@ THEOREMS = {
     "wang2024.two_selected": "theorems.sparse_token_selection.two_selected:two_selected",
 }
 EXPERIMENTS = {
+    "ahn2023.elsewhere": "paper_checks.ahn2023.elsewhere:elsewhere",
     "ahn2023.figure1": "numerics.preconditioned_descent.figures:figure1",
     "ahn2023.figure2": "numerics.preconditioned_descent.figures:figure2",
     "ahn2023.figure3": "numerics.preconditioned_descent.figures:figure3",

@@ -100,6 +100,27 @@ def best_of_grid(errors: Float64[Tensor, "L_plus_1 N"], n: int) -> Float64[np.nd
     return steps[int(np.argmin(losses))]
 
 
+def conjugate_gradients(K: Float[Tensor, "d d"], prompts: Prompts, steps: int) -> Float[Tensor, "d N"]:
+    """Return w* less what conjugate gradients, preconditioned by K, have found after some steps from 0, (d, N).
+
+    K is (d, d), symmetric and positive definite; the equations are S w = S w*. Where they are solved w stays.
+    """
+    S, left, _ = prompts
+    residual = applied(S, left)
+    direction = K @ residual
+    size = (residual * direction).sum(dim=0)
+    solved = torch.finfo(size.dtype).eps ** 2 * size
+    for _ in range(steps):
+        along = applied(S, direction)
+        going = size > solved
+        step = torch.where(going, size / (direction * along).sum(dim=0).where(going, size.new_ones(())), 0.0)
+        left, residual = left - step * direction, residual - step * along
+        preconditioned = K @ residual
+        size, before = (residual * preconditioned).sum(dim=0), size
+        direction = preconditioned + (size / before.where(going, size.new_ones(()))) * direction
+    return left
+
+
 def solving_errors(tokens: Float[Tensor, "N d n_plus_1"], weights: Float[Tensor, "N d"]) -> Float[Tensor, "N"]:
     """Return each prompt's error at the query, (N,), of a least-squares solve, in units of what rounding may bring.
 

@@ -10,6 +10,7 @@ from numerics.preconditioned_descent.experiments import random_rotation
 from numerics.preconditioned_descent.predictors import (
     best_coefficients,
     best_real_steps,
+    conjugate_gradients,
     least_norm_losses,
     power_errors,
     solving_errors,
@@ -91,6 +92,34 @@ def test_where_the_best_polynomial_has_complex_roots_the_best_real_steps_are_fou
     real, none = best_real_steps(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2))
     expected = step_sizes(best_coefficients(power_errors(IDENTITY, reduced(*sampled(500, 9)), 2)))
     assert none == 0 and np.allclose(real, expected)
+
+
+@pytest.mark.parametrize("K", [IDENTITY, INVERSE], ids=["I", "inverse"])
+@pytest.mark.parametrize("n", [2, 6])
+def test_conjugate_gradients_are_the_best_of_their_krylov_space(K, n):
+    tokens, weights = sampled(30, n)
+    S, target, _ = prompts = reduced(tokens, weights)
+    for steps in (1, 2):
+        left = conjugate_gradients(K, prompts, steps)
+        for i in range(30):
+            matrix, w = S[:, :, i], target[:, i]
+            columns = [K @ matrix @ w]
+            if steps == 2:
+                columns.append(K @ matrix @ columns[0])
+            basis = torch.stack(columns, dim=1)
+            # Least (w* − w)'S(w* − w) over w in the space: its normal equations.
+            best = w - basis @ torch.linalg.solve(basis.T @ matrix @ basis, basis.T @ matrix @ w)
+            torch.testing.assert_close(matrix @ left[:, i], matrix @ best, rtol=0, atol=1e-8)
+
+
+def test_conjugate_gradients_end_at_the_solution_and_stay():
+    prompts = reduced(*sampled(200, 9))
+    left = conjugate_gradients(INVERSE, prompts, 6)
+    # Up to rounding times the square of the condition of 200 random 9×3 matrices.
+    assert float(left.abs().max()) < 1e-6 and bool(torch.isfinite(left).all())
+    one = reduced(*sampled(5, 1))
+    after = conjugate_gradients(INVERSE, one, 4)
+    torch.testing.assert_close((one.second_moment * after).sum(dim=1), torch.zeros(3, 5).double(), rtol=0, atol=1e-10)
 
 
 def test_solving_errors_are_rounding_or_not():
