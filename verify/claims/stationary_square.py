@@ -150,7 +150,7 @@ class StationarySquare(Shipped):
         points.sort(key=lambda point: Fraction(point.loss.lower or 0))
         complete = all_found(problem.composed, problem.moments, points)
         shown = "which are all" if complete else "which are not shown to be all"
-        detail = f"{len(points)} critical points certified, {shown}; Newton's method from {tried} random starts"
+        detail = f"{len(points)} critical points isolated, {shown}; Newton's method from {tried} random starts"
         if tried < starts:
             detail += f" of {starts}: the time ran out"
         if lost := len(seen) - len(points):
