@@ -71,3 +71,15 @@ def test_theorem_4s_best_point_is_not_critical_over_all_entries():
     found = exact_gradient(layers([as_float(a) for a in best["a"]], (rate, 0.0), d), n, identity, identity)
     assert max(float(part.abs().max()) for part in (found.A, found.B)) < 1e-9
     assert float(found.Q[1, d, d]) > 1e-2
+
+
+def test_descent_over_all_entries_from_theorem_4s_best_point_ends_below_it():
+    from numerics.preconditioned_descent.reference import exact_loss
+
+    # Where descent over all entries of P and Q ended at d = n = 1, to four decimals: only diagonal entries are not 0.
+    P = torch.diag_embed(torch.tensor([[2.6375, 1.0066], [0.0, 1.0044]], dtype=torch.float64))
+    Q = torch.diag_embed(torch.tensor([[-0.0492, 0.0001], [-1.27, -0.0245]], dtype=torch.float64))
+    identity = torch.eye(1, dtype=torch.float64)
+    best = verify.check("ahn2023.theorem4", L=2, d=1, n=1).values
+    assert best["complete"] is True and float(best["critical_points"][0]["loss"].lower) > 0.40685
+    assert float(exact_loss((P, Q), 1, identity, identity)) < 0.40665
