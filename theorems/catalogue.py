@@ -3,6 +3,7 @@
 
 THEOREMS = {
     "ahn2023.fixed_steps": "theorems.preconditioned_descent.fixed_steps:fixed_steps",
+    "ahn2023.label_attention": "theorems.preconditioned_descent.label_attention:label_attention",
     "ahn2023.lemma1": "theorems.preconditioned_descent.gradient_descent:lemma1",
     "ahn2023.lemma2": "theorems.preconditioned_descent.components:lemma2",
     "ahn2023.lemma3": "theorems.preconditioned_descent.components:lemma3",
@@ -18,7 +19,7 @@ THEOREMS = {
     "ahn2023.theorem3": "theorems.preconditioned_descent.multiples_of_the_inverse:theorem3",
     "ahn2023.theorem4": "theorems.preconditioned_descent.preconditioned_tokens:theorem4",
     "ahn2023.theorem5": "theorems.preconditioned_descent.relu_layer:theorem5",
-    "ahn2023.label_attention": "theorems.preconditioned_descent.label_attention:label_attention",
+    "ahn2023.three_layer_minimum": "theorems.preconditioned_descent.three_layer_minimum:three_layer_minimum",
     "ahn2023.two_layer_minimum": "theorems.preconditioned_descent.two_layer_minimum:two_layer_minimum",
     "li2024.best_factor": "theorems.softmax_regression.best_factor:best_factor",
     "li2024.data_shift": "theorems.softmax_regression.data_shift:data_shift",

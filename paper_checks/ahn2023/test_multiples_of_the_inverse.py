@@ -1,5 +1,6 @@
 """Theorem 3: certified, and trainings of all entries of all A_l end at its multiples of the inverse."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,8 @@ from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
 from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.proportional_limit import proportional_limit
+from theorems.preconditioned_descent.three_layer_minimum import three_layer_minimum
+from verify.outcomes import as_float
 
 torch = lazily("torch")
 TRAINED, ON_PROMPTS, EXACT = (
@@ -94,3 +97,26 @@ def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
     identity = torch.eye(2, dtype=torch.float64)
     found = exact_gradient(pattern(torch.tensor(steps.real)[:, None, None] * identity), 2, identity, identity)
     assert float(found.A.abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (5, 20), (40, 3)])
+def test_the_closed_form_of_three_layers_is_theorem_3s(d, n):
+    values = verify.check(three_layer_minimum, d=d, n=n).values
+    expected = verify.check(theorem3, L=3, d=d, n=n).values
+    assert values["minimum_loss"] == expected["minimum_loss"]
+    steps = [as_float(a) for a in expected["a"]]
+    assert float(values["sum"]) == pytest.approx(sum(steps), rel=1e-12)
+    assert float(values["product"]) == pytest.approx(math.prod(steps), rel=1e-12)
+
+
+def test_the_least_loss_of_three_layers_is_argued_and_is_that_by_exact_quadrature(ledger):
+    from numerics.preconditioned_descent.reference import exact_gradient, pattern
+
+    result = ledger.check(three_layer_minimum, d=1, n=2)
+    assert result.for_all.standing == "argued"
+    total, pairs, product = (float(result.values[name]) for name in ("sum", "pairs", "product"))
+    steps = np.roots([1, -total, pairs, -product])
+    one = torch.eye(1, dtype=torch.float64)
+    found = exact_gradient(pattern(torch.tensor(steps)[:, None, None] * one), 2, one, one)
+    assert float(found.loss) == pytest.approx(float(result.values["minimum_loss"]), rel=1e-12)
+    assert float(found.A.abs().max()) < 1e-9

@@ -55,16 +55,6 @@ _SHIPPED = (
         "chord", "on an interval a convex function is at most its chord", "Rockafellar 1970, Convex Analysis, section 4"
     ),
     Rule(
-        "coercivity",
-        "a continuous function that grows beyond all bounds at infinity has a least value",
-        "Rockafellar and Wets 1998, Variational Analysis, Theorem 1.9",
-    ),
-    Rule(
-        "compactness",
-        "a continuous positive function on a compact set is bounded away from 0",
-        "Rudin 1976, Theorem 4.16",
-    ),
-    Rule(
         "conditional mean",
         "of all functions of Y, E[Z | Y] is nearest to Z in mean square",
         "Williams 1991, Probability with Martingales, section 9.4",
@@ -79,6 +69,11 @@ _SHIPPED = (
         "convexity of a square",
         "the square of an affine function is convex, and so is a mean of convex functions",
         "Boyd and Vandenberghe 2004, Convex Optimization, section 3.2",
+    ),
+    Rule(
+        "cubic discriminant",
+        "a real cubic has three real and different roots where its discriminant is positive",
+        "Cox, Galois Theory, 2012, section 1.3",
     ),
     Rule(
         "definition of a limit",
@@ -220,7 +215,6 @@ _SHIPPED = (
         "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
         "Horn and Johnson 2013, Theorem 4.1.5",
     ),
-    Rule("square root", "|x| < y where x² < y² and y > 0", "elementary"),
     Rule("squeeze", "what is between two sequences with the same limit has this limit", "Rudin 1976, section 3.19"),
     Rule(
         "stationary point of a convex function",

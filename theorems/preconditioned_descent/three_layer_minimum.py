@@ -1,0 +1,180 @@
+r"""Theorem 3 with three layers, for every d and n: the least loss over multiples of Σ^{-1}, in closed form.
+
+Over A_l = a_l Σ^{-1} the loss is f = ∫ p² dμ, p(s) = ∏ (1 − a_l s) = 1 − e_1 s + e_2 s² − e_3 s³, where the e_k are the
+elementary symmetric functions of the steps and m_k = ∫ s^k dμ = E tr S^k. It is a quadratic function of them,
+
+    f = f* + Σ_{i,j} (−1)^{i+j} m_{i+j} (e_i − e_i*)(e_j − e_j*),
+
+positive definite by the determinants of m_2 … m_6. The e_k* are rational functions of d and n, and the cubic whose
+roots are the steps has a positive discriminant and coefficients of alternating signs: for every d and n they are real,
+different and positive. So f* is attained, at these three steps alone.
+
+Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    d,
+    n,
+)
+from theorems.preconditioned_descent.two_layer_squares import minors
+from theorems.wishart.trace_moments import trace_moment
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+
+MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}")
+THREE_LAYERS = Hypothesis("three_layers", text="L = 3")
+
+SYMMETRIC = e1, e2, e3 = sp.symbols("e_1 e_2 e_3", real=True)
+M = tuple(trace_moment([order], n, d) for order in range(7))
+"""m_0 … m_6."""
+
+
+_FRACTIONS = sp.QQ.frac_field(d, n)
+
+
+def _signed(first: int, last: int) -> sp.Matrix:
+    """Return (−1)^{i+j} m_{i+j}, i and j from the first to the last."""
+    return sp.Matrix(last - first + 1, last - first + 1, lambda i, j: (-1) ** (i + j) * M[i + j + 2 * first])
+
+
+def _solved() -> tuple[tuple[sp.Expr, ...], sp.Expr]:
+    """Return e_1* … e_3* and f*, each as one fraction."""
+    form, right = (
+        DomainMatrix.from_Matrix(matrix).convert_to(_FRACTIONS)
+        for matrix in (_signed(1, 3), sp.Matrix([(-1) ** (k + 1) * M[k] for k in range(1, 4)]))
+    )
+    solution = form.lu_solve(right)
+    loss = _FRACTIONS.from_sympy(M[0]) - (right.transpose() * solution).to_list()[0][0]
+    return tuple(solution.to_Matrix()), _FRACTIONS.to_sympy(loss)
+
+
+LEAST_AT, LEAST = _solved()
+
+
+def loss(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
+    """Return f by the elementary symmetric functions of the steps."""
+    p = sp.Matrix([1, first, second, third])
+    return (p.T * _signed(0, 3) * p)[0]  # pyright: ignore[reportReturnType]
+
+
+def discriminant(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
+    """Return the discriminant of x³ − e_1 x² + e_2 x − e_3."""
+    return (first * second) ** 2 - 4 * second**3 - 4 * first**3 * third + 18 * first * second * third - 27 * third**2
+
+
+_OFF = sp.Matrix([e - at for e, at in zip(SYMMETRIC, LEAST_AT, strict=True)])
+SQUARES = Identity(
+    "form",
+    loss(*SYMMETRIC),
+    LEAST + (_OFF.T * _signed(1, 3) * _OFF)[0],
+    "f = f* + the sum of (-1)^(i+j) m_(i+j) (e_i - e_i*)(e_j - e_j*) over i, j = 1, 2, 3",
+)
+DEFINITE = tuple(
+    Inequality(f"minor_{size}", sp.Gt(minor, 0, evaluate=False), f"the leading minor of size {size} is > 0")
+    for size, minor in enumerate(minors(_signed(1, 3)), 1)
+)
+POSITIVE = tuple(
+    Inequality(f"positive_{k}", sp.Gt(at, 0, evaluate=False), f"e_{k}* > 0") for k, at in enumerate(LEAST_AT, 1)
+)
+DIFFERENT = Inequality(
+    "different",
+    # In one fraction.
+    sp.Gt(_FRACTIONS.to_sympy(discriminant(*map(_FRACTIONS.from_sympy, LEAST_AT))), 0, evaluate=False),
+    "the discriminant of x^3 - e_1* x^2 + e_2* x - e_3* is > 0",
+)
+LEAST_STEPS = InWords(
+    "least",
+    "f over S is least, with the value minimum_loss, at three real, different and positive steps, whose sum, sum of "
+    "products of two and product are those of the values, and at no others",
+)
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, THREE_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=SYMMETRIC,
+    claims=(LEAST_STEPS,),
+    steps=(SQUARES, *DEFINITE, *POSITIVE, DIFFERENT),
+)
+ARGUMENT = (
+    Inference(
+        "whitened",
+        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I",
+        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior", "multiples"),
+        "substitution",
+    ),
+    Inference(
+        "residual",
+        "the residual is p(S) w*, p(s) = (1 − a_0 s)(1 − a_1 s)(1 − a_2 s)",
+        ("ahn2023.lemma1", "whitened", "three_layers"),
+        "substitution",
+    ),
+    Inference(
+        "loss_on_S",
+        "w* and x are independent of S and of each other, with covariance I: f = E tr p(S)², a quadratic function of "
+        "e_1, e_2, e_3",
+        ("residual", "whitened"),
+        "independent factors",
+    ),
+    Inference("definite", "the form is positive definite", ("minor_1", "minor_2", "minor_3"), "Sylvester's criterion"),
+    Inference(
+        "bounded",
+        "f ≥ f*, with equality only where all e_k = e_k*",
+        ("loss_on_S", "form", "definite"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "real_steps",
+        "these are the elementary symmetric functions of three real and different numbers, and no x ≤ 0 is one, as "
+        "x³ − e_1* x² + e_2* x − e_3* < 0 there",
+        ("different", "positive_1", "positive_2", "positive_3"),
+        "cubic discriminant",
+    ),
+    Inference("least", "f* is attained at these steps alone", ("bounded", "real_steps"), "lower bound attained"),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the loss in the steps, one dimension, the discriminant."""
+    a, b, c, s = sp.symbols("a b c s", real=True)
+    symmetric = (a + b + c, a * b + a * c + b * c, a * b * c)
+    square = sp.Poly(((1 - a * s) * (1 - b * s) * (1 - c * s)) ** 2, s)
+    return Derivation(
+        (
+            Step("f = ∫ p² dμ", sum(value * M[i] for (i,), value in square.terms()), loss(*symmetric)),
+            Step("the discriminant", discriminant(*symmetric), ((a - b) * (a - c) * (b - c)) ** 2),
+            Step("one dimension, by Laguerre's polynomial: the sum", sp.Subs(LEAST_AT[0], d, 1), 3 * n / (n + 2)),
+            Step("and the product", sp.Subs(LEAST_AT[2], d, 1), n**3 / ((n + 2) * (n + 4) * (n + 6))),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+three_layer_minimum = Theorem(
+    id="ahn2023.three_layer_minimum",
+    title="Theorem 3 with three layers, for every d and n: the minimum in closed form, at three real steps",
+    source=Source("Theorem 3, L = 3", "derived here", AHN2023, "more than is printed, for three layers"),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={"sum": LEAST_AT[0], "pairs": LEAST_AT[1], "product": LEAST_AT[2], "minimum_loss": LEAST},
+    derivation=derivation,
+    canaries=(
+        _canary("twice the form", replace(SQUARES, right=2 * SQUARES.right - LEAST, says="")),
+        _canary("a least loss larger by 1/n", replace(SQUARES, right=SQUARES.right + 1 / n, says="")),
+        _canary("equal steps at the minimum", replace(DIFFERENT, relation=sp.Le(*DIFFERENT.relation.args), says="")),
+    ),
+    proof_uses=("ahn2023.lemma1",),
+    argument=ARGUMENT,
+)
