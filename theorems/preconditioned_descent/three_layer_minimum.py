@@ -13,12 +13,10 @@ Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the
 """
 
 from dataclasses import replace
-from functools import partial
 
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from theorems.canaries import with_clause
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
 from theorems.preconditioned_descent.setting import (
@@ -32,7 +30,19 @@ from theorems.preconditioned_descent.setting import (
 )
 from theorems.preconditioned_descent.two_layer_squares import minors
 from theorems.wishart.trace_moments import trace_moment
-from verify import Derivation, Hypothesis, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+from verify import (
+    Canary,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
 
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}")
 THREE_LAYERS = Hypothesis("three_layers", text="L = 3")
@@ -160,7 +170,9 @@ def derivation() -> Derivation:
     )
 
 
-_canary = partial(with_clause, STATEMENT)
+def _canary(name: str, clause: Identity | Inequality) -> Canary:
+    return Canary(name, STATEMENT.alone(clause), clause.label)
+
 
 three_layer_minimum = Theorem(
     id="ahn2023.three_layer_minimum",
@@ -173,7 +185,9 @@ three_layer_minimum = Theorem(
     canaries=(
         _canary("twice the form", replace(SQUARES, right=2 * SQUARES.right - LEAST, says="")),
         _canary("a least loss larger by 1/n", replace(SQUARES, right=SQUARES.right + 1 / n, says="")),
-        _canary("equal steps at the minimum", replace(DIFFERENT, relation=sp.Le(*DIFFERENT.relation.args), says="")),
+        _canary(
+            "a step that is not positive", replace(POSITIVE[2], relation=sp.Le(*POSITIVE[2].relation.args), says="")
+        ),
     ),
     proof_uses=("ahn2023.lemma1",),
     argument=ARGUMENT,

@@ -20,7 +20,7 @@ critical points, the minimum and that saddle.
 τ/d times that in a (in A_0) or in b (in A_1). For an antisymmetric direction V it is a multiple of E tr V S^k = 0.
 So the gradient over all A_0 and A_1 is 0 at both points, as printed: the infimum is 0, and attained.
 
-More layers are `multiples_of_the_inverse`, at each L, d and n.
+Three layers are `three_layer_minimum`, more are `multiples_of_the_inverse`, at each L, d and n.
 
 Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
 """
