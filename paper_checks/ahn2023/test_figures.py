@@ -47,7 +47,7 @@ EXPECTED = {
     },
 }
 BY_FULL = {
-    # Seen in full runs of one training; the first to its end, the others to step 56 000.
+    # Seen in full runs of one training each.
     figures.figure2_trained_weights_are_printed: VERIFIED,
     figures.figure3_log_loss_trained_at_twenty: VERIFIED,
     figures.figures_4_and_5_trained_weights_are_printed: INCONCLUSIVE,
