@@ -204,6 +204,7 @@ FINDINGS = {
     "wang2024.needless_sizes": "paper_checks.wang2024.findings:needless_sizes",
     "wang2024.stays_needs_a_step_size": "paper_checks.wang2024.findings:stays_needs_a_step_size",
     "wang2024.stays_needs_more_than_stability": "paper_checks.wang2024.findings:stays_needs_more_than_stability",
+    "wang2024.steps_from_both_sides": "paper_checks.wang2024.findings:steps_from_both_sides",
     "wang2024.the_gap_is_accounted_for": "paper_checks.wang2024.figure_findings:the_gap_is_accounted_for",
     "wang2024.the_schedule_ends_early": "paper_checks.wang2024.figure_findings:the_schedule_ends_early",
     "wang2024.wider_at_small_losses": "paper_checks.wang2024.findings:wider_at_small_losses",

@@ -70,6 +70,18 @@ def test_the_bound_on_the_steps_at_the_figures_step_size():
     assert wanted.lower < bound < wanted.upper
 
 
+def test_the_bound_on_the_steps_from_below_at_the_figures_step_size():
+    ratio, excess, growth = 2500 / 3, 1000 / 597, 10 / 597
+    bound = (ratio - (2 * excess + 1.5 * growth) * math.sqrt(ratio) - 200 / 197) / growth
+    wanted = findings.steps_from_both_sides.expect
+    assert wanted["values.steps_at_least"].lower < bound < wanted["values.steps_at_least"].upper
+    # Against the first order and the number itself, by the recursion.
+    run = enumerate(losses(math.exp, float, 200, 3, 5, 1))
+    steps = next(step for step, loss in run if loss <= 1 / 1000)
+    assert steps == 55766 and bound < 199 / 4 * 1000 < steps
+    assert wanted["values.ratio_for_small_eps"] == 1 / (1 - Fraction(25, 90))
+
+
 @pytest.mark.usefixtures("digits")
 def test_the_loss_runs_into_a_cycle_of_two_steps():
     run = list(islice(descent_losses(9, 2, 3, repeat(6), mp.exp, mpf), 8001))
