@@ -200,6 +200,7 @@ FINDINGS = {
     "wang2024.figures_step_size_out_of_scope": "paper_checks.wang2024.findings:figures_step_size_out_of_scope",
     "wang2024.longer_at_test": "paper_checks.wang2024.findings:longer_at_test",
     "wang2024.may_never_reach": "paper_checks.wang2024.findings:may_never_reach",
+    "wang2024.more_selected_at_test": "paper_checks.wang2024.figure_findings:more_selected_at_test",
     "wang2024.narrower_from_280_tokens_on": "paper_checks.wang2024.findings:narrower_from_280_tokens_on",
     "wang2024.needless_sizes": "paper_checks.wang2024.findings:needless_sizes",
     "wang2024.stays_needs_a_step_size": "paper_checks.wang2024.findings:stays_needs_a_step_size",

@@ -12,6 +12,7 @@ from paper_checks.wang2024.by_sampling import D_E, SAMPLES, D, T, best_layer, is
 from paper_checks.wang2024.on_the_set import annealed
 
 TRAINED = (41.26, 2.79)
+BY_ADAM = (47.41, 2.835)
 NEARLY_BEST = (612793 / 5000, 53 / 16)
 """The layer that the command without α and C reports."""
 NOTHING = Fraction(D, 4)
@@ -67,12 +68,23 @@ def test_twice_the_length_of_the_best_and_of_the_trained_layer_by_counting(layer
         assert said in findings.longer_at_test.text
 
 
-@pytest.mark.parametrize(("q_test", "share", "off"), [(4, 0.9023, 2e-2), (6, 0.99887, 2e-3)])
-def test_more_selected_tokens_at_test_of_the_trained_layer(q_test, share, off):
+@pytest.mark.parametrize(
+    ("layer", "q_test", "share", "off"),
+    [(TRAINED, 4, 0.9023, 2e-2), (TRAINED, 6, 0.99887, 2e-3), (BY_ADAM, 4, 0.9008, 2e-2)],
+)
+def test_more_selected_tokens_at_test_of_the_trained_layer(layer, q_test, share, off):
     # The shares that the command with q_test encloses.
-    losses = layer_losses(q_test, *TRAINED, query=True) / (D / (2 * q_test))
+    losses = layer_losses(q_test, *layer, query=True) / (D / (2 * q_test))
     error = losses.std(ddof=1) / math.sqrt(SAMPLES)
     assert abs(losses.mean() - share) < 5 * error and error < off
+
+
+def test_six_selected_tokens_of_adams_layer_by_sampled_encodings():
+    expect = figure_findings.more_selected_at_test.expect
+    losses = layer_losses(6, *BY_ADAM, query=True)
+    assert is_sampled(expect[LOSS], losses) and not is_sampled(expect[LOSS], 1.001 * losses)
+    assert is_sampled(expect[SHARE], losses * 12 / D)
+    assert not is_sampled(expect[LOSS], layer_losses(6, *BY_ADAM, query=False))
 
 
 @pytest.mark.parametrize(("alpha", "C"), [(58443 / 40000, 77 / 16), (1.4673, 4.8004)])
