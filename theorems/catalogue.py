@@ -170,7 +170,6 @@ FINDINGS = {
     "ahn2023.figure7_descent_is_held_back": "paper_checks.ahn2023.findings:figure7_descent_is_held_back",
     "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.findings:figures_4_and_5_are_best_on_batches",
     "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.findings:figures_4_and_5_are_not_at_10_examples",
-    "ahn2023.figures_6_and_7_have_one_step_size": "paper_checks.ahn2023.findings:figures_6_and_7_have_one_step_size",
     "ahn2023.lemma1_needs_the_transpose": "paper_checks.ahn2023.findings:lemma1_needs_the_transpose",
     "ahn2023.more_examples_can_hurt": "paper_checks.ahn2023.findings:more_examples_can_hurt",
     "ahn2023.theorem1_has_other_local_minima": "paper_checks.ahn2023.findings:theorem1_has_other_local_minima",

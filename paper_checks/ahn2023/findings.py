@@ -48,11 +48,6 @@ COMPARED = Premise(
 EQUAL_STEPS = Premise("the loss of equal preconditioned steps: E tr (I − aS)^{2L}, S of n − 1 examples", "derived here")
 RELU = Premise("the set-up of Theorem 5: one layer of ReLU attention, x_i ~ N(0, I), w* ~ N(0, I)", "printed")
 
-BASELINES = Premise(
-    "the gradient descent of Figures 6 and 7 has one step size for all its steps, as in the official code (the text: "
-    "step sizes by grid search)",
-    "our reading",
-)
 RELU_LOSS = Premise(
     "the loss at any P and Q in closed form, by Gaussian moments (in the theorem's argument), compared with "
     "losses on fresh prompts",
@@ -85,13 +80,14 @@ lemma1_needs_the_transpose = Finding(
 theorem1_has_other_local_minima = Finding(
     id="ahn2023.theorem1_has_other_local_minima",
     paper=AHN2023,
-    title="Theorem 1's loss over all P and Q has local minima that are not global",
+    title="At d = 2 Theorem 1's loss over all P and Q can have a local minimum that is not global",
     weight=Weight.STRONGER,
-    summary="Theorem 1 gives a global minimiser over all P and Q; in two dimensions and with few examples the loss "
-    "also has a local minimum above it, by an argument whose algebra is proved.",
+    summary="Theorem 1 gives a global minimiser over all P and Q; in two dimensions, where one eigenvalue of Σ is "
+    "small enough beside the other, the loss also has a local minimum above it, by an argument whose algebra is "
+    "proved.",
     text="At d = 2 let Σ have the eigenvalues λ > ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where the label is read by Q in "
     "place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes vanish "
-    "there, and where n ℓ² is below an explicit number the second derivatives are positive definite, but for rescaling "
+    "there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive definite, but for rescaling "
     "and what the prediction does not see. The loss exceeds the least by ℓ²/((n+1)ℓ/n + (λ+ℓ)/n): at n = 1 and "
     "eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. So descent need not end at Theorem 1's minimiser.",
     command="verify check ahn2023.one_layer_local_minimum n=1 largest=1 smaller=1/2",
@@ -194,7 +190,7 @@ theorem3_over_all_entries = Finding(
     "falls as t grows from 0. So the point is critical over all A_0 and A_1, as printed, and not over all P and Q. At "
     "d = 5, n = 20 the slope is −0.174 or −14.7, by the order, and the best t takes 0.0020 or 0.0136 off the loss of "
     "0.361. There are slopes in B_0 as well, which Theorem 4 uses. Theorem 4's own best point at L = 2, d = n = 1 also "
-    "has a slope in t, by exact quadrature; from there descent over all entries takes the loss from 0.4069 to 0.4066.",
+    "has a slope in t, by exact quadrature; there are P and Q with a loss of 0.4066, where that point has 0.4069.",
     command="verify check ahn2023.label_attention d=5 n=20",
     expect={
         "outcome": "verified",
@@ -405,14 +401,15 @@ theorem5_last_row_is_needless = Finding(
 more_examples_can_hurt = Finding(
     id="ahn2023.more_examples_can_hurt",
     paper=AHN2023,
-    title="Three layers that are best for 20 examples lose from 57 on with every example more; equal steps never do",
+    title="At d = 5 three layers that are best for 20 examples have a loss that rises with every example from 57 on; "
+    "with equal steps it never rises",
     weight=Weight.STRONGER,
-    summary="At Theorem 3's point for L = 3, d = 5, n = 20 the loss on prompts of m examples falls to 0.0427 at m = 57 "
-    "and then rises with every example to 0.0822, which is proved.",
+    summary="At Theorem 3's point for L = 3, d = 5, n = 20 the loss on prompts of m examples is 0.0427 at m = 57 and "
+    "rises with every example from there on, which is proved; it tends to 0.0822.",
     text="The theorem's weights are for prompts of n examples. On prompts of m examples their loss is the same "
     "polynomial's integral over another spectrum, exactly. One layer's loss, with the step that is best for n, falls "
-    "with every example more, to d((d + 1)/(n + d + 1))² and no further; so does that of equal steps, as of a layer "
-    "that is looped, whatever their number and size (argued). With different steps this fails: those that are best "
+    "with every example more, to d((d + 1)/(n + d + 1))² and no further; that of equal steps, as of a looped layer, "
+    "never rises, whatever their number and size (argued). With different steps this fails: those that are best "
     "for 20 examples at L = 3 and d = 5 have a loss of 0.1336 at 20 examples, 0.0427 at 57, 0.0487 at 100, and 0.0822 "
     "in the limit, while the least loss at m tends to 0. They are spread over the spectrum of 20 examples, and the "
     "polynomial is not small at 1, where that of many examples is. With fewer examples the loss grows fast: it is 1.53 "
@@ -425,24 +422,4 @@ more_examples_can_hurt = Finding(
         "values.three_layer_limit": Fraction(678755919076805, 8254156587007321),
     },
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
-)
-
-figures_6_and_7_have_one_step_size = Finding(
-    id="ahn2023.figures_6_and_7_have_one_step_size",
-    paper=AHN2023,
-    title="With one step size, as in Figures 6 and 7, three preconditioned steps have twice the loss of the best three",
-    weight=Weight.FIGURES,
-    summary="At L = 3, d = 5, n = 20 preconditioned gradient descent with one step size has a loss above 0.268, "
-    "whatever the step size, which is proved; with three it reaches 0.1336, Theorem 3's minimum.",
-    text="Figures 6 and 7 compare the transformer with gradient descent preconditioned by Σ⁻¹. By Lemma 1 that is a "
-    "transformer of pattern (8) too, whose layers have steps of their own, where the figures' baseline has one step "
-    "size for all. This alone doubles its loss at three layers: whatever the step size, it is above 67/250, and the "
-    "best three steps have 12138645/90852389 = 0.1336. So half of the baseline's loss there is that of sharing a step "
-    "size, not of gradient descent.",
-    command="verify check ahn2023.fixed_steps d=5 n=20 m=20",
-    expect={
-        "clauses.shared_step.evidence": "proved",
-        "values.three_layer_loss": Fraction(12138645, 90852389),
-    },
-    rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS, BASELINES),
 )

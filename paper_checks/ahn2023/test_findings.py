@@ -186,16 +186,9 @@ def test_the_best_steps_for_20_examples_at_other_lengths(least):
     # The numbers of the text.
     numbers = {10: 1.53, 20: 0.1336, 57: 0.0427, 100: 0.0487}
     assert all(abs(float(loss(m)) - value) < 0.005 * value for m, value in numbers.items())
-    assert findings.figures_6_and_7_have_one_step_size.expect["values.three_layer_loss"] == loss(20)
     a, n, d, m = Fraction(20, 26), 20, 5, 100
     assert a == Fraction(n, n + d + 1)
     assert expected["values.one_layer_loss"] == d - 2 * a * d + a**2 * Fraction(trace_moment(2, m, d), m**2)
-
-
-def test_one_step_size_for_three_layers():
-    moments = [5.0, *(trace_moment(k, 20, 5) / 20**k for k in range(1, 7))]
-    losses = [sum(math.comb(6, k) * (-a) ** k * x for k, x in enumerate(moments)) for a in np.linspace(0.01, 2, 2000)]
-    assert 67 / 250 < min(losses) < 1.01 * 67 / 250
 
 
 def equal_steps(a, layers, examples):

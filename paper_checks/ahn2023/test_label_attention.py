@@ -73,7 +73,7 @@ def test_theorem_4s_best_point_is_not_critical_over_all_entries():
     assert float(found.Q[1, d, d]) > 1e-2
 
 
-def test_descent_over_all_entries_from_theorem_4s_best_point_ends_below_it():
+def test_other_entries_have_a_lower_loss_than_theorem_4s_best_point():
     from numerics.preconditioned_descent.reference import exact_loss
 
     # Where descent over all entries of P and Q ended at d = n = 1, to four decimals: only diagonal entries are not 0.

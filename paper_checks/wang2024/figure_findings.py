@@ -35,7 +35,7 @@ fewer_selected_at_test = Finding(
     "predictor at q_test = 2",
     weight=Weight.FIGURES,
     summary="Figure 4 shows the loss converging at unseen subset sizes; the layer with the rounded α and C of one "
-    "full run, trained for three selected tokens, is certified to have six times the zero predictor's loss when two "
+    "full run, trained for three selected tokens, is certified to have more than 5.9 times the zero predictor's loss when two "
     "are selected.",
     text="Figure 4 is about a trained layer. At T = 200, d = 5, d_e = 170, attending to [Z, z_query], our full run "
     "of Figure 1 ends at α = 41.26 and C = 2.79. What is certified is of the layer with these two numbers, of one "

@@ -228,7 +228,7 @@ steps_from_both_sides = Finding(
         "evidence": "certified",
         "for_all_parameters": "argued",
         # Y = 2500/3, A = 1000/597, κ = 10/597: (Y − (2A + 15/597) √Y − 200/197)/κ.
-        "values.steps_at_least": Enclosure(Fraction("43872.58690"), Fraction("43872.58691")),
+        "values.steps_at_least": between("43872.58690", "43872.58691"),
         "values.ratio_for_small_eps": Fraction(18, 13),
     },
     rests_on=(TASK, ONE_HOT, ASSEMBLY, HYPOTHESES, SETTINGS, RECURSION),

@@ -76,7 +76,7 @@ def test_the_bound_on_the_steps_from_below_at_the_figures_step_size():
     wanted = findings.steps_from_both_sides.expect
     assert wanted["values.steps_at_least"].lower < bound < wanted["values.steps_at_least"].upper
     # Against the first order and the number itself, by the recursion.
-    run = enumerate(losses(math.exp, float, 200, 3, 5, 1))
+    run = enumerate(descent_losses(200, 3, 5, repeat(1)))
     steps = next(step for step, loss in run if loss <= 1 / 1000)
     assert steps == 55766 and bound < 199 / 4 * 1000 < steps
     assert wanted["values.ratio_for_small_eps"] == 1 / (1 - Fraction(25, 90))

@@ -139,8 +139,9 @@ BOTH = Identity(
     "both",
     _PRODUCT,
     _FACTOR * (_SQUARE + _REST),
-    "the c of the two orders have a product that is a positive factor times the square (d^3 n^3 (d - n))^2 plus a rest",
+    "the c of the two orders have a product that is a factor times the square (d^3 n^3 (d - n))^2 plus a rest",
 )
+FACTOR = Inequality("factor", sp.Gt(_FACTOR, 0, evaluate=False), "that factor is > 0")
 REST = Inequality("rest", sp.Gt(_REST, 0, evaluate=False), "that rest is > 0")
 SMALLER, LARGER = (
     Inequality(
@@ -153,7 +154,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, LABELS_READ, GAUSSIAN_TOKENS, INVERSE_PRIOR),
     variables=(r, a, b, corner),
     claims=(LABEL, SMALLER, LARGER),
-    steps=(WHITENED, AFFINE, SUM, BOTH, REST),
+    steps=(WHITENED, AFFINE, SUM, BOTH, FACTOR, REST),
 )
 ARGUMENT = (
     Inference(
@@ -179,7 +180,7 @@ ARGUMENT = (
     Inference(
         "positive",
         "at Theorem 3's minimum the c of both orders are positive, as their sum and product are, and so is a",
-        ("coupling", "affine", "sum", "both", "rest", "ahn2023.two_layer_minimum"),
+        ("coupling", "affine", "sum", "both", "factor", "rest", "ahn2023.two_layer_minimum"),
         "case distinction",
     ),
     Inference("smaller_first", "so −2 a c < 0 in the one order", ("coupling", "positive"), "substitution"),

@@ -18,7 +18,7 @@ critical point repeats an a_l, and none of these is a local minimum: with a_l = 
 With multiplicities ν_1 … ν_m at values b_1 … b_m, q = ∏ (1 − b_j s) is orthogonal to all degrees below m in the
 measure s ∏ (1 − b_j s)^{2ν_j − 2} dμ: a power-orthogonal polynomial, of which there is one for each order of the
 multiplicities along the line (Ghizzetti and Ossicini, as we recall it). That would make 2^{L−1} critical points up to
-permutations; shown here is it for L ≤ 3 alone.
+permutations; here it is shown for L ≤ 3 only.
 
 *The whole space.* The slope of f at a_l I in direction M is −2 E tr(M S p(S)²/(1 − a_l S)), and the mean of a
 polynomial in S commutes with rotations: it is a multiple of I. So the slope is tr(M)/d times that in a_l, and the

@@ -136,8 +136,9 @@ EXCESS = Identity(
     at_diagonal(),
     LEAST + in_deviations(),
     "for A = a I + diag(x_i), B = b I + diag(y_i), the x_i and the y_i of sum 0, f(A, B) = f* + u'G u + the sum of "
-    "v_i'R v_i + alpha (b x_i + (delta/alpha) a y_i)^2 + beta (x_i - y_i)^2 over i and of (alpha/d) (x_i y_j - x_j "
-    "y_i)^2 over i < j",
+    "v_i'R v_i + mu (b x_i + (delta/mu) a y_i)^2 + nu (x_i - y_i)^2 over i and of (mu/d) (x_i y_j - x_j y_i)^2 over "
+    "i < j; u = (a + b - sigma, a b - pi, sum x_j y_j/d), z_i = x_i y_i - sum x_j y_j/d, v_i = (b x_i + z_i, x_i + "
+    "y_i, a y_i), delta = 4/n^2",
 )
 DEFINITE = tuple(
     Inequality(
@@ -147,8 +148,7 @@ DEFINITE = tuple(
     for size, minor in enumerate(minors(matrix), 1)
 )
 FACTORS = tuple(
-    Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0")
-    for name, value in (("alpha", ALPHA), ("beta", BETA))
+    Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0") for name, value in (("mu", ALPHA), ("nu", BETA))
 )
 
 DIAGONAL = InWords("diagonal", "f has a minimiser over symmetric A_0 and A_1 in which both are diagonal")
@@ -246,7 +246,7 @@ ARGUMENT = (
         "diagonal_pairs",
         "for diagonal A and B, f ≥ f*; equality asks for a + b = σ, a b = π, Σ x_i y_i = 0 and x_i = y_i, so that all "
         "x_i and y_i are 0",
-        ("entries", "definite", "alpha", "beta"),
+        ("entries", "definite", "mu", "nu"),
         "nonnegative terms",
     ),
     Inference(
@@ -277,7 +277,6 @@ def derivation() -> Derivation:
             Step("over multiples of I, f = ∫ p² dμ", multiples, sum(c * m[i] for (i,), c in square.terms())),
             *map(_in_entries, (2, 3)),
             Step("k without a first layer: E (S²)_ii", k.subs({x: 0, t1: 0, t2: 0}), (n + d + 1) / n),
-            Step("k as a sum of squares", k.subs({t1: x + (d - 1) * v, t2: x**2 + w}), SQUARES),
             _squares_in_entries(2),
         )
     )
@@ -302,10 +301,13 @@ theorem2 = Theorem(
     canaries=(
         _canary("k without tr A", replace(OFF_DIAGONAL, right=OFF_DIAGONAL.right.subs(t1, 0), says="")),
         _canary("twice k", replace(OFF_DIAGONAL, right=2 * OFF_DIAGONAL.right, says="")),
-        _canary("a p_1 of n + 3 for n + 4", replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says="")),
+        _canary(
+            "a coefficient of x^2 less by (n + 2)/n^3",
+            replace(COMPLETED, right=COMPLETED.right - x**2 * (n + 2) / n**3, says=""),
+        ),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
         _canary("a least f larger by 1/n", replace(EXCESS, right=EXCESS.right + 1 / n, says="")),
-        _canary("beta (x_i + y_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
+        _canary("nu (x_i + y_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
     ),
     proof_uses=("ahn2023.lemma1", "ahn2023.theorem3", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,

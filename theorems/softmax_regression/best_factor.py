@@ -61,7 +61,6 @@ from verify import (
     Inference,
     InWords,
     Parameter,
-    Rule,
     Source,
     Statement,
     Step,
@@ -188,18 +187,6 @@ LEAST_SUM = Inequality(
     "(n-1)^2/(2n(n-2)) <= 2/(2 + (n-2)/(n-1))",
 )
 
-_MULTIPLIERS = Rule(
-    "multipliers on a ball",
-    "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
-    "Nocedal and Wright 2006, Theorem 12.1",
-)
-_SECOND_ORDER = Rule(
-    "second-order necessary condition",
-    "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at most "
-    "that of κ|z|²/2",
-    "Nocedal and Wright 2006, Theorem 12.5",
-)
-
 NORMS = Hypothesis("norms", text="|A| <= R (spectral) and |x| <= R, before and after the move; weights: d >= 2")
 REACH = Hypothesis("in_reach", IN_REACH, "log(n-1) <= R^2 sqrt(n/(2(n-2)))")
 THREE_LEVELS = InWords(
@@ -249,7 +236,7 @@ ARGUMENT = (
         "variance of v under p is at most λ everywhere and equal to it at z, so that its slopes are κ z_i with κ ≥ 0, "
         "and κ = 0 inside the ball: p_i ((v_i − μ)² − λ) = κ z_i, p_i (v_i − μ) = λ v_i, μ the mean of v",
         ("slope",),
-        _MULTIPLIERS,
+        "multipliers on a ball",
     ),
     Inference(
         "mean_zero",
@@ -273,7 +260,7 @@ ARGUMENT = (
         "one zero that there is for κ = 0, ψ' > 0; so that κ > 0, z has norm R² and sum 0, and the larger zero is "
         "taken once",
         ("two_values",),
-        _SECOND_ORDER,
+        "second-order necessary condition",
     ),
     Inference(
         "three_levels",

@@ -171,6 +171,11 @@ _SHIPPED = (
     ),
     Rule("Minkowski's inequality", "√E (X + Y)² ≤ √E X² + √E Y²", "Rudin 1987, Theorem 3.5"),
     Rule("monotonicity", "a function that rises everywhere has one zero at most", "elementary"),
+    Rule(
+        "multipliers on a ball",
+        "where a smooth function is largest on a ball its gradient is κ z, κ ≥ 0, and κ = 0 inside",
+        "Nocedal and Wright 2006, Theorem 12.1",
+    ),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
     Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6"),
     Rule(
@@ -203,6 +208,12 @@ _SHIPPED = (
         "second-order condition",
         "where the slopes vanish and the second derivatives are positive definite there is a strict local minimum",
         "Nocedal and Wright 2006, Theorem 2.4",
+    ),
+    Rule(
+        "second-order necessary condition",
+        "where a smooth function is largest on a ball its second derivative along directions orthogonal to z is at "
+        "most that of κ|z|²/2",
+        "Nocedal and Wright 2006, Theorem 12.5",
     ),
     Rule(
         "sign of the slope",
