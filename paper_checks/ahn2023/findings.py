@@ -85,11 +85,12 @@ theorem1_has_other_local_minima = Finding(
     summary="Theorem 1 gives a global minimiser over all P and Q; in two dimensions, where one eigenvalue of Σ is "
     "small enough beside the other, the loss also has a local minimum above it, by an argument whose algebra is "
     "proved.",
-    text="At d = 2 let Σ have the eigenvalues λ > ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where the label is read by Q in "
-    "place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes vanish "
-    "there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive definite, but for rescaling "
-    "and what the prediction does not see. The loss exceeds the least by ℓ²/((n+1)ℓ/n + (λ+ℓ)/n): at n = 1 and "
-    "eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. So descent need not end at Theorem 1's minimiser.",
+    text="At d = 2 let Σ have the eigenvalues λ > ℓ. At P = e_3 e_1', Q = −a e_3 e_1', where the label is read by Q "
+    "in place of P, the layer takes Theorem 1's step in the first coordinate and none in the second. All slopes "
+    "vanish there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive "
+    "definite, but for rescaling and what the prediction does not see. The loss exceeds the least by ℓ²/((n+1)ℓ/n + "
+    "(λ+ℓ)/n): at n = 1 and eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. So descent need not end at "
+    "Theorem 1's minimiser.",
     command="verify check ahn2023.one_layer_local_minimum n=1 largest=1 smaller=1/2",
     expect={
         "hypotheses.few_examples.holds": True,

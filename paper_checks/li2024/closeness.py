@@ -35,10 +35,7 @@ def _reading(
     quick_steps: int = 500,
     full_sizes: tuple[tuple[int, int], ...] = PAPERS_SIZES,
 ) -> Comparison:
-    """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core.
-
-    See `numerics.softmax_regression.experiments` for how long each size takes.
-    """
+    """Return the comparison of one reading: at one small size, or under `full` at several, hours of one core."""
 
     def compare(*, device: str, full: bool, seed: int) -> Verdict:
         sizes = full_sizes if full else ((25, 5),)

@@ -95,8 +95,8 @@ bounded_shifts_are_not_closeness = Finding(
     text="Two rows (1, −1)ᵀ, target (1, 0), weight ½: the gradient step of size 1/60 moves the prediction towards the "
     "target by 0.00195…, a self-attention layer with query-key weight 1 and value weight −1/100 moves it away by "
     "0.00212…; their distance is the sum, within all the hypotheses, small moves included. The directions are "
-    "opposite for all step sizes and value weights of these signs, however small. The claimed bounds on the two moves "
-    "are 10^67 or more. The distance is at most half that of the moved logits, which is at most "
+    "opposite for all step sizes and value weights of these signs, however small. The claimed bounds on the two shifts "
+    "are 10^67 or more. The distance is at most half that of the moved logits, and so at most "
     "(R/2)(‖x' − x‖ + ‖A' − A‖).",
     command="verify check li2024.opposite_moves a=1 x=1/2 eta=1/60 w=1 v=1/100 R=4",
     expect={
@@ -117,7 +117,8 @@ bounded_shifts_are_not_closeness = Finding(
 small_scores_make_a_step = Finding(
     id="li2024.small_scores_make_a_step",
     paper=LI2024,
-    title="A self-attention layer with small scores is a gradient step, to any accuracy",
+    title="A self-attention layer with small scores and a matching value weight comes as close to a gradient step as "
+    "one wants",
     weight=Weight.STRONGER,
     summary="The paper infers closeness from two bounded shifts; it holds for layers with small scores and a matching "
     "value weight, with an explicit distance, by an argument whose algebra is proved.",

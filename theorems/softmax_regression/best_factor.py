@@ -225,8 +225,8 @@ ARGUMENT = (
     Inference(
         "factor",
         "the best factor is R times the largest eigenvalue λ of J over the logits of norm R² or less, a convex ball: a "
-        "unit move of A moves the logits by R in any direction from any such logits, and so does one of x, in a plane "
-        "that holds both, from two columns on",
+        "unit move of A moves the logits by R in any direction from any logits of norm below R², and so does one of x, "
+        "in a plane that holds both, from two columns on; and λ is continuous",
         ("norms",),
         "mean value inequality",
     ),
@@ -248,8 +248,9 @@ ARGUMENT = (
     ),
     Inference(
         "two_values",
-        "where μ ≠ 0, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would make a second "
-        "eigenvalue above it and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), two at most",
+        "where μ ≠ 0 no p_i is λ, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would "
+        "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), two at "
+        "most",
         ("maximiser", "convex"),
         "second derivative",
     ),
@@ -376,7 +377,7 @@ best_factor = Theorem(
     source=Source("the best constant of both shifts", "derived here", LI2024),
     statement=STATEMENT,
     example={"n": 50, "R": 4},
-    values={"best_factor": PAIR, "best_factor_at_most": AT_MOST},
+    values={"best_factor": (ValueWhere(PAIR, (IN_REACH,)),), "best_factor_at_most": AT_MOST},
     derivation=derivation,
     canaries=(
         _canary(

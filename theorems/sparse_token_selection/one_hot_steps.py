@@ -147,7 +147,8 @@ ARGUMENT = (
     ),
     Inference(
         "small_move",
-        "y ≤ κ/4 ≤ 1: where ρ ≤ 0, y ≤ κu(1−u) with u = (1+ρ)m, as z ≤ 1; where ρ > 0, σ ≥ 1 and y ≥ 0, "
+        "y ≤ κ/4 ≤ 1: where ρ ≤ 0, y ≤ κu(1−u) with u = (1+ρ)m, as z ≤ 1; where ρ > 0, σ ≥ 1 and y ≥ 0 are "
+        "supposed, as the induction of C_never_falls gives them (for y < 0 there is nothing to show), "
         "(1+ρ)(1−ρσ) ≤ 1 − ρ² and m(1−m) ≤ 1/4",
         ("coordinates", "lag", "move"),
         "case distinction",

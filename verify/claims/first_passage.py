@@ -150,6 +150,8 @@ class Reaches(Shipped):
         low, high = horizon.steps
         if low < first:
             detail = f"reached between steps {low} and {high}, claimed not before {first}"
+            if high < first:
+                detail += ": so it is reached earlier, which a tube does not certify"
             return ClauseResult.undecided(self, detail, values={"steps": Enclosure(low, high)}, bits=horizon.bits)
         detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
         detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
@@ -170,8 +172,8 @@ class Reaches(Shipped):
     def scan(self, statement: Statement, instance: Instance) -> float:
         """Return level − smallest value by the last step, relative; with no last step, small where it is not reached.
 
-        What is reached before `not_before` has the share of those steps that is missing, negative. A run that is not
-        reached refutes the clause only where it settles on a cycle above the level: a small negative margin, as it is
+        Where the level is reached at a step t < `not_before` the margin is t/not_before − 1. A run that does not
+        reach it refutes the clause only where it settles on a cycle above the level: a small negative margin, as it is
         dear to confirm.
         """
         (level,) = scan_values((statement.expand(self.level),), instance)

@@ -51,7 +51,7 @@ def test_out_of_reach_it_is_enclosed(n, R):
     levels = (np.r_[1, second, np.zeros(n - 2)] for second in np.linspace(0, 1, 21))
     found = max(radius * largest(radius**2 * z / np.linalg.norm(z)) for z in (z - z.mean() for z in levels))
     assert found <= as_number(values["best_factor_at_most"]) < radius / 2
-    assert as_number(values["best_factor"]) < found or n == 1000
+    assert values["best_factor"] is None
 
 
 def test_in_reach_of_the_papers_radius():

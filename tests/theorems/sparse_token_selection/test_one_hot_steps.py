@@ -85,7 +85,11 @@ def test_it_is_decided_at_an_instance_and_too_large_a_bound_is_refuted():
 
 
 def test_with_no_other_token_it_is_out_of_scope_and_bad_input_is_refused():
-    assert verify.check(one_hot_steps, T=4, q=3, d=1, eta="37/17", eps="1/10").outcome is Outcome.OUT_OF_SCOPE
+    all_selected = verify.check(one_hot_steps, T=3, q=3, d=1, eta=1, eps="1/10")
+    assert [h.label for h in all_selected.hypotheses if h.holds is False] == ["others"]
+    too_large = verify.check(one_hot_steps, T=4, q=3, d=1, eta="37/17", eps="1/10")
+    assert [h.label for h in too_large.hypotheses if h.holds is False] == ["small_step"]
+    assert all_selected.outcome is too_large.outcome is Outcome.OUT_OF_SCOPE
     for wrong in ({"eta": 0}, {"q": 201}, {"eps": 0}, {"T": 1}):
         with pytest.raises(InputError):
             verify.check(one_hot_steps, **{"T": 200, "q": 3, "d": 5, "eta": 1, "eps": 1} | wrong)
