@@ -249,8 +249,8 @@ ARGUMENT = (
     Inference(
         "two_values",
         "where μ ≠ 0 no p_i is λ, v_i = −μ p_i/(λ − p_i) and λ is simple; exactly one p_i is above λ, as two would "
-        "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), two at "
-        "most",
+        "make an eigenvalue above λ, by interlacing, and Σ p_i/(λ − p_i) = 0; the others are zeros of ψ on (0, λ), "
+        "two at most",
         ("maximiser", "convex"),
         "second derivative",
     ),
