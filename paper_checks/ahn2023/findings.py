@@ -123,7 +123,7 @@ theorem2_minimisers_are_multiples = Finding(
             f"clauses.{label}.evidence": "proved"
             for label in (
                 *("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4", "excess"),
-                *("g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "alpha", "beta"),
+                *("g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "mu", "nu"),
             )
         },
         "values.minimum_loss": Fraction(1795, 4969),

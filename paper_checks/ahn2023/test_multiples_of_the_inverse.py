@@ -87,7 +87,9 @@ def wrong_steps(canary):
     return 1 / np.roots(polynomial[::-1])
 
 
-@pytest.mark.parametrize("canary", theorem3.canaries, ids=lambda canary: canary.label)
+@pytest.mark.parametrize(
+    "canary", [each for each in theorem3.canaries if each.clause == "minimum"], ids=lambda canary: canary.label
+)
 def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
 

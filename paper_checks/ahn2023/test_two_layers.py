@@ -15,7 +15,7 @@ squares = lazily("theorems.preconditioned_descent.two_layer_squares")
 symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
 DIAGONAL = ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")
-MULTIPLES = ("excess", "g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "alpha", "beta")
+MULTIPLES = ("excess", "g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "mu", "nu")
 
 
 @pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
