@@ -47,7 +47,7 @@ def test_every_theorem_has_a_page_and_a_row():
     pages = gallery.pages()
     assert set(pages) == {"index", *theorem_ids()}
     rows = re.findall(r"^\| \[(\S+)\]\((\S+)\.md\) \|", pages["index"], re.MULTILINE)
-    assert [name for _, name in rows] == theorem_ids() and rows[0] == ("ahn2023.lemma1", "ahn2023.lemma1")
+    assert [name for _, name in rows] == theorem_ids() and ("ahn2023.lemma1", "ahn2023.lemma1") in rows
     assert pages["index"].count("\n## ") == 3
 
 
