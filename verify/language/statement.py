@@ -325,8 +325,10 @@ def _refuse_unknown_names(statement: Statement) -> None:
         if relation is not None and data.get("relation") != to_data(relation):
             raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
         # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
+        if is_shipped(clause):
+            continue
         said = data.get("says") or (None if relation is None else str(relation))
-        if not is_shipped(clause) and clause.text != said:
+        if clause.text != said:
             raise TheoremError(f"clause {clause.label}: its text {clause.text!r} is not what its data say, {said!r}")
 
 
