@@ -4,7 +4,7 @@ Where the expected numbers are from: `test_figure_findings.py` and `test_schedul
 """
 
 from paper_checks.expected import between, certified
-from paper_checks.wang2024.findings import ASSEMBLY, FIGURES, MOMENTS, ON_THE_SET, STOCHASTIC, TASK, TWO_BLOCKS
+from paper_checks.wang2024.premises import ASSEMBLY, FIGURES, MOMENTS, ON_THE_SET, STOCHASTIC, TASK, TWO_BLOCKS
 from theorems.papers import WANG2024
 from verify import Finding, Premise, Weight
 

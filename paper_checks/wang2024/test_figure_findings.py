@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from paper_checks.wang2024 import figure_findings, findings
+from paper_checks.wang2024 import encoding_findings, figure_findings
 from paper_checks.wang2024.by_counting import descent, interpolated, loss, means
 from paper_checks.wang2024.by_sampling import D_E, SAMPLES, D, T, best_layer, is_sampled, layer_losses, shares
 from paper_checks.wang2024.on_the_set import annealed
@@ -65,7 +65,7 @@ def test_twice_the_length_of_the_best_and_of_the_trained_layer_by_counting(layer
     alpha, C = layer
     for length, said in ((T, before), (2 * T, after)):
         assert f"{loss(alpha, means(length, 3, D_E, True, C), D, 3):.3f}" == said
-        assert said in findings.longer_at_test.text
+        assert said in encoding_findings.longer_at_test.text
 
 
 @pytest.mark.parametrize(
