@@ -1,12 +1,12 @@
 r"""The loss of two layers at diagonal A and B, less the least over multiples of I: a sum of squares, for all d and n.
 
-Let A = a I + diag(x_i) and B = b I + diag(y_i), Σ x_i = Σ y_i = 0. With σ, π the sum and the product of the two steps
-at which f over multiples of I is least, f* that value (`two_layer_minimum`), and z_i = x_i y_i − Σ_j x_j y_j / d,
+Let A = a I + diag(y_i) and B = b I + diag(z_i), Σ y_i = Σ z_i = 0. With σ, π the sum and the product of the two steps
+at which f over multiples of I is least, f* that value (`two_layer_minimum`), and q_i = y_i z_i − Σ_j y_j z_j / d,
 
-    f(A, B) − f* = uᵀ G u + Σ_i (v_iᵀ R v_i + α (b x_i + (δ/α) a y_i)² + β (x_i − y_i)²)
-                   + (α/d) Σ_{i<j} (x_i y_j − x_j y_i)²,
+    f(A, B) − f* = uᵀ G u + Σ_i (c_iᵀ R c_i + α (b y_i + (δ/α) a z_i)² + β (y_i − z_i)²)
+                   + (α/d) Σ_{i<j} (y_i z_j − y_j z_i)²,
 
-    u = (a + b − σ, a b − π, Σ_j x_j y_j / d),    v_i = (b x_i + z_i, x_i + y_i, a y_i),
+    u = (a + b − σ, a b − π, Σ_j y_j z_j / d),    c_i = (b y_i + q_i, y_i + z_i, a z_i),
 
 where G and R are positive definite and α, β > 0; their entries are rational functions of d and n. δ may be chosen:
 δ = 4/n² leaves β > 0.
@@ -22,7 +22,7 @@ from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL, M
 a, b = sp.symbols("a b", real=True)
 """tr A/d and tr B/d."""
 DEVIATIONS = {(i, j): sp.Symbol(f"s_{i}{j}", real=True) for i, j in ((2, 0), (1, 1), (0, 2), (2, 1), (1, 2), (2, 2))}
-"""Σ_i x_i^j y_i^k."""
+"""Σ_i y_i^j z_i^k."""
 
 
 def _both(*key: str) -> sp.Expr:
@@ -75,14 +75,14 @@ R = sp.Matrix(
 
 
 LINEAR = sp.Matrix([[b, 0, 1], [1, 1, 0], [0, a, 0]])
-"""From (x, y, z) to v."""
+"""From (y, z, q) to c."""
 _BESIDE, _APART = sp.Matrix([b, DELTA / ALPHA * a, 0]), sp.Matrix([1, -1, 0])
 FORM = LINEAR.T * R * LINEAR + ALPHA * _BESIDE * _BESIDE.T + BETA * _APART * _APART.T
-"""What one entry contributes, a quadratic form in (x, y, z): v'R v + α (b x + (δ/α) a y)² + β (x − y)²."""
+"""What one entry contributes, a quadratic form in (y, z, q): c'R c + α (b y + (δ/α) a z)² + β (y − z)²."""
 
 
 def excess(along: sp.Expr, sums: sp.Matrix, areas: sp.Expr) -> sp.Expr:
-    """Return the squares, given Σ x_i y_i, Σ (x_i, y_i, z_i)'(x_i, y_i, z_i) and Σ_{i<j} (x_i y_j − x_j y_i)²."""
+    """Return the squares, given Σ y_i z_i, Σ (y_i, z_i, q_i)'(y_i, z_i, q_i) and Σ_{i<j} (y_i z_j − y_j z_i)²."""
     u = sp.Matrix([a + b - TOTAL, a * b - PRODUCT, along / d])
     return (u.T * G * u)[0] + (FORM * sums).trace() + ALPHA / d * areas  # pyright: ignore[reportReturnType]
 

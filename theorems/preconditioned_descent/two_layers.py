@@ -135,10 +135,10 @@ EXCESS = Identity(
     "excess",
     at_diagonal(),
     LEAST + in_deviations(),
-    "for A = a I + diag(x_i), B = b I + diag(y_i), the x_i and the y_i of sum 0, f(A, B) = f* + u'G u + the sum of "
-    "v_i'R v_i + mu (b x_i + (delta/mu) a y_i)^2 + nu (x_i - y_i)^2 over i and of (mu/d) (x_i y_j - x_j y_i)^2 over "
-    "i < j; u = (a + b - sigma, a b - pi, sum x_j y_j/d), z_i = x_i y_i - sum x_j y_j/d, v_i = (b x_i + z_i, x_i + "
-    "y_i, a y_i), delta = 4/n^2",
+    "for A = a I + diag(y_i), B = b I + diag(z_i), the y_i and the z_i of sum 0, f(A, B) = f* + u'G u + the sum of "
+    "c_i'R c_i + mu (b y_i + (delta/mu) a z_i)^2 + nu (y_i - z_i)^2 over i and of (mu/d) (y_i z_j - y_j z_i)^2 over "
+    "i < j; u = (a + b - sigma, a b - pi, sum y_j z_j/d), q_i = y_i z_i - sum y_j z_j/d, c_i = (b y_i + q_i, y_i + "
+    "z_i, a z_i), delta = 4/n^2",
 )
 DEFINITE = tuple(
     Inequality(
@@ -161,14 +161,14 @@ ALL_MULTIPLES = InWords(
 
 def _squares_in_entries(size: int) -> Step:
     """Return the squares with all entries at a dimension."""
-    first, second = (sp.symbols(f"{letter}_1:{size}", real=True) for letter in "xy")
-    x, y = ((*entries, -sum(entries)) for entries in (first, second))
+    first, second = (sp.symbols(f"{letter}_1:{size}", real=True) for letter in "yz")
+    y, z = ((*entries, -sum(entries)) for entries in (first, second))
     traces = {
-        word: sum(sp.prod({"A": a + x[i], "B": b + y[i]}[c] for c in word) for i in range(size)) for word in WORDS
+        word: sum(sp.prod({"A": a + y[i], "B": b + z[i]}[c] for c in word) for i in range(size)) for word in WORDS
     }
-    along = sum(one * other for one, other in zip(x, y, strict=True))
-    rows = sp.Matrix([[one, other, one * other - along / size] for one, other in zip(x, y, strict=True)])
-    areas = sum((x[i] * y[j] - x[j] * y[i]) ** 2 for j in range(size) for i in range(j))
+    along = sum(one * other for one, other in zip(y, z, strict=True))
+    rows = sp.Matrix([[one, other, one * other - along / size] for one, other in zip(y, z, strict=True)])
+    areas = sum((y[i] * z[j] - y[j] * z[i]) ** 2 for j in range(size) for i in range(j))
     right = (LEAST + excess(along, rows.T * rows, areas)).subs(d, size)
     return Step(f"d = {size}, in entries: f exceeds f* by these squares", in_traces(traces).subs(d, size), right)
 
@@ -232,7 +232,7 @@ ARGUMENT = (
     ),
     Inference(
         "entries",
-        "the sums over i of the squares are those of products of the x_i and y_i that the step has",
+        "the sums over i of the squares are those of products of the y_i and z_i that the step has",
         ("turned", "in_traces", "excess"),
         "substitution",
     ),
@@ -244,8 +244,8 @@ ARGUMENT = (
     ),
     Inference(
         "diagonal_pairs",
-        "for diagonal A and B, f ≥ f*; equality asks for a + b = σ, a b = π, Σ x_i y_i = 0 and x_i = y_i, so that all "
-        "x_i and y_i are 0",
+        "for diagonal A and B, f ≥ f*; equality asks for a + b = σ, a b = π, Σ y_i z_i = 0 and y_i = z_i, so that all "
+        "y_i and z_i are 0",
         ("entries", "definite", "mu", "nu"),
         "nonnegative terms",
     ),
@@ -307,7 +307,7 @@ theorem2 = Theorem(
         ),
         _canary("the polynomial of the spectrum itself", replace(MULTIPLES, shift=sp.S.Zero, says="")),
         _canary("a least f larger by 1/n", replace(EXCESS, right=EXCESS.right + 1 / n, says="")),
-        _canary("nu (x_i + y_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
+        _canary("nu (y_i + z_i)^2", replace(EXCESS, right=EXCESS.right + 4 * BETA * DEVIATIONS[1, 1], says="")),
     ),
     proof_uses=("ahn2023.lemma1", "ahn2023.theorem3", "ahn2023.two_layer_minimum"),
     argument=ARGUMENT,
