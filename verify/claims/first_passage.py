@@ -119,7 +119,7 @@ class Reaches(Shipped):
         if isinstance(passage, Cycle):
             return self._never(context, level, passage)
         if isinstance(passage, Horizon):
-            return self._enclosed(level, passage, first)
+            return self._enclosed(context, level, passage, first, last)
         margin = _below(level, passage.observable)
         if passage.reached and passage.step < first:
             witness = {**context.instance, "step": passage.step, "observable": passage.observable}
@@ -146,18 +146,24 @@ class Reaches(Shipped):
         detail = f"{why} at step {passage.step}, not reached before"
         return ClauseResult.undecided(self, detail, margin=margin, values=values, bits=passage.bits)
 
-    def _enclosed(self, level: Fraction, horizon: Horizon, first: int) -> ClauseResult:
-        low, high = horizon.steps
+    def _enclosed(
+        self, context: Context, level: Fraction, horizon: Horizon, first: int, last: int | None
+    ) -> ClauseResult:
+        (low, high), proof, bits = horizon.steps, tube_proof(horizon), horizon.bits
+        steps = Enclosure(low, high)
+        between = f"reached between steps {low} and {high}"
+        if high < first or (last is not None and low > last):
+            detail = f"{between}, all " + (f"before step {first}" if high < first else f"after step {last}")
+            witness = {**context.instance, "steps": steps}
+            shown = {"detail": detail, "witness": witness, "bits": bits, "values": {"steps": steps}}
+            return ClauseResult.refuted(self, proof, **shown)
         if low < first:
-            detail = f"reached between steps {low} and {high}, claimed not before {first}"
-            if high < first:
-                detail += ": so it is reached earlier, which a tube does not certify"
-            return ClauseResult.undecided(self, detail, values={"steps": Enclosure(low, high)}, bits=horizon.bits)
-        detail = f"reached between steps {low} and {high}, above the level before: from step {horizon.start.step} on "
+            detail = f"{between}, claimed not before {first}"
+            return ClauseResult.undecided(self, detail, values={"steps": steps}, bits=bits)
+        detail = f"{between}, above the level before: from step {horizon.start.step} on "
         detail += f"the run is in a tube ({len(horizon.nodes) - 1} cells)"
-        margin, values = Enclosure(0, level - horizon.lowest), {"steps": Enclosure(low, high)}
-        proof, bits = tube_proof(horizon), horizon.bits
-        return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values=values)
+        margin = Enclosure(0, level - horizon.lowest)
+        return ClauseResult.verified(self, proof, margin=margin, detail=detail, bits=bits, values={"steps": steps})
 
     def _never(self, context: Context, level: Fraction, cycle: Cycle) -> ClauseResult:
         detail = f"never reached: from step {cycle.entered_at} on the run is in an invariant set around an attracting "
@@ -207,7 +213,7 @@ def _followed(context: Context, dynamics: Dynamics, level: Fraction, last: int |
     if context.tube(dynamics) is not None:
         # It leads farther than a run can be followed.
         far = context.run(dynamics, level)
-        if isinstance(far, Horizon) and far.steps[1] <= last:
+        if isinstance(far, Horizon) and not far.steps[0] <= last < far.steps[1]:
             return far
         if isinstance(far, Passage) and far.reached and far.step <= last:
             return far

@@ -60,7 +60,7 @@ def test_every_kind_of_proof_says_what_it_shows():
     described = sections(reference.proofs())
     assert set(described) == set(KINDS)
     assert "Shows `inequality` verified, for all parameters. Data: `shifts`, `relations`." in described["positive"]
-    assert "Shows `reaches` verified, at the instance." in described["tube"]
+    assert "Shows `reaches` verified or refuted, at the instance." in described["tube"]
     # The kind of clause is not said twice.
     assert all("`, verified:" not in text and len(text) > 60 for text in described.values())
 

@@ -10,7 +10,7 @@ import sympy as sp
 import verify
 from tests.theorems.sparse_token_selection.test_one_hot_descent import SIZES, SMALL, run
 from tests.theorems.sparse_token_selection.test_one_hot_rate import first_steps
-from theorems.sparse_token_selection.one_hot_steps import LEAST_STEPS, STATEMENT, one_hot_steps
+from theorems.sparse_token_selection.one_hot_steps import LEAST_STEPS, STATEMENT, STEPS, one_hot_steps
 from theorems.sparse_token_selection.task import T, d, eps, eta, q
 from verify import InputError, Outcome
 
@@ -82,6 +82,17 @@ def test_it_is_decided_at_an_instance_and_too_large_a_bound_is_refuted():
     wrong = one_hot_steps.variant(STATEMENT.alone(replace(claim, not_before=2 * LEAST_STEPS)))
     refuted = verify.check(wrong, sizes)
     assert refuted.outcome is Outcome.REFUTED and refuted.clauses[0].witness["step"] == steps.lower
+
+
+@pytest.mark.parametrize("bounds", [{"not_before": 2 * LEAST_STEPS}, {"within": STEPS / 2}], ids=["least", "most"])
+def test_a_wrong_bound_on_steps_that_no_run_can_follow_is_refuted(bounds):
+    # 1/L grows by about 4η/(T − 1) = 1/40 a step: some 4·10¹⁰ steps, which a tube encloses.
+    (claim,) = STATEMENT.claims
+    wrong = one_hot_steps.variant(STATEMENT.alone(replace(claim, **{"within": None, "not_before": None} | bounds)))
+    refuted = verify.check(wrong, {"T": 9, "q": 2, "d": 1, "eta": "1/20", "eps": "1e-9"})
+    assert (refuted.outcome, refuted.evidence) == (Outcome.REFUTED, "certified")
+    steps = refuted.clauses[0].witness["steps"]
+    assert 3.9e10 < steps.lower < steps.upper < 4.1e10
 
 
 def test_with_no_other_token_it_is_out_of_scope_and_bad_input_is_refused():

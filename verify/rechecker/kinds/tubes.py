@@ -163,17 +163,16 @@ def _read(data: Data, where: str, others: int, effort: Effort) -> tuple[list[lis
     return nodes, direction
 
 
-def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
-    """`reaches`, verified: first at or below the level at a step in `steps`; from `start` on the run is in a tube."""
+def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+    """`reaches`: first at or below the level at a step in `steps`; from `start` on the run is in a tube.
+
+    Refuted where the clause allows none of these steps, verified where it allows all of them.
+    """
     bits, start = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["start"], f"{where}.start", 0, MOST_STEPS)
     first, last = rationals(proof["steps"], f"{where}.steps", 2)
     if first.denominator > 1 or last.denominator > 1 or not 0 <= first <= last:
         raise Rejected(f"{where}.steps: is not a first and a last whole number")
-    allowed = allowed_steps(given, clause, where)
-    if allowed is not None and last > allowed:
-        raise Rejected(f"{where}.steps: the last one is later than the clause allows")
-    if first < first_allowed(given, clause, where):
-        raise Rejected(f"{where}.steps: the first one is earlier than the clause allows")
+    holds = _allows(given, clause, first, last, where)
     with ctx.workprec(bits):
         recursion = Recursion(given, clause["dynamics"], where)
         slow = whole(proof["slow"], f"{where}.slow", 0, len(recursion.state) - 1)
@@ -215,6 +214,19 @@ def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
         least, most = count.bounds()
         if not (least >= ball(first) and most <= ball(last)):
             raise Rejected(f"{where}.steps: the first passage is not shown to be within these steps")
+        return holds
+
+
+def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fraction, where: str) -> bool:
+    """Return whether the clause allows all steps from the first to the last, or none. Raises Rejected otherwise."""
+    allowed, earliest = allowed_steps(given, clause, where), first_allowed(given, clause, where)
+    if last < earliest or (allowed is not None and first > allowed):
+        return False
+    if allowed is not None and last > allowed:
+        raise Rejected(f"{where}.steps: the last one is later than the clause allows")
+    if first < earliest:
+        raise Rejected(f"{where}.steps: the first one is earlier than the clause allows")
+    return True
 
 
 def _enter(part: Part, state: Sequence[arb], ends: Sequence[Sequence[arb]], direction: int, where: str) -> None:

@@ -100,9 +100,35 @@ def test_a_first_step_is_kept():
         recheck(changed(made, "statement.claims.0.not_before", integer(483)))
 
 
-def test_it_refutes_nothing_and_is_of_no_other_clause():
-    with pytest.raises(Rejected, match="tube does not prove"):
+@pytest.mark.parametrize(
+    ("bound", "refuted", "undecided", "untrue"),
+    [("not_before", 1140, 1139, ["482", "1138"]), ("within", 481, 482, ["483", "1139"])],
+)
+def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, undecided, untrue):
+    claim = tube()["statement"]["claims"][0] | {bound: integer(refuted)}
+    made = changed(changed(tube(), "statement.claims.0", claim), "clauses.0.outcome", "refuted")
+    assert recheck(made).clauses == (("reached", "refuted", "certified", "tube"),)
+    for path, value, why in (
+        ("clauses.0.outcome", "verified", "the margin says otherwise"),
+        # Steps that it allows, and fewer than are shown.
+        (f"{PROOF}.steps", ["481", "1140"], "than the clause allows"),
+        (f"{PROOF}.steps", untrue, "not shown to be within these steps"),
+        (f"statement.claims.0.{bound}", integer(undecided), "than the clause allows"),
+    ):
+        with pytest.raises(Rejected, match=why):
+            recheck(changed(made, path, value))
+
+
+def test_where_the_clause_sets_no_bound_it_refutes_nothing():
+    with pytest.raises(Rejected, match="the margin says otherwise"):
         recheck(changed(tube(), "clauses.0.outcome", "refuted"))
+
+
+def test_it_is_of_no_other_clause():
+    claim = tube()["statement"]["claims"][0]
+    stays = {key: claim[key] for key in ("label", "says", "level", "dynamics")}
+    with pytest.raises(Rejected, match="tube does not prove"):
+        recheck(changed(tube(), "statement.claims.0", stays | {"kind": "stays", "reached": claim["level"]}))
 
 
 @pytest.mark.parametrize(
