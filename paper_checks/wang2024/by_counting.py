@@ -15,7 +15,6 @@ whose error falls like e^{−π²/h} with its step h. In float64, and without an
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -72,14 +71,14 @@ def loss(alpha: float, mean: Means, d: int, q: int) -> float:
 
 
 def interpolated(
-    T: int, q: int, d: int, D: int, most: float, nodes: int = 15
+    T: int, q: int, d: int, D: int, most: float, nodes: int = 15, query: bool = True
 ) -> Callable[[float, float], tuple[float, float]]:
     """Return a function for the slopes by α and C that a step goes along, from the logarithms of counted means.
 
-    With the query, for 0 ≤ C ≤ most.
+    For 0 ≤ C ≤ most.
     """
     at = most * (1 - np.cos(np.pi * np.arange(nodes) / (nodes - 1))) / 2
-    logs = np.log([means(T, q, D, True, C) for C in at]).T
+    logs = np.log([means(T, q, D, query, C) for C in at]).T
     P_log, R_log = (Chebyshev.fit(at, row, nodes - 1, domain=[0, most]) for row in logs)
     # A fine table, in which a step looks up: in between it is straight.
     table = np.linspace(0, most, 40_001)
@@ -115,40 +114,48 @@ def cases(q: int, D: int) -> list[_Case]:
 
 def _each(q: int, D: int) -> Iterator[_Case]:
     largest, step = (1 / 4, 1) if q == 3 else (1 / 2, 0)
-    for m in range(D + 1):
-        chance = comb(D, m) * largest**m * (1 - largest) ** (D - m)
+    for m, chance in enumerate(_binomial(D, largest)):
         if chance < _RARE:
             continue
         rest = D - m
-        counts = _differing(rest) if q == 3 else [((0, 0), 1.0)]
-        selected = np.array([[(q * m + step * (rest - 2 * n)) / D for n in each] for each, _ in counts])
+        counts, shares = _differing(rest) if q == 3 else (np.zeros((1, 2)), np.ones(1))
         # A sum of m signs of size q and of the rest of size 1 or 0.
         large, small = _signs(m), _signs(rest if step else 0)
-        others = np.add.outer(q * large[0], small[0]).ravel() / D
+        others, place = np.unique(np.add.outer(q * large[0], small[0]), return_inverse=True)
         yield _Case(
-            chance * np.array([share for _, share in counts]),
-            selected,
+            chance * shares,
+            (q * m + step * (rest - 2 * counts)) / D,
             (q * q * m + step * rest) / D,
-            others,
-            np.multiply.outer(large[1], small[1]).ravel(),
+            others / D,
+            np.bincount(place.ravel(), np.multiply.outer(large[1], small[1]).ravel()),
         )
+
+
+def _log_factorials(n: int) -> np.ndarray:
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+
+
+def _binomial(n: int, p: float) -> np.ndarray:
+    """Return the chances of 0 to n."""
+    logs, k = _log_factorials(n), np.arange(n + 1)
+    return np.exp(logs[n] - logs - logs[::-1] + k * np.log(p) + (n - k) * np.log(1 - p))
 
 
 def _signs(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of a sum of n signs, and their chances, but for the rarest."""
-    chances = np.array([comb(n, k) / 2**n for k in range(n + 1)])
+    chances = _binomial(n, 1 / 2)
     kept = chances > _RARE / 100
     return (2 * np.arange(n + 1) - n)[kept].astype(float), chances[kept]
 
 
-def _differing(rest: int) -> list[tuple[tuple[int, ...], float]]:
-    """Return how often each of three signs is the one that differs, in ascending order, with the chances."""
-    found = []
-    for a in range(rest // 3 + 1):
-        for b in range(a, (rest - a) // 2 + 1):
-            c = rest - a - b
-            orders = {1: 1, 2: 3, 3: 6}[len({a, b, c})]
-            chance = orders * comb(rest, a) * comb(rest - a, b) / 3**rest
-            if chance > _RARE:
-                found.append(((a, b, c), chance))
-    return found
+def _differing(rest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each of three signs is the one that differs, in ascending order (k, 3), with the chances."""
+    likely = np.flatnonzero(_binomial(rest, 1 / 3) > _RARE / 6)
+    a, b = (each.ravel() for each in np.meshgrid(likely, likely))
+    counts = np.stack([a, b, rest - a - b], axis=1)
+    counts = counts[(a <= b) & (b <= rest - a - b)]
+    a, b, c = counts.T
+    orders = np.where(a == c, 1, np.where((a == b) | (b == c), 3, 6))
+    logs = _log_factorials(rest)
+    chances = orders * np.exp(logs[rest] - logs[counts].sum(axis=1) - rest * np.log(3))
+    return counts[chances > _RARE], chances[chances > _RARE]

@@ -127,7 +127,9 @@ narrower_from_280_tokens_on = Finding(
     "invariant set, attending to Z, has it with tokens of d + d_e numbers, d_e as in wang2024.enough_dimensions. "
     "Once the second is smaller it stays so for all larger T: for q = 3, d = 5, σ = 1/8 from T = 280 on. The widths "
     "themselves, 165 or 166 against 1224 there, cross earlier: at T = 12 attention needs 49 or 50 numbers and a net "
-    "at least 51 units.",
+    "at least 51 units. Below T = 280, where nothing is said for all T, each T is certified by itself: from 12 to 279 "
+    "attention is narrower, from 4 to 11 wider than a net needs at least (`verify sweep wang2024.separation --over "
+    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some ten minutes).",
     command="verify check wang2024.separation T=280 q=3 d=5 share=1/8",
     expect={
         "outcome": "verified",

@@ -230,9 +230,10 @@ the_gap_is_accounted_for = Finding(
     "one-hot encoding, where the infimum is 0, nearly all is finite time (encoding=one_hot attend=tokens scale=0 T=12 "
     "d_e=12). One run from seed 0 at the paper's own sizes, not reproduced by this command, has the least on the set "
     "between 0.3538 and 0.3558 (enclosed), finite time 0.0267 (computed), 0.0021 for the noise in α and C (simulated, "
-    "one run) and 0.0195 ± 0.0007 for the other entries of W and V (sampled); their sum is 0.404 and the loss on "
-    "20 224 fresh samples 0.407 ± 0.002; on its 128 validation points it is 0.458 ± 0.030 (`verify simulate "
-    "wang2024.gap_ledger --full dtype=float64`, some ten minutes).",
+    "one run), 0.0195 ± 0.0007 for the other entries of W and V, and 2.7·10⁻⁷ ± 0.2·10⁻⁷ for float32 (sampled); "
+    "their sum is 0.404, and the loss 0.407 ± 0.002 on 20 224 fresh samples and 0.405 ± 0.002 on 20 000 validation "
+    "points (`verify simulate wang2024.gap_ledger --full --seed 0 --device cpu n_test=20000 readings=11`, some "
+    "fifteen minutes).",
     command="verify simulate wang2024.gap_ledger --device cpu --seed 0",
     expect={
         # The least loss by counting signs is 0.13981, population descent's 0.14347: `test_figure_findings.py`.

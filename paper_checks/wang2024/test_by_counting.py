@@ -42,7 +42,7 @@ def no_counts():
 def test_a_wrong_count_is_seen(monkeypatch):
     right = by_counting.means(4, 3, 4, True, 1.0)
     by_counting.cases.cache_clear()
-    monkeypatch.setattr(by_counting, "_differing", lambda rest: [((0, 0, rest), 1.0)])
+    monkeypatch.setattr(by_counting, "_differing", lambda rest: (np.array([[0, 0, rest]]), np.ones(1)))
     assert by_counting.means(4, 3, 4, True, 1.0).P != pytest.approx(right.P, rel=1e-3)
 
 

@@ -70,7 +70,7 @@ def test_twice_the_length_of_the_best_and_of_the_trained_layer_by_counting(layer
 
 @pytest.mark.parametrize(
     ("layer", "q_test", "share", "off"),
-    [(TRAINED, 4, 0.9023, 2e-2), (TRAINED, 6, 0.99887, 2e-3), (BY_ADAM, 4, 0.9008, 2e-2)],
+    [(TRAINED, 4, 0.9023, 2e-2), (TRAINED, 6, 0.99887, 2e-3), (BY_ADAM, 4, 0.9008, 2e-2), (BY_ADAM, 8, 0.99999, 1e-4)],
 )
 def test_more_selected_tokens_at_test_of_the_trained_layer(layer, q_test, share, off):
     # The shares that the command with q_test encloses.

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import count, islice, pairwise, repeat
+from itertools import count, islice, pairwise, product, repeat
 
 import numpy as np
 import pytest
@@ -34,6 +34,8 @@ def test_the_loss_leaves_the_level_again():
     wanted = expected["clauses.stays.witness.observable"]
     lower, upper = (mpf(end.numerator) / end.denominator for end in (wanted.lower, wanted.upper))
     assert lower < run[above] < upper
+    rounded = list(islice(descent_losses(9, 2, 1, repeat(5)), above))
+    assert next(step for step in range(reached, above) if rounded[step] > 1 / 200) < above
 
 
 @pytest.mark.usefixtures("digits")
@@ -49,6 +51,8 @@ def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
     assert lower < run[above[0]] < upper
     # As the text says: 23 at step 185, more than eleven times the level.
     assert max(run[above[0] :]) == run[185] and 23 < run[185] < mpf("23.1") and run[0] == 1250
+    assert Fraction(4 * 2**2, 5 * 2 + 2 * 5000) == Fraction(8, 5005)
+    assert "4q²/(5q + 2d), is 8/5005" in one_hot_findings.stays_needs_more_than_stability.text
 
 
 def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
@@ -56,6 +60,8 @@ def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
     assert all(later < loss for loss, later in pairwise(run)) and run[-1] < 1 / 10
     # 4q²/(5q + 2d).
     assert one_hot_findings.needless_sizes.expect["values.largest_step_size"] == Fraction(16, 14)
+    # d*T/(100*(T - q)*q), which ε = 1/10 is above.
+    assert Fraction(2 * 3, 100 * 1 * 2) == Fraction(3, 100) < Fraction(1, 10)
 
 
 def test_the_bound_on_the_steps_at_the_figures_step_size():
@@ -108,6 +114,14 @@ def test_the_rate_is_that_of_the_differential_equation():
     # 1 − slope/limit = κ r², with κ < 1 and r² = 2 (T − q) L/d.
     assert 0 < 1 - slope * (T - 1) / (4 * eta) < 2 * 7 * run[36_000]
     assert one_hot_findings.exact_rate.expect["values.inverse_loss_slope"] * 199 == 4
+
+
+def test_where_a_step_of_one_is_small_enough():
+    """2d ≤ q(4q − 5), gone through; and at the largest step size the bound on the steps is 5/3 of the first order."""
+    for q, d in product(range(1, 12), range(1, 300)):
+        largest = Fraction(4 * q**2, 5 * q + 2 * d)
+        assert (largest >= 1) is (2 * d <= q * (4 * q - 5))
+        assert 1 - largest * (5 * q + 2 * d) / (10 * q**2) == Fraction(3, 5)
 
 
 def test_the_printed_limits_are_as_far_off_as_is_said():
