@@ -21,6 +21,7 @@ THEOREMS = {
     "ahn2023.theorem5": "theorems.preconditioned_descent.relu_layer:theorem5",
     "ahn2023.three_layer_minimum": "theorems.preconditioned_descent.three_layer_minimum:three_layer_minimum",
     "ahn2023.two_layer_minimum": "theorems.preconditioned_descent.two_layer_minimum:two_layer_minimum",
+    "ahn2023.two_layers_of_tokens": "theorems.preconditioned_descent.two_layers_of_tokens:two_layers_of_tokens",
     "li2024.best_factor": "theorems.softmax_regression.best_factor:best_factor",
     "li2024.data_shift": "theorems.softmax_regression.data_shift:data_shift",
     "li2024.first_order_layer": "theorems.softmax_regression.first_order_layer:first_order_layer",

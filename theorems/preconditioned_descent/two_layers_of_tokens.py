@@ -1,0 +1,379 @@
+r"""Theorem 4 with two layers, for every d and n: where critical points are, and that the least loss is attained.
+
+On S, with Σ = I, p = a_0 b_0 and q(s) = 1 − a_1 s (1 − p s)², the loss is f(a_0, a_1, b_0) = F(a_0, a_1, p), F a
+polynomial,
+
+    F = ∫ (1 − a_0 s)² q² dμ,    ∫ s^k dμ = m_k = E tr S^k.
+
+*Critical points.* If a_0 = 0, then a_1 = n/(n + d + 1) and b_0 = −1/2: the slope in a_0 is a multiple of 1 + 2 b_0.
+Else all slopes of F vanish. That in a_0 is negative for a_0 ≤ 0, so a_0 > 0, and likewise a_1 > 0. The slopes in a_1
+and p are 0 where s (1 − p s) q and s² (1 − p s) q have the mean 0 in (1 − a_0 s)² dμ. For p ≤ 0, q falls on (0, ∞) from
+1 to −∞ and has one zero t; then (s − t) s (1 − p s) q ≤ 0 would have the mean 0. So p > 0, and b_0 > 0.
+
+*The least loss is attained.* Where F is bounded so are a_0, a_1, a_1 p and a_1 p². So a sequence along which F tends to
+its infimum has a limit, or p → ±∞, q → 1 − κ s³ and F → H(a_0, κ) = ∫ (1 − a_0 s)² (1 − κ s³)² dμ. But at the least H,
+F with a_1 = κ u² and p = 1/u has the slope 4κ ∫ s² (1 − κ s³) (1 − a_0 s)² dμ > 0 in u at 0: it is below H for some
+u < 0. So F is least somewhere, with a_0 > 0, and f at b_0 = p/a_0. It is below Theorem 3's least loss with two layers,
+where b_0 = 0, and not below that with four, as r_2 has degree 4. Where all critical points are found the best is least.
+
+*The valley.* F falls with a_0 where a_0 ≤ 0. So over a_0 < 0 the infimum of f is
+
+    V = min G(a_1, p),    G = F(0, a_1, p) = ∫ (1 − a_1 s (1 − p s)²)² dμ,
+
+which G attains at some a_1, p > 0, by the same arguments, and f not: it tends to V along a_0 → 0, b_0 = p/a_0 → −∞.
+At a given p the least G is d − N²/D, N = m_1 − 2p m_2 + p² m_3, D = m_2 − 4p m_3 + 6p² m_4 − 4p³ m_5 + p⁴ m_6, and p is
+a root of 2N'D − ND', a polynomial of degree 4. V is above the least f.
+
+Source: Ahn et al. 2023, Theorem 4, has the infimum of the squared gradient over S; all of this is derived here.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k as index
+from theorems.preconditioned_descent.preconditioned_tokens import (
+    MULTIPLES,
+    PATTERN,
+    STATIONARY,
+    eigenvalue,
+    polynomials,
+    rates,
+    residual,
+    s,
+    steps,
+)
+from theorems.preconditioned_descent.setting import DIMENSION, EXAMPLES, GAUSSIAN_TOKENS, LINEAR_ATTENTION, d, n
+from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
+from verify import (
+    ClauseValue,
+    Derivation,
+    Dynamics,
+    Hypothesis,
+    Identity,
+    Inequality,
+    Inference,
+    InWords,
+    LeastResidual,
+    Rule,
+    Source,
+    Statement,
+    StationarySquare,
+    Step,
+    Theorem,
+)
+
+TWO_LAYERS = Hypothesis("two_layers", text="L = 2")
+
+(a0, a1, _), (b0, _), x = steps, rates, eigenvalue
+p, t, u, kappa, h = sp.symbols("p t u kappa h", real=True)
+"""a_0 b_0; where q is 0; 1/p; the limit of a_1 p²; −p."""
+M = tuple(trace_moment([order], n, d) for order in range(7))
+"""m_0 … m_6."""
+BEST_STEP = n / (n + d + 1)
+
+
+def _mean(polynomial: sp.Expr) -> sp.Expr:
+    """Return ∫ of a polynomial in the eigenvalue."""
+    return sum((c * M[power] for (power,), c in sp.Poly(polynomial, x).terms()), sp.S.Zero)
+
+
+q = 1 - a1 * x * (1 - p * x) ** 2
+SQUARE = ((1 - a0 * x) * q) ** 2
+POLYNOMIAL = Identity(
+    "polynomial",
+    polynomials(2, x),
+    (1 - a0 * x) * (1 - a1 * x + 2 * a0 * a1 * b0 * x**2 - a0**2 * a1 * b0**2 * x**3),
+    "r_2 = (1 - a_0 s) q, q = 1 - a_1 s + 2 a_1 p s^2 - a_1 p^2 s^3, p = a_0 b_0",
+)
+FIRST, SECOND, PRODUCT = (
+    Identity(f"slope_{name}", sp.Derivative(SQUARE, symbol), slope, f"the slope of r_2^2 in {symbol}")
+    for name, symbol, slope in (
+        ("first", a0, -2 * x * (1 - a0 * x) * q**2),
+        ("second", a1, -2 * (1 - a0 * x) ** 2 * q * x * (1 - p * x) ** 2),
+        ("product", p, 4 * a1 * (1 - a0 * x) ** 2 * q * x**2 * (1 - p * x)),
+    )
+)
+TOGETHER = Identity(
+    "together",
+    x * (1 - p * x) ** 2 + p * x**2 * (1 - p * x),
+    x * (1 - p * x),
+    "s (1 - p s)^2 + p s^2 (1 - p s) = s (1 - p s)",
+)
+FALLS = Identity(
+    "falls",
+    q.subs(p, -h) - q.subs({p: -h, x: t}, simultaneous=True),
+    -a1 * (x - t) * (1 + 2 * h * (x + t) + h**2 * (x**2 + x * t + t**2)),
+    "for p = -h, q(s) - q(t) = -a_1 (s - t) (1 + 2 h (s + t) + h^2 (s^2 + s t + t^2))",
+)
+AT_INFINITY = Identity(
+    "at_infinity",
+    sp.Subs(sp.Derivative((1 - kappa * x * (u - x) ** 2) ** 2, u), u, 0),
+    4 * kappa * x**2 * (1 - kappa * x**3),
+    "with a_1 = kappa u^2 and p = 1/u, q = 1 - kappa s (u - s)^2, whose square has the slope 4 kappa s^2 (1 - kappa "
+    "s^3) in u at 0",
+)
+CUBIC = Identity(
+    "cubic",
+    kappa * (t**3 - x**3),
+    -kappa * (x - t) * (x**2 + x * t + t**2),
+    "kappa (t^3 - s^3) = -kappa (s - t) (s^2 + s t + t^2)",
+)
+_AT_ZERO = polynomials(2, x).subs(a0, 0).subs(a1, BEST_STEP)
+_SLOPE = sp.diff(polynomials(2, x), a0).subs(a0, 0).subs(a1, BEST_STEP)
+IDLE = Identity(
+    "idle_slope",
+    _mean(sp.expand(2 * _AT_ZERO * _SLOPE)),
+    -2 * BEST_STEP * (1 + 2 * b0) * (M[1] * M[3] - M[2] ** 2) / M[2],
+    "where a_0 = 0 and a_1 = n/(n + d + 1) the slope of f in a_0 is -2 a_1 (1 + 2 b_0) (m_1 m_3 - m_2^2)/m_2",
+)
+STRICT = Inequality("strict", sp.Gt(sp.factor(M[1] * M[3] - M[2] ** 2), 0, evaluate=False), "m_1 m_3 > m_2^2")
+LAST = Identity("last", M[1] / M[2], BEST_STEP, "m_1/m_2 = n/(n + d + 1)")
+
+_MOMENT = wishart_trace_moment(index, n, d)
+OF_TWO = replace(STATIONARY, layers=sp.Integer(2), says=STATIONARY.says.replace("r_L", "r_2"))
+one, product = sp.symbols("a rate", real=True)
+LIMIT = StationarySquare(
+    "limit",
+    layers=sp.S.One,
+    recursion=Dynamics((residual,), (sp.S.One,), (residual * (1 - one * s * (1 - product * s) ** 2),), residual),
+    unknowns=(one, product),
+    variable=s,
+    moment=_MOMENT,
+    index=index,
+    says="G = E tr (1 - a S (1 - rate S)^2)^2 has a critical point",
+)
+OTHERS = tuple(
+    LeastResidual(
+        f"{name}_layers_of_theorem3",
+        factors=sp.Integer(layers),
+        moment=_MOMENT,
+        index=index,
+        says=f"over A_l = a_l Sigma^-1, B_l = 0, f with {name} layers is least at the steps of Theorem 3",
+    )
+    for name, layers in (("two", 2), ("four", 4))
+)
+POSITIVE = InWords(
+    "positive",
+    "of the critical points of f over S one has a_0 = 0, a_1 = n/(n + d + 1) and b_0 = -1/2, and all others have "
+    "a_0, a_1, b_0 > 0",
+)
+ATTAINED = InWords("attained", "f over S attains its least value, at a_0, a_1, b_0 > 0")
+BETWEEN = InWords(
+    "between", "it is below the least loss of Theorem 3 with two layers, and not below that with four layers"
+)
+VALLEY = InWords(
+    "valley",
+    "over a_0 < 0 the infimum of f is the least value V of G, which is attained at a_1, p > 0; f comes near to V as "
+    "a_0 -> 0 and b_0 = p/a_0 -> -infinity, and is above V there; V is above the least f",
+)
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=(a0, a1, b0, x, p, t, u, kappa, h),
+    claims=(POSITIVE, ATTAINED, OF_TWO, BETWEEN, VALLEY, LIMIT, *OTHERS),
+    steps=(POLYNOMIAL, FIRST, SECOND, PRODUCT, TOGETHER, FALLS, AT_INFINITY, CUBIC, LAST, IDLE, STRICT),
+)
+
+COEFFICIENTS = Rule(
+    "norms of polynomials",
+    "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the coefficients "
+    "are, and with r(0) = 1 the inverses of the roots too",
+    "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
+)
+COMPACT = Rule(
+    "Bolzano-Weierstrass", "a bounded sequence of points has a part that converges", "Rudin 1976, Theorem 3.6"
+)
+LEAST_POINT = Rule(
+    "slopes at a least point", "where a smooth function is least its slopes vanish", "Rudin 1976, Theorem 5.8"
+)
+ARGUMENT = (
+    Inference(
+        "loss_on_S",
+        "on S, Theorem 4 has f = E tr r_2(S)² at Σ = I: it is F(a_0, a_1, a_0 b_0), F = ∫ (1 − a_0 s)² q² dμ",
+        (
+            *("ahn2023.theorem4:stationary", "polynomial", "linear_attention", "pattern"),
+            *("two_layers", "gaussian_tokens", "inverse_prior", "multiples"),
+        ),
+        "substitution",
+    ),
+    Inference(
+        "first_falls",
+        "for a_0 ≤ 0, as μ is on (0, ∞) but for an atom at 0, F has a slope < 0 in a_0",
+        ("loss_on_S", "slope_first"),
+        "nonnegative terms",
+    ),
+    Inference("second_falls", "likewise for a_1 ≤ 0 in a_1", ("loss_on_S", "slope_second"), "nonnegative terms"),
+    Inference(
+        "first_is_zero",
+        "at a critical point with a_0 = 0, f as a function of a_1 is the loss of one layer: a_1 = m_1/m_2; and the "
+        "slope in a_0 vanishes for b_0 = −1/2 alone",
+        ("loss_on_S", "last", "idle_slope", "strict"),
+        "substitution",
+    ),
+    Inference(
+        "first_is_not",
+        "at one with a_0 ≠ 0 the slope a_0 F_p in b_0 vanishes, so that all slopes of F do, and a_0, a_1 > 0",
+        ("loss_on_S", "first_falls", "second_falls"),
+        "substitution",
+    ),
+    Inference(
+        "orthogonal",
+        "where a_1 > 0 and F's slopes in a_1 and p vanish, q (1 − p s) s and q (1 − p s) s² have the mean 0 in "
+        "(1 − a_0 s)² dμ",
+        ("slope_second", "slope_product", "together", "loss_on_S"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "rate_is_positive",
+        "then p > 0: for p ≤ 0, q(0) = 1 and q falls to −∞ on s > 0, so that with its zero t, (s − t) q (1 − p s) s "
+        "is nowhere positive and negative but at two points, and cannot have the mean 0",
+        ("orthogonal", "falls"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "positive",
+        "in the second case p = a_0 b_0 > 0 and a_0 > 0: b_0 > 0",
+        ("first_is_zero", "first_is_not", "rate_is_positive"),
+        "case distinction",
+    ),
+    Inference(
+        "bounded",
+        "where F is bounded, the coefficients of r_2 are, the inverses of its roots, and so a_0 and the coefficients "
+        "of q: a_1, a_1 p, a_1 p²",
+        ("loss_on_S", "polynomial"),
+        COEFFICIENTS,
+    ),
+    Inference(
+        "limits",
+        "a sequence along which F tends to its infimum has a part along which a_0, a_1, p converge, and F is least at "
+        "the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is H(a_0, κ) = ∫ (1 − a_0 s)² "
+        "(1 − κ s³)² dμ at some a_0 and κ",
+        ("bounded",),
+        COMPACT,
+    ),
+    Inference(
+        "limits_are_least",
+        "H is a limit of F everywhere, so that it is least there, and its slope in κ vanishes: s³ (1 − κ s³) has the "
+        "mean 0 in (1 − a_0 s)² dμ, and κ > 0",
+        ("limits",),
+        LEAST_POINT,
+    ),
+    Inference(
+        "above_at_infinity",
+        "with t³ = 1/κ, (s − t) s² (1 − κ s³) is nowhere positive: s² (1 − κ s³) has a mean > 0, as t times it is "
+        "minus the mean of that product",
+        ("limits_are_least", "cubic"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "not_at_infinity",
+        "so F rises with u at u = 0, and is below the infimum for some a_1 = κ u², p = 1/u, u < 0: p does not tend to "
+        "infinity",
+        ("above_at_infinity", "at_infinity", "limits"),
+        "derivative",
+    ),
+    Inference(
+        "least_of_F",
+        "F attains its infimum; F's slopes vanish there, so that a_0, a_1, p > 0",
+        ("limits", "not_at_infinity", "first_falls", "second_falls", "rate_is_positive"),
+        LEAST_POINT,
+    ),
+    Inference(
+        "attained",
+        "f is nowhere below it, and equal to it at b_0 = p/a_0",
+        ("least_of_F", "loss_on_S"),
+        "lower bound attained",
+    ),
+    Inference("stationary", "the least point is critical", ("attained",), LEAST_POINT),
+    Inference(
+        "two_layers_of_theorem3",
+        "it is Theorem 3's least loss, L = 2",
+        ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "four_layers_of_theorem3",
+        "it is Theorem 3's least loss, L = 4",
+        ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "between",
+        "at b_0 = 0, f is Theorem 3's, and is not least; and r_2 is a polynomial of degree 4 at most, 1 at 0: Theorem "
+        "3's argument has the least ∫ r² dμ over all of these",
+        (
+            *("attained", "positive", "polynomial", "two_layers_of_theorem3", "four_layers_of_theorem3"),
+            "ahn2023.theorem3:minimum",
+        ),
+        "orthogonal projection",
+    ),
+    Inference(
+        "limit_is_attained",
+        "with a_0 = 0 throughout, G attains its least value V, at a_1, p > 0",
+        ("limits", "not_at_infinity", "second_falls", "rate_is_positive"),
+        "substitution",
+    ),
+    Inference("limit", "a least point of G is critical", ("limit_is_attained",), LEAST_POINT),
+    Inference(
+        "above_V",
+        "for a_0 < 0, F(a_0, a_1, p) > F(0, a_1, p) ≥ V, and for some a_0 > 0, F is below V at the least point of G",
+        ("first_falls", "limit_is_attained"),
+        "sign of the slope",
+    ),
+    Inference(
+        "valley",
+        "f(a_0, a_1, p/a_0) = F(a_0, a_1, p) → V as a_0 → 0 from below, at the least point of G",
+        ("above_V", "loss_on_S", "limit_is_attained"),
+        "lower bound approached",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the loss in moments at a given p, and where the least over a_1 has no slope in p."""
+    q0 = sp.expand(q**2)
+    N, D = (sp.expand(x**power * (1 - p * x) ** (2 * power)) for power in (1, 2))
+    mean_N, mean_D = map(_mean, (N, D))
+    quartic = sp.expand(2 * sp.diff(mean_N, p) * mean_D - mean_N * sp.diff(mean_D, p))
+    return Derivation(
+        (
+            Step("G in a_1", _mean(q0), M[0] - 2 * a1 * mean_N + a1**2 * mean_D),
+            Step("N", mean_N, M[1] - 2 * p * M[2] + p**2 * M[3]),
+            Step("D", mean_D, M[2] - 4 * p * M[3] + 6 * p**2 * M[4] - 4 * p**3 * M[5] + p**4 * M[6]),
+            Step("2 N' D − N D' has degree 4 in p", quartic.coeff(p, 5), sp.S.Zero),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+two_layers_of_tokens = Theorem(
+    id="ahn2023.two_layers_of_tokens",
+    title="Theorem 4 with two layers, for every d and n: the least loss is attained, at positive steps and rate",
+    source=Source("Theorem 4, L = 2", "derived here", AHN2023, "more than is printed, for two layers"),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={
+        "critical_points": ClauseValue("stationary", "critical_points"),
+        "complete": ClauseValue("stationary", "complete"),
+        "limits": ClauseValue("limit", "critical_points"),
+        "limits_complete": ClauseValue("limit", "complete"),
+        "theorem3_two_layers": ClauseValue("two_layers_of_theorem3", "minimum"),
+        "theorem3_four_layers": ClauseValue("four_layers_of_theorem3", "minimum"),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("b_0 = 1/2 where a_0 = 0", replace(IDLE, right=IDLE.right.subs(b0, -b0), says="")),
+        _canary("F falls with u at infinity", replace(AT_INFINITY, right=-AT_INFINITY.right, says="")),
+        _canary("q of p, not of -p", replace(FALLS, right=FALLS.right.subs(h, -h), says="")),
+        _canary("half the slope in p", replace(PRODUCT, right=PRODUCT.right / 2, says="")),
+        _canary("the orthogonal polynomial of the spectrum itself", replace(OTHERS[1], shift=sp.S.Zero, says="")),
+    ),
+    proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
+    argument=ARGUMENT,
+)
