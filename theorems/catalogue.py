@@ -179,6 +179,7 @@ FINDINGS = {
     "ahn2023.theorem3_is_attained": "paper_checks.ahn2023.findings:theorem3_is_attained",
     "ahn2023.theorem3_over_all_entries": "paper_checks.ahn2023.findings:theorem3_over_all_entries",
     "ahn2023.theorem4_at_the_figures_setting": "paper_checks.ahn2023.findings:theorem4_at_the_figures_setting",
+    "ahn2023.theorem4_at_two_layers": "paper_checks.ahn2023.findings:theorem4_at_two_layers",
     "ahn2023.theorem4_is_attained": "paper_checks.ahn2023.findings:theorem4_is_attained",
     "ahn2023.theorem5_last_row_is_needless": "paper_checks.ahn2023.findings:theorem5_last_row_is_needless",
     "li2024.bounded_shifts_are_not_closeness": "paper_checks.li2024.findings:bounded_shifts_are_not_closeness",

@@ -264,6 +264,40 @@ theorem4_is_attained = Finding(
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS),
 )
 
+theorem4_at_two_layers = Finding(
+    id="ahn2023.theorem4_at_two_layers",
+    paper=AHN2023,
+    title="With two layers Theorem 4's least loss on S is attained for every d and n, and a_0 < 0 is a valley that "
+    "does not lead there",
+    weight=Weight.STRONGER,
+    summary="Theorem 4 has a vanishing gradient, not a minimum; with two layers the least loss on S is attained for "
+    "every d and n, by an argument whose algebra is proved, and one critical point is idle, all others have positive "
+    "a_0, a_1, b_0.",
+    text="One critical point on S has a_0 = 0, a_1 = n/(n + d + 1), b_0 = −1/2; at all others a_0, a_1 and b_0 are "
+    "positive, and f is least at one of these. The least loss is below Theorem 3's with two layers, where all b_l = 0, "
+    "and not below Theorem 3's with four. At d = 1, n = 3 the list of critical points is complete (the re-checker does "
+    "not check that): the least loss is 0.11107, between 128/1155 = 0.11082 and 8/35 = 0.22857. Over a_0 < 0 the "
+    "infimum is V = min ∫ (1 − a_1 s (1 − p s)²)² dμ over a_1 and p, which is attained at a_1, p > 0. The loss tends "
+    "to V along a_0 → 0, b_0 = p/a_0 → −∞, and is above it everywhere; V, 0.15399 at d = 1, n = 3, is above the least "
+    "loss for every d and n. So descent that stays at a_0 < 0 does not reach the least loss.",
+    command="verify check ahn2023.two_layers_of_tokens d=1 n=3",
+    expect={
+        "for_all_parameters": "argued",
+        **{f"clauses.{label}.for_all_parameters": "argued" for label in ("positive", "attained", "between", "valley")},
+        **{
+            f"clauses.{label}.evidence": "proved"
+            for label in ("slope_first", "falls", "at_infinity", "cubic", "idle_slope", "strict")
+        },
+        "values.complete": True,
+        "values.limits_complete": True,
+        "values.critical_points.0.loss": between("0.111065", "0.111075"),
+        "values.limits.0.loss": between("0.153985", "0.153995"),
+        "values.theorem3_two_layers": Fraction(8, 35),
+        "values.theorem3_four_layers": Fraction(128, 1155),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS),
+)
+
 theorem4_at_the_figures_setting = Finding(
     id="ahn2023.theorem4_at_the_figures_setting",
     paper=AHN2023,

@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 
 import flint
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -12,7 +13,10 @@ from paper_checks.ahn2023 import token_preconditioning
 from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.wishart.trace_moments import trace_moments
+from verify.outcomes import as_float
 
+torch = lazily("torch")
+two_layers = lazily("theorems.preconditioned_descent.two_layers_of_tokens")
 tokens, printed = (
     lazily(f"theorems.preconditioned_descent.{name}") for name in ("preconditioned_tokens", "printed_layers")
 )
@@ -44,6 +48,35 @@ def test_one_layer_is_theorem_1s(ledger, d, n):
 def test_the_expected_loss_at_the_printed_weights(ledger, n):
     middles = {name: sum(printed.interval(name)) / 2 for name in printed.PRINTED}
     ledger.check(printed.printed_layers, d=5, n=n, **middles)
+
+
+def loss_by_quadrature(a, b, d, n):
+    """The loss of two layers with A_l = a_l I and B_l = b_l I at Σ = I, from its definition."""
+    from numerics.preconditioned_descent.reference import exact_loss, pattern
+
+    identity = torch.eye(d, dtype=torch.float64)
+    A, B = (torch.tensor(x, dtype=torch.float64)[:, None, None] * identity for x in (a, b))
+    return float(exact_loss(pattern(A, B), n, identity, identity))
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 3), (2, 1)])
+def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d, n):
+    result = ledger.check(two_layers.two_layers_of_tokens, d=d, n=n)
+    assert result.for_all.standing == "argued"
+    assert result.values["complete"] is True and result.values["limits_complete"] is True
+    least, (limit, *_) = as_float(result.values["critical_points"][0]["loss"]), result.values["limits"]
+    step, product, valley = (as_float(x) for x in (*limit["a"], *limit["rate"], limit["loss"]))
+    above = [
+        loss_by_quadrature([first, step], [product / first, 0.0], d, n) - valley for first in (-1e-1, -1e-2, -1e-3)
+    ]
+    # The slope in a_0 keeps away from 0: a tenth of a_0 leaves about a tenth of the distance.
+    assert all(5 < far / near < 20 for far, near in itertools.pairwise(above)) and 0 < above[-1] < 0.01 * valley
+    assert loss_by_quadrature([1e-2, step], [product / 1e-2, 0.0], d, n) < valley
+    source = np.random.default_rng(0)
+    for _ in range(40):
+        a, b = source.normal(size=2), [source.normal() * 2, 0.0]
+        loss = loss_by_quadrature(a, b, d, n)
+        assert loss > least and (a[0] > 0 or loss > valley)
 
 
 @pytest.mark.crossing(TRAINED.id)

@@ -126,7 +126,7 @@ _AT_ZERO = polynomials(2, x).subs(a0, 0).subs(a1, BEST_STEP)
 _SLOPE = sp.diff(polynomials(2, x), a0).subs(a0, 0).subs(a1, BEST_STEP)
 IDLE = Identity(
     "idle_slope",
-    _mean(sp.expand(2 * _AT_ZERO * _SLOPE)),
+    _mean(sp.expand(2 * _AT_ZERO * _SLOPE)),  # pyright: ignore[reportOperatorIssue]
     -2 * BEST_STEP * (1 + 2 * b0) * (M[1] * M[3] - M[2] ** 2) / M[2],
     "where a_0 = 0 and a_1 = n/(n + d + 1) the slope of f in a_0 is -2 a_1 (1 + 2 b_0) (m_1 m_3 - m_2^2)/m_2",
 )
@@ -334,17 +334,19 @@ ARGUMENT = (
 
 
 def derivation() -> Derivation:
-    """Return the steps: the loss in moments at a given p, and where the least over a_1 has no slope in p."""
-    q0 = sp.expand(q**2)
-    N, D = (sp.expand(x**power * (1 - p * x) ** (2 * power)) for power in (1, 2))
-    mean_N, mean_D = map(_mean, (N, D))
-    quartic = sp.expand(2 * sp.diff(mean_N, p) * mean_D - mean_N * sp.diff(mean_D, p))
+    """Return the steps: the loss in moments at a given p, its least value over a_1, the degree, one dimension."""
+    mean_N, mean_D = (_mean(sp.expand(x**power * (1 - p * x) ** (2 * power))) for power in (1, 2))
+    in_moments = M[0] - 2 * a1 * mean_N + a1**2 * mean_D
     return Derivation(
         (
-            Step("G in a_1", _mean(q0), M[0] - 2 * a1 * mean_N + a1**2 * mean_D),
-            Step("N", mean_N, M[1] - 2 * p * M[2] + p**2 * M[3]),
-            Step("D", mean_D, M[2] - 4 * p * M[3] + 6 * p**2 * M[4] - 4 * p**3 * M[5] + p**4 * M[6]),
-            Step("2 N' D − N D' has degree 4 in p", quartic.coeff(p, 5), sp.S.Zero),
+            Step("G in a_1, by N and D", _mean(sp.expand(q**2)), in_moments),
+            Step("its least value at a p", sp.Subs(in_moments, a1, mean_N / mean_D), M[0] - mean_N**2 / mean_D),
+            Step(
+                "r_2 has degree 4, with the last coefficient",
+                sp.Subs(sp.Derivative(polynomials(2, x), (x, 4)), x, 0) / 24,
+                a0**3 * a1 * b0**2,
+            ),
+            Step("one dimension: m_1 m_3 − m_2²", sp.Subs(STRICT.relation.args[0], d, 1), 2 * (n + 2) / n**2),
         )
     )
 

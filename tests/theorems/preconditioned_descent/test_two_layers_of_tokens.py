@@ -1,0 +1,94 @@
+"""Theorem 4 at two layers: critical points at many sizes, the least loss by other means, the limit loss by a grid."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import roots_genlaguerre
+
+import verify
+from tests.theorems.evaluated import all_hold
+from theorems.preconditioned_descent.two_layers_of_tokens import two_layers_of_tokens
+from verify import InputError
+from verify.outcomes import as_float
+
+
+def one_dimension(examples):
+    """Nodes and weights of Gauss's rule for s = x/n, x chi-squared with n degrees of freedom."""
+    nodes, weights = roots_genlaguerre(12, examples / 2 - 1)
+    return 2 * nodes / examples, weights / weights.sum()
+
+
+def loss(a, b, examples):
+    """E r_2(s)² at d = 1, layer by layer."""
+    s, weights = one_dimension(examples)
+    tokens, label = np.ones_like(s), np.ones_like(s)
+    for step, rate in zip(a, (b, 0.0), strict=True):
+        seen = step * s * tokens**2
+        tokens, label = tokens * (1 - rate * seen), label * (1 - seen)
+    return float(weights @ label**2)
+
+
+def signs_hold(values, dimension, examples):
+    """Whether one critical point is idle and all others have positive weights."""
+    idle = 0
+    for point in values["critical_points"]:
+        first, second, rate = point["a"][0], point["a"][1], point["b"][0]
+        if first.lower <= 0 <= first.upper:
+            best = Fraction(examples, examples + dimension + 1)
+            idle += second.lower <= best <= second.upper and rate.lower <= Fraction(-1, 2) <= rate.upper
+        elif not all(x.lower > 0 for x in (first, second, rate)):
+            return False
+    return idle == 1
+
+
+@pytest.mark.parametrize(("dimension", "examples"), [(1, 1), (2, 3), (5, 20)])
+def test_critical_points_and_what_they_are_between(dimension, examples):
+    result = verify.check(two_layers_of_tokens, d=dimension, n=examples)
+    values = result.values
+    assert all_hold(result) and values["complete"] and values["limits_complete"]
+    assert signs_hold(values, dimension, examples)
+    least = values["critical_points"][0]["loss"]
+    assert values["theorem3_four_layers"] < least.lower < least.upper < values["theorem3_two_layers"]
+    assert least.upper < values["limits"][0]["loss"].lower < values["theorem3_two_layers"]
+
+
+@pytest.mark.audit
+def test_small_sizes_have_seven_critical_points_and_three_minima():
+    for examples in range(1, 7):
+        for dimension in range(1, examples + 1):
+            values = verify.check(two_layers_of_tokens, d=dimension, n=examples).values
+            points = values["critical_points"]
+            assert values["complete"] and signs_hold(values, dimension, examples)
+            assert len(points) == 7 and sum(point["local_minimum"] for point in points) == 3
+
+
+def test_descent_in_one_dimension_finds_nothing_lower():
+    examples = 3
+    values = verify.check(two_layers_of_tokens, d=1, n=examples).values
+    least, valley = as_float(values["critical_points"][0]["loss"]), as_float(values["limits"][0]["loss"])
+    source, found = np.random.default_rng(0), []
+    for _ in range(8):
+        start = source.normal(size=3) * (1, 2, 2)
+        end = minimize(lambda x: loss(x[:2], x[2], examples), start, method="Nelder-Mead", options={"maxiter": 3000})
+        found.append(end.fun)
+        assert end.x[0] > 0 or end.fun > valley
+    assert min(found) == pytest.approx(least, rel=1e-6) and min(found) > least * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("examples", [1, 3])
+def test_the_limit_loss_by_a_grid(examples):
+    s, weights = one_dimension(examples)
+    best = np.inf
+    for product in np.linspace(-1, 1, 4001):
+        direction = s * (1 - product * s) ** 2
+        best = min(best, 1 - (weights @ direction) ** 2 / (weights @ direction**2))
+    found = as_float(verify.check(two_layers_of_tokens, d=1, n=examples).values["limits"][0]["loss"])
+    assert best == pytest.approx(found, rel=1e-5) and best >= found * (1 - 1e-9)
+
+
+def test_the_derivation_is_checked_and_sizes_below_one_are_refused():
+    assert len(list(two_layers_of_tokens.derivation().checked_steps())) == 4
+    with pytest.raises(InputError, match="n = 0"):
+        verify.check(two_layers_of_tokens, d=3, n=0)
