@@ -4,6 +4,7 @@
 THEOREMS = {
     "ahn2023.fixed_steps": "theorems.preconditioned_descent.fixed_steps:fixed_steps",
     "ahn2023.label_attention": "theorems.preconditioned_descent.label_attention:label_attention",
+    "ahn2023.least_point_curvature": "theorems.preconditioned_descent.least_point_curvature:least_point_curvature",
     "ahn2023.lemma1": "theorems.preconditioned_descent.gradient_descent:lemma1",
     "ahn2023.lemma2": "theorems.preconditioned_descent.components:lemma2",
     "ahn2023.lemma3": "theorems.preconditioned_descent.components:lemma3",

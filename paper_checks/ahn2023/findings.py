@@ -144,7 +144,8 @@ theorem3_is_attained = Finding(
     "entries are summed exactly, and the sum is 0. At L = 3, d = 5, n = 20 the least loss is 12138645/90852389 = "
     "0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where Figure 1's axis ends: "
     "the loss shown is consistent with that, and not with 0. No three step sizes on S do better, and in every order "
-    "of the steps it is a strict local minimum over all A_l (`pytest paper_checks -k whole_curvature`).",
+    "of the steps it is a strict local minimum over all A_l: their second derivatives are certified positive "
+    "definite (`verify check ahn2023.least_point_curvature L=3 d=5 n=20`).",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",

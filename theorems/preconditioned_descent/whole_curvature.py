@@ -28,7 +28,6 @@ import flint
 import numpy as np
 
 import verify
-from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.preconditioned_tokens import theorem4
 from theorems.wishart.trace_moments import trace_moment
 from verify import Enclosure, InputError
@@ -173,12 +172,6 @@ def _times(one: _Matrix, other: _Matrix) -> _Matrix:
 
 def _less(one: _Matrix, other: _Matrix) -> _Matrix:
     return [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
-
-
-def theorem3_curvature(L: int, d: int, n: int, order: Sequence[int] | None = None) -> Curvature:
-    """Return what it is at Theorem 3's minimum on S, the steps ascending or in another order."""
-    steps = verify.check(theorem3, L=L, d=d, n=n, digits=_DIGITS).values["a"]
-    return curvature([steps[i] for i in order or range(L)], None, d, n)
 
 
 def theorem4_curvatures(L: int, d: int, n: int, most: int | None = None) -> list[tuple[dict[str, Any], Curvature]]:

@@ -89,7 +89,7 @@ def _squares(polynomials: Sequence[Sequence[Fraction]], n: int, d: int) -> Fract
     return total
 
 
-def _sizes(*sizes: Fraction) -> tuple[int, int, int]:
+def sizes_of(*sizes: Fraction) -> tuple[int, int, int]:
     """Return L, n and d. Raises UndefinedError for what are no sizes, or more layers than exact moments admit."""
     L, n, d = sizes
     if any(x.denominator != 1 or x < 1 for x in sizes) or L > MOST_LAYERS:
@@ -97,7 +97,7 @@ def _sizes(*sizes: Fraction) -> tuple[int, int, int]:
     return int(L), int(n), int(d)
 
 
-def _least(L: int, n: int, d: int, shift: Fraction, scale: Fraction) -> list[Fraction]:
+def least_polynomial(L: int, n: int, d: int, shift: Fraction, scale: Fraction) -> list[Fraction]:
     """Return p's coefficients. Raises UndefinedError where the conditions do not determine it."""
     if shift not in range(11):
         raise UndefinedError(f"shift = {shift}: an integer from 0 to 10")
@@ -114,8 +114,8 @@ def _least(L: int, n: int, d: int, shift: Fraction, scale: Fraction) -> list[Fra
 
 def _at_least_point(*at: Fraction) -> Fraction:
     *sizes, shift, scale = at
-    count, n, d = _sizes(*sizes)
-    c = _least(count, n, d, shift, scale)
+    count, n, d = sizes_of(*sizes)
+    c = least_polynomial(count, n, d, shift, scale)
     # Newton's identities: Σ a_l^k from the elementary symmetric functions (−1)^k c_k.
     sums = [Fraction(count)]
     for k in range(1, 2 * count - 1):
@@ -135,7 +135,7 @@ def _at_least_point(*at: Fraction) -> Fraction:
 
 def _at_idle_layers(*at: Fraction) -> Fraction:
     *sizes, b, a = at
-    L, n, d = _sizes(*sizes)
+    L, n, d = sizes_of(*sizes)
     zero, one = Fraction(0), Fraction(1)
 
     def twice_times_label(slope: Sequence[Fraction]) -> list[Fraction]:

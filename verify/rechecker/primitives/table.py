@@ -13,6 +13,7 @@ from ..reading import Effort, Rejected, work
 from .attention import BITS, ORDERS, Attention, Undecided, high, low
 from .attention_gain import MOST, Sizes, gain, least_dimension
 from .full_gradient import less_means, off_the_set
+from .whole_curvature import curvature_at_least_point
 from .whole_gradient import at_idle_layers, at_least_point
 
 _HIGHEST_MOMENT = 200
@@ -201,6 +202,7 @@ PRIMITIVES = {
     "value_slopes_less_means/1": Primitive(9, None, partial(less_means, "V")),
     "logit_slopes_less_means/1": Primitive(9, None, partial(less_means, "W")),
     "gradient_at_least_point/1": Primitive(5, None, partial(at_least_point, wishart_trace_moment)),
+    "curvature_at_least_point/1": Primitive(5, None, partial(curvature_at_least_point, wishart_trace_moment)),
     "gradient_at_idle_layers/1": Primitive(5, None, partial(at_idle_layers, wishart_trace_moment)),
 }
 """By name and version."""

@@ -22,9 +22,10 @@ Moment: TypeAlias = Callable[[Effort, Fraction, Fraction, Fraction], Fraction]
 _MOST_LAYERS, _LARGEST_SHIFT = 20, 10
 
 
-def _sizes(L: Fraction, n: Fraction, d: Fraction) -> int:
+def layers_of(L: Fraction, n: Fraction, d: Fraction) -> int:
+    """Return L. Raises Rejected for what are no sizes, and more layers than are read."""
     if any(x.denominator != 1 or x < 1 for x in (L, n, d)) or L > _MOST_LAYERS:
-        raise Rejected(f"a gradient asks for integers n, d ≥ 1 and 1 ≤ L ≤ {_MOST_LAYERS}")
+        raise Rejected(f"linear attention asks for integers n, d ≥ 1 and 1 ≤ L ≤ {_MOST_LAYERS}")
     return int(L)
 
 
@@ -45,7 +46,7 @@ def _mean(effort: Effort, polynomial: Sequence[Fraction], moments: Sequence[Frac
     return total
 
 
-def _orthogonal(effort: Effort, moments: Sequence[Fraction], L: int, first: int) -> list[Fraction]:
+def orthogonal(effort: Effort, moments: Sequence[Fraction], L: int, first: int) -> list[Fraction]:
     """Return p of degree L with p(0) = 1 that is orthogonal to s^first … s^(first + L − 1), one condition at a time.
 
     Each takes one direction away from those in which p may still be moved, s … s^L at first.
@@ -72,11 +73,11 @@ def at_least_point(
     moment: Moment, effort: Effort, L: Fraction, n: Fraction, d: Fraction, shift: Fraction, scale: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return the sum of the squares over all A_l where 1/a_l are the roots of p over scale, twice."""
-    count = _sizes(L, n, d)
+    count = layers_of(L, n, d)
     if shift.denominator != 1 or not 0 <= shift <= _LARGEST_SHIFT:
         raise Rejected(f"a shift that is no integer from 0 to {_LARGEST_SHIFT}")
     moments = [moment(effort, Fraction(k), n, d) for k in range(2 * count + int(shift) + 1)]
-    p = [c * scale**k for k, c in enumerate(_orthogonal(effort, moments, count, int(shift)))]
+    p = [c * scale**k for k, c in enumerate(orthogonal(effort, moments, count, int(shift)))]
     # The matrix of a's multiplication modulo ∏ (a − a_l) = a^L + c_1 a^(L−1) + …
     companion = [[Fraction(int(i == j + 1)) for j in range(count)] for i in range(count)]
     for i in range(count):
@@ -112,7 +113,7 @@ def at_idle_layers(
     Of two layers with tokens g = 1 − x b s after the first and the label r = (1 − x s)(1 − a s g²), by the slope of the
     square of r in x at 0; each idle layer has it. In b there is none, and in a that of (1 − a s)².
     """
-    layers = _sizes(L, n, d)
+    layers = layers_of(L, n, d)
     moments = [moment(effort, Fraction(k), n, d) for k in range(4)]
     label = [Fraction(1), -a]
     first = [Fraction(0), Fraction(-1)]

@@ -1,0 +1,150 @@
+r"""Theorem 3's least point: the second derivatives over all entries of all A_l are positive definite, up to L = 3.
+
+At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I its
+second derivatives are those of three kinds of directions A_l → A_l + x_l M, between which there are none
+(`whole_curvature`): M = I, on S; M symmetric of trace 0; M antisymmetric. For each they are one L×L matrix in the x_l.
+Where its least eigenvalue is positive for all three the point, at which the gradient vanishes (`theorem3`), is a strict
+local minimum over all A_l. The order of the steps counts: all orders are gone through.
+
+On S, for every L, d and n, that matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
+a polynomial of degree below L + 1 without a constant term, to which p is orthogonal; that of l = m is
+2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds no proof for all L, d and n is known here.
+
+Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
+"""
+
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import permutations
+
+import flint
+import numpy as np
+import sympy as sp
+
+from theorems.canaries import with_changes
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LAYERS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    L,
+    d,
+    n,
+)
+from theorems.preconditioned_descent.whole_curvature import MOST_LAYERS, second_derivatives
+from theorems.preconditioned_descent.whole_gradient import least_polynomial, sizes_of
+from verify import Enclosure, Hypothesis, Inequality, Source, Statement, Theorem, enclosed
+from verify.errors import UndecidedError, UndefinedError
+from verify.evaluation.admissible_ranges import real_roots
+from verify.evaluation.arithmetic import balls
+from verify.provers.critical_points import positive_definite
+
+KINDS = ("on_set", "symmetric", "antisymmetric")
+"""Of directions, in the order of their numbers."""
+_BITS = 320
+_NARROW, _SMALL = Fraction(1, 10**9), Fraction(1, 1000)
+
+
+def _matrices(*at: Fraction) -> list[flint.arb_mat]:
+    """Return the second derivatives along a kind of directions, a matrix for each order of the steps."""
+    *sizes, kind, scale = at
+    count, samples, size = sizes_of(*sizes)
+    if count > MOST_LAYERS or size < 2 or kind not in range(len(KINDS)):
+        raise UndefinedError(f"L = {count}, d = {size}, kind = {kind}: L <= {MOST_LAYERS}, d >= 2, and 0, 1 or 2")
+    p = least_polynomial(count, samples, size, Fraction(1), scale)
+    roots = real_roots(flint.fmpq_poly([flint.fmpq(c.numerator, c.denominator) for c in p])) if scale else []
+    if len(roots) < count:
+        raise UndefinedError(f"scale = {scale}: a number other than 0 at which the {count} steps are real")
+    steps = [Enclosure(1 / high, 1 / low) for low, high in roots]
+    return [second_derivatives(order, None, size, samples)[int(kind)] for order in permutations(steps)]
+
+
+def _about(matrix: flint.arb_mat) -> float:
+    """Return about the least eigenvalue."""
+    return float(np.linalg.eigvalsh([[float(x.mid()) for x in row] for row in matrix.tolist()])[0])
+
+
+def _enclosed(matrix: flint.arb_mat) -> Enclosure:
+    """Enclose the least eigenvalue: less the lower end the matrix is definite, less the upper one it is not."""
+    middle = Fraction(_about(matrix))
+    away = _NARROW * max(abs(middle), _SMALL)
+    found = Enclosure(middle - away, middle + away)
+    with balls(_BITS) as arithmetic:
+        identity = flint.arb_mat(matrix.nrows(), matrix.nrows(), 1)
+        signs = [positive_definite(matrix - identity * arithmetic.number(end)) for end in (found.lower, found.upper)]
+    if signs != [True, False]:
+        raise UndecidedError(f"a least eigenvalue of about {float(middle):.6g} is not enclosed")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _least(*at: Fraction) -> Enclosure:
+    ends = [_enclosed(matrix) for matrix in _matrices(*at)]
+    return Enclosure(min(end.lower for end in ends), min(end.upper for end in ends))
+
+
+@lru_cache(maxsize=256)
+def _scanned(*at: float) -> float:
+    return min(map(_about, _matrices(*(Fraction(x).limit_denominator(10**6) for x in at))))
+
+
+@enclosed(version=1, scan=_scanned)
+def curvature_at_least_point(L: Fraction, n: Fraction, d: Fraction, kind: Fraction, scale: Fraction) -> Enclosure:
+    """Enclose the least second derivative of f along A_l → A_l + x_l M, |x| = |M|_F = 1, at A_l = a_l I, pattern (8).
+
+    M is a multiple of I (kind 0), symmetric of trace 0 (kind 1) or antisymmetric (kind 2). The 1/a_l are the roots of p
+    over scale, in the order in which it is least; p has degree L and is orthogonal to s … s^L in the mean of tr S^k.
+    """
+    return _least(L, n, d, kind, scale)
+
+
+def _definite(kind: int, *, scale: sp.Expr = sp.S.One, above: sp.Expr = sp.S.Zero) -> sp.Rel:
+    return sp.Gt(curvature_at_least_point(L, n, d, kind, scale), above, evaluate=False)
+
+
+ON_SET, SYMMETRIC, ANTISYMMETRIC = CLAIMS = tuple(
+    Inequality(
+        name,
+        _definite(kind),
+        f"at Theorem 3's least point, in every order of the a_l, the second derivatives of f along A_l -> A_l + x_l M, "
+        f"M {which}, are positive definite in the x_l (at Sigma = I)",
+    )
+    for kind, (name, which) in enumerate(
+        zip(KINDS, ("a multiple of I", "symmetric of trace 0", "antisymmetric"), strict=True)
+    )
+)
+STATEMENT = Statement(
+    parameters=(LAYERS, DIMENSION, EXAMPLES),
+    hypotheses=(
+        LINEAR_ATTENTION,
+        PATTERN,
+        GAUSSIAN_TOKENS,
+        INVERSE_PRIOR,
+        Hypothesis(
+            "few_layers", sp.Le(L, MOST_LAYERS), f"L <= {MOST_LAYERS}: all orders of the steps are gone through"
+        ),
+        Hypothesis("directions", sp.Ge(d, 2), "d >= 2: with d = 1 all A_l are on S"),
+    ),
+    claims=CLAIMS,
+)
+_changed = partial(with_changes, STATEMENT)
+
+least_point_curvature = Theorem(
+    id="ahn2023.least_point_curvature",
+    title="Theorem 3's least point, up to three layers: the second derivatives over all A_l are positive definite",
+    source=Source("Theorem 3, second derivatives", "derived here", AHN2023),
+    statement=STATEMENT,
+    example={"L": 3, "d": 5, "n": 20},
+    values={f"least_{name}": curvature_at_least_point(L, n, d, kind, 1) for kind, name in enumerate(KINDS)},
+    canaries=(
+        _changed("at steps half as long", "on_set", relation=_definite(0, scale=sp.Rational(1, 2))),
+        _changed("at steps half as long again", "symmetric", relation=_definite(1, scale=sp.Rational(3, 2))),
+        _changed("at steps twice as long", "antisymmetric", relation=_definite(2, scale=sp.Integer(2))),
+        _changed("as curved as one layer", "antisymmetric", relation=_definite(2, above=(n + d + 1) / n)),
+    ),
+    proof_uses=("ahn2023.theorem3",),
+)
