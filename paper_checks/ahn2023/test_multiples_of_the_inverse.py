@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -108,17 +109,20 @@ def test_the_closed_form_of_three_layers_is_theorem_3s(d, n):
     assert values["minimum_loss"] == expected["minimum_loss"]
     steps = [as_float(a) for a in expected["a"]]
     assert float(values["sum"]) == pytest.approx(sum(steps), rel=1e-12)
+    two_of_them = sum(map(math.prod, combinations(steps, 2)))
+    assert float(values["pairs"]) == pytest.approx(two_of_them, rel=1e-12)
     assert float(values["product"]) == pytest.approx(math.prod(steps), rel=1e-12)
 
 
-def test_the_least_loss_of_three_layers_is_argued_and_is_that_by_exact_quadrature(ledger):
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 1)])
+def test_the_least_loss_of_three_layers_is_argued_and_is_that_by_exact_quadrature(ledger, d, n):
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
 
-    result = ledger.check(three_layer_minimum, d=1, n=2)
+    result = ledger.check(three_layer_minimum, d=d, n=n)
     assert result.for_all.standing == "argued"
     total, pairs, product = (float(result.values[name]) for name in ("sum", "pairs", "product"))
     steps = np.roots([1, -total, pairs, -product])
-    one = torch.eye(1, dtype=torch.float64)
-    found = exact_gradient(pattern(torch.tensor(steps)[:, None, None] * one), 2, one, one)
+    one = torch.eye(d, dtype=torch.float64)
+    found = exact_gradient(pattern(torch.tensor(steps)[:, None, None] * one), n, one, one)
     assert float(found.loss) == pytest.approx(float(result.values["minimum_loss"]), rel=1e-12)
     assert float(found.A.abs().max()) < 1e-9

@@ -4,22 +4,26 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy as sp
 import torch
 
 from numerics.preconditioned_descent.reference import exact_gradient, pattern
+from theorems.preconditioned_descent.two_layer_loss import WORDS, in_traces
 from theorems.preconditioned_descent.whole_curvature import curvature, second_derivatives, theorem4_curvatures
+from theorems.wishart import trace_moments as traced
 from verify import InputError
 
 STEPS, RATES = (Fraction(2, 5), Fraction(7, 10)), (Fraction(1, 2), Fraction(0))
 DIRECTIONS = [(0, [[1, 0], [0, 1]]), (1, [[1, 0], [0, -1]]), (1, [[3, 4], [4, -3]]), (2, [[0, 1], [-1, 0]])]
 """Each of the kind of a number, in the order in which the second derivatives come."""
+IN_THREE = 2, [[0, 1, 2], [-1, 0, 2], [-2, -2, 0]]
 MOVE = 1e-5
 
 
 def by_differences(direction, *, tokens, n):
     """The second derivatives along one matrix in each A_l, and in B_0 where tokens move; also what leaves the kind."""
-    identity, M = torch.eye(2, dtype=torch.float64), torch.tensor(direction, dtype=torch.float64)
-    M = M / M.norm()
+    M = torch.as_tensor(direction, dtype=torch.float64)
+    identity, M = torch.eye(len(M), dtype=torch.float64), M / M.norm()
     at = torch.tensor([*map(float, STEPS), *(map(float, RATES) if tokens else ())], dtype=torch.float64)
 
     def gradient(point):
@@ -39,18 +43,36 @@ def by_differences(direction, *, tokens, n):
 
 
 @pytest.mark.parametrize(
-    ("tokens", "kind", "direction"),
-    [(False, *each) for each in DIRECTIONS] + [(True, *each) for each in DIRECTIONS[2:]],
+    ("tokens", "n", "kind", "direction"),
+    [(False, 1, *each) for each in DIRECTIONS]
+    + [(True, 1, *each) for each in DIRECTIONS[2:]]
+    + [(False, 2, *DIRECTIONS[3]), (False, 1, *IN_THREE)],
 )
-def test_they_are_those_of_the_definition(tokens, kind, direction):
+def test_they_are_those_of_the_definition(tokens, n, kind, direction):
     found = [
         np.array([[float(x.mid()) for x in row] for row in matrix.tolist()])
-        for matrix in second_derivatives(STEPS, RATES if tokens else None, 2, 1)
+        for matrix in second_derivatives(STEPS, RATES if tokens else None, len(direction), n)
     ]
-    measured, rest = by_differences(direction, tokens=tokens, n=1)
+    measured, rest = by_differences(direction, tokens=tokens, n=n)
     # Central differences: an error of order MOVE² times fourth derivatives.
     assert np.allclose(measured, found[kind], rtol=1e-5, atol=1e-4) and rest < 1e-4
     assert not np.allclose(measured, found[kind - 1], rtol=1e-2)
+
+
+@pytest.mark.parametrize(("d", "n"), [(2, 2), (3, 1), (3, 20)])
+def test_along_symmetric_matrices_they_are_those_of_two_layers_in_traces(d, n):
+    x, y = sp.symbols("x y")
+    # Diagonal matrices commute: traces of words are power sums.
+    for kind, diagonal in enumerate(([1] * d, [1, -1] + [0] * (d - 2))):
+        size = sp.sqrt(sum(m * m for m in diagonal))
+        entries = [(sp.Rational(2, 5) + x * m / size, sp.Rational(7, 10) + y * m / size) for m in diagonal]
+        traces = {word: sum(a ** word.count("A") * b ** word.count("B") for a, b in entries) for word in WORDS}
+        loss = sp.expand(in_traces(traces).subs({traced.d: d, traced.n: n}))
+        found = second_derivatives(STEPS, None, d, n)[kind]
+        for i, one in enumerate((x, y)):
+            for j, other in enumerate((x, y)):
+                expected = sp.diff(loss, one, other).subs({x: 0, y: 0})
+                assert float(found[i, j].mid()) == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_one_dimension_has_no_other_directions():
