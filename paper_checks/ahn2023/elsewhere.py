@@ -1,19 +1,34 @@
 """What weights that are best for n examples do on other prompts, beside methods that know these.
 
-Exact, by Wishart moments, on prompts of m examples: three kinds of weights that are best for n examples (Theorem 3's
-steps, Theorem 4's lowest critical point, and one step for all layers), where the prompts' covariance is `scale` times
-Σ, and that of w* its inverse; and Theorem 3's steps for m examples, and Chebyshev's for the limit of the spectrum,
-(1 ± √(d/m))², both with the preconditioner that belongs to the prompts. Simulated: as many steps of conjugate
-gradients, which are fitted to each prompt. Least squares is left out: it has no error from d examples on.
+On prompts of m examples with x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}), Σ' = `scale` R Σ Rᵀ, where R turns by `angle` in the
+plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
+
+- weights that are best for n examples and Σ, exactly: Theorem 3's steps, Theorem 4's lowest critical point, and one
+  step for all layers. Where Σ' is a multiple of Σ their losses are traces of powers of S; else they are those of words
+  in S and K, which has the eigenvalues of Σ^{-1}Σ'. Then Theorem 4's point is left out at L = 3, whose words are too
+  long; a mean over prompts would not do, as a few prompts, too rare to be drawn, carry the loss;
+- methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's,
+  with it, for what the limit of S's spectrum has above 0, the interval (1 ± √(d/m))²; and gradient descent without a
+  preconditioner, by the best equal steps. With fewer than d examples S is singular, and neither these steps nor any
+  others change the part of w* that the examples do not see;
+- methods that are fitted to each prompt: as many steps of conjugate gradients with Σ'^{-1}, by simulation, and least
+  squares of least Σ'-norm, which loses d − m with fewer than d examples, and nothing from d on.
 """
 
-from collections.abc import Callable, Mapping
-from math import cos, pi, sqrt
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import comb, cos, pi, prod, radians, sin, sqrt
+
+import numpy as np
+import sympy as sp
 
 from paper_checks.ahn2023.multiples_of_the_inverse import minimum, on_multiples
-from paper_checks.ahn2023.token_preconditioning import critical_points, on_set
+from paper_checks.ahn2023.predictions import spectrum_of
+from paper_checks.ahn2023.token_preconditioning import Point, critical_points, moved, on_set
 from theorems.papers import AHN2023
 from theorems.preconditioned_descent import critical_steps
+from theorems.wishart import n as samples, word_formula
 from verify import Curve, Experiment, InputError, Measurement, Parameter, Setting, Source
 from verify.language.parameters import Instance
 from verify.outcomes import as_float
@@ -21,6 +36,11 @@ from verify.outcomes import as_float
 OVER, LOSS = "m: examples in the prompts", "mean squared error"
 MOST_LAYERS = 3
 """Theorem 4's polynomial for more has a degree of 40 and over."""
+x = sp.Symbol("x")
+WORDS = {"I": 0, "K": 1, "KK": 2}
+"""Letters of words in S, and the powers of K that they are."""
+MOST_FACTORS = 8
+"""Of a word in S: at Theorem 4's two layers it takes a second, and at three it would have 26."""
 
 
 def shared_step(L: int, d: int, n: int) -> float:
@@ -30,21 +50,104 @@ def shared_step(L: int, d: int, n: int) -> float:
 
 
 def chebyshev(L: int, d: int, m: int) -> list[float]:
-    """Return the steps of Chebyshev's polynomial on the limit of the spectrum of S."""
+    """Return the steps of Chebyshev's polynomial on what the limit of S's spectrum has above 0."""
     low, high = (1 - sqrt(d / m)) ** 2, (1 + sqrt(d / m)) ** 2
     return [2 / (low + high + (high - low) * cos(pi * (2 * k + 1) / (2 * L))) for k in range(L)]
 
 
-def exact_losses(L: int, d: int, n: int, scale: float) -> dict[str, Callable[[int], float]]:
-    """Return the exact losses at m examples, by name."""
-    steps, point, step = minimum(L, d, n)[0], critical_points(L, d, n)[0], shared_step(L, d, n)
+def relative_spectrum(spectrum: Sequence[float], angle: float, scale: float) -> list[float]:
+    """Return the eigenvalues of Σ^{-1} Σ': all are `scale` but two, whose product is scale²; the angle is in degrees.
+
+    In the plane Σ is diag(λ, μ), and R Σ Rᵀ turned by φ: tr Σ^{-1} R Σ Rᵀ = 2 + sin² φ (λ/μ + μ/λ − 2).
+    """
+    if len(spectrum) == 1:
+        return [scale]
+    ratio = max(spectrum) / min(spectrum)
+    half = 1 + sin(radians(angle)) ** 2 * (ratio + 1 / ratio - 2) / 2
+    largest = half + sqrt(half**2 - 1)
+    return [scale * largest, scale / largest, *[scale] * (len(spectrum) - 2)]
+
+
+@cache
+def _word(j: int, k: int) -> dict[tuple[int, ...], list[float]]:
+    """Return E tr (KS)^j (SK)^k: powers of K, whose traces are multiplied, and coefficients in 1/m, the last of 1."""
+    letters = ["K"] * (j + k) if 0 in (j, k) else [*["K"] * (j - 1), "I", *["K"] * (k - 1), "KK"]
+    found: dict[tuple[int, ...], sp.Expr] = defaultdict(lambda: sp.S.Zero)
+    for traces, coefficient in word_formula([letters], set(WORDS)).items():
+        found[tuple(sorted(sum(WORDS[letter] for letter in word) for word in traces))] += coefficient
     return {
-        "steps_of_theorem_3": lambda m: on_multiples([scale * a for a in steps], d, m).loss,
-        "weights_of_theorem_4": lambda m: on_set([scale * a for a in point.a], point.b, d, m).loss,
-        "one_step_for_all_layers": lambda m: on_multiples([scale * step] * L, d, m).loss,
+        powers: [float(c) for c in sp.Poly(total.subs(samples, 1 / x), x).all_coeffs()]
+        for powers, total in found.items()
+    }
+
+
+def words(order: int, seen: Sequence[float], m: int) -> np.ndarray:
+    """Return E tr (KS)^j (SK)^k, j and k up to an order, where K has the eigenvalues `seen` with S at Σ = I."""
+    traces = [sum(value**i for value in seen) for i in range(2 * order + 1)]
+
+    def word(j: int, k: int) -> float:
+        if j + k == 0:
+            return traces[0]
+        terms = _word(min(j, k), max(j, k)).items()
+        return sum(float(np.polyval(c, 1 / m)) * prod(traces[i] for i in powers) for powers, c in terms)
+
+    return np.array([[word(j, k) for k in range(order + 1)] for j in range(order + 1)])
+
+
+def on_turned(coefficients: Sequence[float], seen: Sequence[float], m: int) -> float:
+    """Return the loss of weights that leave p(SK) of w*, p by its ascending coefficients: E tr p(KS) p(SK)."""
+    c = np.array(coefficients)
+    return float(c @ words(len(c) - 1, seen, m) @ c)
+
+
+def best_equal_steps(L: int, seen: Sequence[float], m: int) -> tuple[float, float]:
+    """Return the step a whose L equal steps a K lose least on prompts of m examples, and that loss."""
+    terms, loss = words(L, seen, m), np.zeros(2 * L + 1)
+    for j in range(L + 1):
+        for k in range(L + 1):
+            loss[j + k] += comb(L, j) * comb(L, k) * (-1) ** (j + k) * terms[j, k]
+    f = np.polynomial.Polynomial(loss)
+    # f tends to infinity on both sides: its least value is at a root of its slope, of those that are real to rounding.
+    steps = [float(a.real) for a in f.deriv().roots() if abs(a.imag) < 1e-6 * abs(a)]
+    return min(((a, float(f(a))) for a in steps), key=lambda each: each[1])
+
+
+def _left(point: Point) -> list[float]:
+    """Return the ascending coefficients of Theorem 4's r_L."""
+    L = len(point.a)
+    put = dict(zip((*moved.steps[:L], *moved.rates[: L - 1]), (*point.a, *point.b[: L - 1]), strict=True))
+    r = moved.polynomials(L, moved.s).as_poly(moved.s)
+    return [float(c.xreplace(put)) for c in reversed(r.all_coeffs())]
+
+
+def exact_losses(
+    L: int, d: int, n: int, scale: float, angle: float = 0, spectrum: Sequence[float] | None = None
+) -> dict[str, Callable[[int], float]]:
+    """Return the exact losses at m examples, by name; Σ is the identity unless its spectrum is given.
+
+    Theorem 4's weights are not there where their words have more than MOST_FACTORS factors.
+    """
+    spectrum = spectrum or [1.0] * d
+    steps, point, step = minimum(L, d, n)[0], critical_points(L, d, n)[0], shared_step(L, d, n)
+    knowing = {
         "best_steps_for_m": lambda m: minimum(L, d, m)[1],
         "chebyshev_for_m": lambda m: on_multiples(chebyshev(L, d, m), d, m).loss,
+        "gradient_descent_for_m": lambda m: best_equal_steps(L, spectrum, m)[1],
+        "least_squares": lambda m: float(max(d - m, 0)),
     }
+    seen = relative_spectrum(spectrum, angle, scale)
+    if min(seen) == max(seen):
+        return {
+            "steps_of_theorem_3": lambda m: on_multiples([scale * a for a in steps], d, m).loss,
+            "weights_of_theorem_4": lambda m: on_set([scale * a for a in point.a], point.b, d, m).loss,
+            "one_step_for_all_layers": lambda m: on_multiples([scale * step] * L, d, m).loss,
+        } | knowing
+    ascending = {
+        "steps_of_theorem_3": np.poly(steps),
+        "weights_of_theorem_4": _left(point) if 3**L - 1 <= MOST_FACTORS else None,
+        "one_step_for_all_layers": np.poly([step] * L),
+    }
+    return {name: lambda m, c=c: on_turned(c, seen, m) for name, c in ascending.items() if c is not None} | knowing
 
 
 def _measured(settings: Instance, *, seed: int, device: str) -> Mapping[str, Curve]:
@@ -55,18 +158,20 @@ def _measured(settings: Instance, *, seed: int, device: str) -> Mapping[str, Cur
     from numerics.preconditioned_descent.reduced import draw
 
     L, d, n, count = (int(settings[name]) for name in ("L", "d", "n", "prompts"))
-    tested = whole_numbers(settings, "examples")
+    scale, angle = float(settings["scale"]), float(settings["angle"])
+    tested, spectrum = whole_numbers(settings, "examples"), spectrum_of(settings)
     if L > MOST_LAYERS:
         raise InputError("L", L, f"must be at most {MOST_LAYERS}")
     if d in tested:
-        raise InputError("examples", d, "must not be d: Chebyshev's interval would end at 0")
-    exact = exact_losses(L, d, n, float(settings["scale"]))
-    found: dict[str, list[Measurement]] = {name: [] for name in (*exact, "conjugate_gradients")}
-    # Conjugate gradients with the prompts' own Σ^{-1} do not depend on Σ.
+        raise InputError("examples", d, "must not be d: Chebyshev's interval would begin at 0")
+    if angle and d == 1:
+        raise InputError("angle", settings["angle"], "must be 0 at d = 1, where there is no plane to turn in")
+    exact = exact_losses(L, d, n, scale, angle, spectrum)
+    found = {name: [Measurement(loss(m)) for m in tested] for name, loss in exact.items()}
+    found["conjugate_gradients"] = []
+    # With the prompts' own Σ'^{-1} they do not depend on Σ'.
     identity = torch.eye(d, dtype=torch.float64, device=device)
     for place, m in enumerate(tested):
-        for name, loss in exact.items():
-            found[name].append(Measurement(loss(m)))
         prompts = draw(count, m, identity, identity, seed, step=place)
         each = (conjugate_gradients(identity, prompts, L) * prompts.query).sum(dim=0).square()
         found["conjugate_gradients"].append(Measurement(float(each.mean()), float(each.std()) / sqrt(count), count))
@@ -87,7 +192,10 @@ elsewhere = Experiment(
             "10,15,20,25,30,40,57,100,200",
             "10,15,20,25,30,40,57,100,200",
         ),
-        Setting(Parameter("scale", "rational", "the prompts' covariance, over that of n examples", above=0), 1, 1),
+        Setting(Parameter("spectrum", "word", "Σ's eigenvalues", words=("printed", "even")), "printed", "printed"),
+        Setting(Parameter("least", "rational", "last of Σ's even eigenvalues, from 1 on", above=0), "1/4", "1/4"),
+        Setting(Parameter("scale", "rational", "factor of the prompts' covariance", above=0), 1, 1),
+        Setting(Parameter("angle", "rational", "degrees by which their covariance is turned", minimum=0), 0, 0),
         Setting(Parameter("prompts", "integer", "prompts for conjugate gradients", minimum=2), 20_000, 200_000),
     ),
     measure=_measured,
