@@ -34,6 +34,8 @@ _HEIGHT = 3.6
 """Of a panel, in inches."""
 _FEW = 6
 """Whole numbers that each get a tick."""
+_DECADES = 1000
+"""Ratio of the ends of a logarithmic axis beyond which powers of ten alone have a tick."""
 _MARKED = 12
 """Points of a curve that carry its mark."""
 
@@ -83,8 +85,10 @@ def _title(result: ExperimentResult) -> str:
 
 
 def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted]) -> None:
-    if any(curve.logarithmic for curve in curves.values()):
-        _logarithmic(axes)
+    logarithmic = any(curve.logarithmic for curve in curves.values())
+    if logarithmic:
+        # What has no logarithm is left out of a band, not clipped to the edge of the axis.
+        axes.set_yscale("log", nonpositive="mask")
     for i, (name, curve) in enumerate(curves.items()):
         body, colour = curve.to_json(), _COLOURS[i % len(_COLOURS)]
         marks = {"marker": _MARKS[i % len(_MARKS)], "markersize": 4, "markevery": max(1, len(body["at"]) // _MARKED)}
@@ -96,6 +100,8 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         line = {"linestyle": THEORY_LINES[i % len(THEORY_LINES)], "linewidth": 1.4, "zorder": 5}
         axes.plot(said.points, middle, color=_THEORY, label=name.replace("_", " "), **line)
         axes.fill_between(said.points, said.lower, said.upper, color=_THEORY, alpha=0.15, linewidth=0)
+    if logarithmic:
+        _decimals(axes)
     points = {point for curve in curves.values() for point in curve.points}
     if len(points) <= _FEW and all(point == int(point) for point in points):
         # A few whole numbers, such as sizes: nothing is between them.
@@ -105,13 +111,13 @@ def _lines(axes: "Axes", curves: dict[str, Curve], theory: dict[str, Predicted])
         axes.legend(fontsize="small")
 
 
-def _logarithmic(axes: "Axes") -> None:
-    """Make the vertical axis logarithmic, its ticks plain decimals also where it spans less than a decade."""
+def _decimals(axes: "Axes") -> None:
+    """Make a logarithmic axis's ticks plain decimals, also where it spans less than a decade, or many."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    # What has no logarithm is left out of a band, not clipped to the edge of the axis.
-    axes.set_yscale("log", nonpositive="mask")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    low, high = axes.get_ylim()
+    between = (1, 1.5, 2, 3, 5, 7) if high < _DECADES * low else (1,)
+    axes.yaxis.set_major_locator(LogLocator(subs=between))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 

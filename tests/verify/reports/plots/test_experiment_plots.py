@@ -136,6 +136,13 @@ def test_a_logarithmic_axis_has_plain_decimals():
     assert draw(drawn_with(loss=replace(curve, logarithmic=False))).axes[0].get_yscale() == "linear"
 
 
+def test_a_logarithmic_axis_over_many_decades_has_ticks():
+    losses = tuple(Measurement(value) for value in (1e9, 1.0, 1e-5))
+    axes = draw(drawn_with(loss=Curve("steps", "loss", (0, 1, 2), losses, logarithmic=True))).axes[0]
+    low, high = axes.get_ylim()
+    assert sum(low <= tick <= high for tick in axes.get_yticks()) > 3
+
+
 def test_a_band_that_reaches_below_zero_can_be_drawn_on_a_logarithmic_axis(tmp_path):
     curve = Curve("steps", "loss", (0, 1), (Measurement(1.0, 0.1, 9), Measurement(0.1, 0.2, 9)), logarithmic=True)
     assert curve.to_json()["lower"][1] < 0
