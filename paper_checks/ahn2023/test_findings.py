@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sympy import Rational
 
 from paper_checks.ahn2023 import findings
+from theorems.preconditioned_descent.fixed_steps import fixed_steps
 
 
 def pairings(slots):
@@ -214,6 +216,13 @@ def test_the_best_equal_steps(layers, examples, stated):
     assert stated in findings.figure7_descent_is_held_back.text
     best = min(equal_steps(Fraction(i, 1000), layers, examples) for i in range(670, 730, 5))
     assert round(float(best), 4) == float(stated)
+
+
+def test_what_is_proved_of_equal_steps_is_cited():
+    (claim,) = (claim for claim in fixed_steps.statement.claims if claim.label == "shared_step")
+    assert claim.relation.rhs == Rational("0.268") and claim.relation.rel_op == ">"
+    text = findings.figure7_descent_is_held_back.text
+    assert "every a > 0 loses more than 0.268 on 20 is proved (shared_step of ahn2023.fixed_steps)" in text
 
 
 def test_four_different_steps(least):
