@@ -22,7 +22,7 @@ def measured(
     return load_experiment("li2024.closeness").run(device=device, full=full, seed=seed, **settings).measurements
 
 
-PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10))
+PAPERS_SIZES = (*((n, 20) for n in (25, 50, 100, 200)), (50, 5), (50, 10), (50, 40))
 """(n, d) under `full`: the paper's n at d = 20, and other d."""
 
 

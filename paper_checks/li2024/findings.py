@@ -124,9 +124,10 @@ small_scores_make_a_step = Finding(
     "value weight, with an explicit distance, by an argument whose algebra is proved.",
     text="With W = wI and v = η/(nw) the layer's prediction is within √n η β w G²/16 of that of a gradient step of "
     "size η from x = 0, G the largest range of a_iᵀa_j over j and β that of the targets; the same holds for "
-    "preconditioned steps. As w falls the distance tends to 0, on all tasks of bounded data at once: the layers' least "
-    "mean loss is at most that of the best gradient step. At n = 25, η = 100, w = 1/10000, G = 4, β = 1/2 the distance "
-    "is at most 1/40. The layer is that of the experiment as we read it.",
+    "preconditioned steps. As w falls the distance tends to 0, on all tasks of bounded data at once; under every "
+    "law of the tasks, bounded or not, the infimum of the layers' mean loss is at most the mean loss of the best "
+    "gradient step. At n = 25, η = 100, w = 1/10000, G = 4, β = 1/2 the distance is at most 1/40. The layer is that of "
+    "the experiment as we read it.",
     command="verify check li2024.first_order_layer n=25 eta=100 w=1/10000 G=4 beta=1/2",
     expect={
         "for_all_parameters": "argued",

@@ -16,9 +16,10 @@ logits therefore differ, but for v in every row, which moves nothing, by at most
 
     ‖layer − step‖ ≤ √n η β w G²/16.
 
-It tends to 0 with w: on tasks of bounded data the layers come as close as one wants to every gradient step, all tasks
-at once, and their least mean loss is at most that of the steps. Such a layer has small scores and a large v: whether
-the two are close is decided by W and v, not by bounds on the two shifts.
+It tends to 0 with w, on tasks of bounded data all at once. Under any law of tasks, bounded or not, the layers' mean
+loss tends to the step's, as losses are at most 1: the infimum over layers is at most the least mean loss of a step.
+Such a layer has small scores and a large v: whether the two are close is decided by W and v, not by bounds on the two
+shifts.
 
 Source: the layer and the step are our reading of the experiment of Li et al. 2024; derived here.
 """
@@ -87,8 +88,8 @@ MATCHED = Hypothesis("matched", text="W = w H and v = eta/(n w); the step starts
 CLOSE = InWords("close", "|layer - step| <= sqrt(n) eta beta w G^2/16")
 LEAST = InWords(
     "least",
-    "for every law of tasks with bounded data the infimum of the mean loss over all W and v is at most the least mean "
-    "loss of a gradient step from 0, whatever its size and preconditioner",
+    "for every law of the tasks the infimum of the mean loss over all W and v is at most the mean loss of any gradient "
+    "step from 0, whatever its size and preconditioner",
 )
 STATEMENT = Statement(
     parameters=(
@@ -139,7 +140,7 @@ ARGUMENT = (
         "logits",
         "|φ(1) − 1 − φ'(0)| ≤ nβ (wG)²/8: the layer's logits are v and the step's, each off by v times that at most",
         ("layer", "second"),
-        "mean value inequality",
+        "Taylor's theorem",
     ),
     Inference(
         "close",
@@ -149,10 +150,22 @@ ARGUMENT = (
         "mean value inequality",
     ),
     Inference(
+        "each_task",
+        "on each task G is finite and β ≤ 1, and the loss has slopes of √2 at most between outputs: as w tends to 0, "
+        "the layer's loss tends to the step's",
+        ("targets", "close"),
+        "squeeze",
+    ),
+    Inference(
+        "mean",
+        "losses are between 0 and 1: under every law of the tasks the layer's mean loss tends to the step's",
+        ("targets", "each_task"),
+        "bounded convergence",
+    ),
+    Inference(
         "least",
-        "where |a_i|² is bounded so is G for each H, β ≤ 1, and the loss has slopes of √2 at most between outputs: as "
-        "w tends to 0 the layers' mean loss tends to the step's",
-        ("close",),
+        "what the layers' mean losses tend to is no smaller than their infimum",
+        ("mean",),
         "lower bound approached",
     ),
 )

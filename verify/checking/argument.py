@@ -39,6 +39,11 @@ class Rule:
 
 
 _SHIPPED = (
+    Rule(
+        "bounded convergence",
+        "where functions with a common bound converge at every point, their means converge to the limit's",
+        "Rudin 1987, Real and Complex Analysis, Theorem 1.34",
+    ),
     Rule("case distinction", "what holds in each of the cases holds", "elementary"),
     Rule("Cauchy-Schwarz", "(E XY)² ≤ E X² E Y²", "Steele 2004, The Cauchy-Schwarz Master Class, chapter 1"),
     Rule(
@@ -254,6 +259,11 @@ _SHIPPED = (
         "Kallenberg 2005, Probabilistic Symmetries and Invariance Principles, section 1.1",
     ),
     Rule("tangent", "a convex function is at least its tangent", "Rockafellar 1970, Convex Analysis, section 25"),
+    Rule(
+        "Taylor's theorem",
+        "f(x + h) − f(x) − f'(x)h is h²/2 times the value of f'' at a point between x and x + h",
+        "Rudin 1976, Theorem 5.15",
+    ),
     Rule("telescoping", "what grows by at least k a step has grown by at least tk after t steps", "elementary"),
     Rule(
         "trace of projections",

@@ -41,3 +41,19 @@ def test_within_the_stated_distance_with_any_preconditioner(n, d, w):
 def test_one_row_is_not_in_its_domain():
     with pytest.raises(InputError, match="n = 1: must be an integer >= 2"):
         verify.check(first_order_layer, **first_order_layer.example | {"n": 1})
+
+
+def test_the_mean_loss_tends_to_the_steps_on_data_without_a_bound():
+    # |a_i|² has no mean under this law: tasks of Cauchy sizes.
+    source, n, d, eta = np.random.default_rng(1), 6, 3, 3
+    tasks = [(source.standard_cauchy() * A, b) for A, b in (task(source, n, d) for _ in range(2000))]
+
+    def loss(output, b):
+        return np.square(output - b).sum() / 2
+
+    step = np.mean([loss(softmax(A @ A.T @ (eta / n * (b - 1 / n))), b) for A, b in tasks])
+    gaps = []
+    for w in (1e-2, 1e-4, 1e-6):
+        layers = [loss(softmax(eta / (n * w) * softmax(w * (A @ A.T)) @ (n * b)), b) for A, b in tasks]
+        gaps.append(abs(np.mean(layers) - step))
+    assert gaps[0] > gaps[1] > gaps[2] and gaps[2] < 1e-3 < gaps[0]
