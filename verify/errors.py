@@ -30,6 +30,7 @@ _COMPARED = "cannot determine truth value of Relational"
 _NUMERICAL = re.compile(r"Cannot convert expression to float|no callable \w+ method")
 _KEYWORD = re.compile(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'")
 _ARGUMENT = re.compile(r"(\w+)\.__init__\(\) missing \d+ required positional arguments?: (.*)")
+_CONTRADICTED = "InconsistentAssumptions"
 _IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
@@ -38,6 +39,13 @@ def explained(error: BaseException) -> str:
     said = str(error)
     if isinstance(error, InputError | TheoremError):
         return said
+    if is_contradiction(error):
+        # SymPy's own words are a table of assumptions.
+        shown = " ".join(said.rpartition("}, ")[2].split())
+        return (
+            f"the assumptions of an expression contradict each other ({shown}): leave one out, or what SymPy is kept "
+            "from evaluating, such as a factor 0"
+        )
     if _COMPARED in said:
         how = "for a chain such as 1 < x < 2 write a claim or a hypothesis for each comparison"
         return f"Python cannot tell whether {said.rpartition(': ')[2]} is true; {how}"
@@ -52,6 +60,14 @@ def explained(error: BaseException) -> str:
     if found := _IMPORT.search(said):
         return f"{found[2]} has no {found[1]}; {meant(found[1], dir(sys.modules.get(found[2])), 'it has')}"
     return f"{type(error).__name__}: {said}"
+
+
+def is_contradiction(error: BaseException) -> bool:
+    """Whether SymPy found assumptions that contradict each other: a symbol's, or its own of what it may not evaluate.
+
+    It is told by its name, so that commands that need no SymPy do without.
+    """
+    return type(error).__name__ == _CONTRADICTED
 
 
 def _parameters_of(name: str) -> list[str]:

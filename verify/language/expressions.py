@@ -301,6 +301,10 @@ def _form(expression: sp.Basic, written: bool) -> Data:
         if not expression.is_commutative:
             return ["Symbol", expression.name, "noncommutative"]
         return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
+    if isinstance(expression, sp.Mul) and sp.S.Zero in expression.args:
+        # Of a product with a factor 0 that is kept, SymPy says that it is not even, and where it finds later that it is
+        # 0, in an order that it draws, it raises InconsistentAssumptions. Asked this first, it knows that 0 is even.
+        _ = expression.is_zero
     head = _head_of(expression)
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import typer
 
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, TheoremError, explained, is_contradiction
 from verify.installed import lacked_by
 
 # Importing them registers the commands, in the order of the help.
@@ -46,6 +46,8 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if lacking := lacked_by(error):
             return fail(f"this {lacking}", INPUT_ERROR)
+        if is_contradiction(error):
+            return fail(f"theorem: {explained(error)}", INPUT_ERROR)
         return fail(f"internal error, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
 
 

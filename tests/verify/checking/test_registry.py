@@ -315,6 +315,12 @@ def test_of_a_files_own_code_nothing_is_explained(theorem_file, own, said):
         load_theorem(theorem_file(f"{own}\n"))
 
 
+def test_assumptions_that_contradict_each_other_are_named_without_sympys_table(theorem_file):
+    said = r"mine\.py.*: line \d+: the assumptions of .* contradict each other \(\w+=\w+\): leave one out"
+    with pytest.raises(InputError, match=said):
+        load_theorem(theorem_file('import sympy as sp\n\nx = sp.Symbol("x", integer=True, odd=True, zero=True)\n'))
+
+
 def test_a_name_that_cannot_be_imported_is_shown_with_the_near_ones_and_no_path(theorem_file):
     with pytest.raises(InputError, match=r"mine\.py .*line \d+: verify has no Equality; did you mean Inequality\?$"):
         load_theorem(theorem_file("from verify import Equality\n"))

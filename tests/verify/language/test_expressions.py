@@ -7,9 +7,12 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 from hypothesis import assume, given, settings, strategies as st
+from sympy.core.cache import clear_cache
+from sympy.core.facts import InconsistentAssumptions
+from sympy.core.random import seed as set_seed
 
 from verify import Hypothesis, Inequality, Parameter, Statement, TheoremError, primitive
-from verify.language.expressions import PRIMITIVES, digest, from_data, refuse_float, to_data
+from verify.language.expressions import PRIMITIVES, _data, digest, from_data, refuse_float, to_data
 
 x, y, z = sp.symbols("x y z", positive=True)
 n = sp.Symbol("n", integer=True, positive=True)
@@ -32,6 +35,40 @@ EXPRESSIONS = st.recursive(
     max_leaves=8,
 )
 OUTSIDE = (sp.zoo, sp.nan, sp.I, sp.E, sp.pi, sp.S.NegativeInfinity, sp.oo)
+
+
+KEPT = {
+    "-1*0": lambda: sp.Mul(-1, 0, evaluate=False),
+    "x - 1*0": lambda: sp.Add(x, sp.Mul(-1, 0, evaluate=False), evaluate=False),
+    "alpha**(0*1)": lambda: sp.Pow(alpha, sp.Mul(0, 1, evaluate=False), evaluate=False),
+    "0*(1 - 1)": lambda: sp.Mul(0, sp.Add(1, -1, evaluate=False), evaluate=False),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_of_a_factor_0_that_is_kept_sympy_does_not_contradict_itself(name):
+    def contradictions(prepare):
+        count = 0
+        for seed in range(200):
+            # The order in which SymPy asks is drawn; what it found before is forgotten.
+            clear_cache()
+            set_seed(seed)
+            prepare(expression := KEPT[name]())
+            try:
+                str(sp.Le(expression, y, evaluate=False))
+                for assumption in ("real", "even", "zero", "positive", "negative"):
+                    getattr(expression, f"is_{assumption}")
+            except InconsistentAssumptions:
+                count += 1
+        return count
+
+    assert contradictions(lambda expression: None) > 0
+
+    def written(expression):
+        _data.cache_clear()
+        to_data(expression)
+
+    assert contradictions(written) == 0
 
 
 @settings(max_examples=150)

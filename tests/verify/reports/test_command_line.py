@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sympy as sp
 import typer
 
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
@@ -185,6 +186,16 @@ def test_without_a_verb_the_help_is_shown(cli):
     code, out, err = cli()
     assert "Commands" in out
     assert (code, err) == (0, "") or (code == 2 and err.strip() != "verify:")
+
+
+def test_a_contradiction_that_sympy_finds_is_the_theorems_and_2(cli, monkeypatch):
+    def contradicted(*_, **__):
+        sp.Symbol("x", positive=True, zero=True)
+
+    monkeypatch.setattr("verify.checking.check.check", contradicted)
+    code, out, err = cli("check", THEOREM, *SMALL)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"verify: theorem: the assumptions of .* contradict each other \(zero=\w+\): leave .*\n", err)
 
 
 def test_an_error_of_ours_is_one_line_and_70(cli, monkeypatch):
