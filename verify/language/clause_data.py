@@ -69,8 +69,8 @@ class Hypothesis:
     varies
         The parameter of kind `word` by which a structural hypothesis is varied: it holds at the first word.
     supposed_at
-        The name of a parameter of kind `word`, and a word that only supposes the relation, such as `any` in a list of
-        laws: there the hypothesis is `assumed`, and not checked.
+        The name of a parameter of kind `word`, and a word that only supposes what the relation says of the others, such
+        as `any` in a list of laws: there the hypothesis is `assumed`, unless the relation fails.
 
     Raises
     ------
