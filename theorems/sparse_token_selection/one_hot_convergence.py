@@ -4,8 +4,10 @@ For 2 ≤ q < T/4, 0 < ε < dT/(100 (T−q) q), 0 < η ≤ 1/(20 d²), x_query =
 descent from W(0) = 0, V(0) = 0 has a step t with L_t ≤ ε, and L_s ≤ ε for all s ≥ t.
 
 By Lemma 1 the run is a recursion of two numbers (α, C). Both steps are scaled gradient steps of
-L, by η/d in α and η/(T−1) in C. On the box 0 ≤ α ≤ √(T/q), C ≥ 0, which the recursion never
-leaves, the scaled Hessian is at most 2, so that L never increases: what is reached, stays.
+L, by η/d in α and η/(T−1) in C. On the box 0 ≤ α ≤ √(T/q) + 1/16, C ≥ 0, which the recursion
+never leaves, the scaled Hessian is at most 2, so that L never increases: what is reached, stays.
+Its α is at most √(T/q); at q = T a step maps [0, 1] onto [η/q, 1], up to the end, and so no
+enclosure shows that it stays there: hence the 1/16.
 
 Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
 not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`,
@@ -109,7 +111,7 @@ BEYOND = tuple(
     )
 )
 
-largest_alpha = sp.sqrt(T / q)
+largest_alpha = sp.sqrt(T / q) + sp.Rational(1, 16)
 
 NEVER_INCREASES = Descent(
     metric=(eta / d, eta / (T - 1)),

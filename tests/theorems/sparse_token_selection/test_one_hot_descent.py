@@ -126,6 +126,18 @@ def test_the_bound_on_the_steps_is_kept_by_the_certified_number_and_sharp_at_sma
         assert math.isclose(float(bound.midpoint), expected, rel_tol=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(2, 1, "4/3"), (2, 1, "13/10"), (3, 2, "1/2")])
+def test_with_all_tokens_selected_it_is_reached_and_stays(sizes):
+    subset, dimension, step_size = sizes
+    result = verify.check(THEOREM, T=subset, q=subset, d=dimension, eta=step_size, eps="1/100")
+    assert result.outcome is Outcome.VERIFIED
+    # Each share is 1/q: L = d/(2q) (1 − α)², and a step multiplies 1 − α by 1 − η/q.
+    factor, least = (1 - Fraction(step_size) / subset) ** 2, Fraction(2 * subset, 100 * dimension)
+    first = next(step for step in range(100) if factor**step <= least)
+    steps = next(clause for clause in result.clauses if clause.label == "reached").values["steps"]
+    assert steps.lower <= first <= steps.upper
+
+
 def test_its_steps_are_proved_and_the_papers_step_size_is_within_it():
     # At 1/500 the bound is nearer to the number than the tube that encloses it is wide.
     for sizes in (THEOREM.example, {"T": 200, "q": 3, "d": 5, "eta": "1/20", "eps": "1e-9"}):
