@@ -180,7 +180,7 @@ longer_at_test = Finding(
     summary="The paper states that a layer whose loss in training tends to 0 also solves other lengths; an explicit "
     "factor holds for every layer on the invariant set, by an argument whose algebra is proved.",
     text="With encodings drawn afresh every layer V = (αI, 0), W = diag(0, CI), C ≥ 0, attending to Z or to [Z, "
-    "z_query], has at T_test ≥ T tokens, as many of them selected, a loss of at most κ + c + c² times its loss at T "
+    "z_query], has at T_test > T tokens, as many of them selected, a loss of at most κ + c + c² times its loss at T "
     "tokens: where that tends to 0 for given lengths, so does the other. Attending to Z, in many dimensions, for "
     "large C and the best α at T tokens, the ratio tends to κ + c²/q, so that twice as many tokens may cost a factor "
     "of the order of T/q however small the loss in training is. The nearly optimal layer of the figures' setting "

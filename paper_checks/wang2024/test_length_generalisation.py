@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import verify
 from paper_checks.wang2024 import length_generalisation
 from paper_checks.wang2024.length_generalisation import Longer, factor, others
 from verify import Measurement, Outcome, load_theorem
@@ -23,6 +24,13 @@ def test_length_generalisation_is_certified(ledger):
 def test_the_bound_at_more_tokens_is_certified(ledger, attend):
     theorem = load_theorem("wang2024.length_bound")
     ledger.check(theorem, **theorem.example | {"attend": attend})
+
+
+def test_the_bound_is_about_more_tokens_alone():
+    theorem = load_theorem("wang2024.length_bound")
+    result = verify.check(theorem, theorem.example | {"T_test": theorem.example["T"]})
+    assert result.outcome is Outcome.OUT_OF_SCOPE
+    assert [hypothesis.label for hypothesis in result.hypotheses if not hypothesis.holds] == ["longer"]
 
 
 @pytest.mark.crossing(BOUND.id)

@@ -1,7 +1,7 @@
 r"""Length generalisation: a layer's loss at more tokens is at most an explicit multiple of its loss in training.
 
 The encodings are drawn afresh for each sequence, so that a layer V = (α I, 0), W = diag(0, C I) means the same at any
-length. For every α and C ≥ 0, attending to Z or to [Z, z_query], with as many tokens selected and T_test ≥ T > q,
+length. For every α and C ≥ 0, attending to Z or to [Z, z_query], with as many tokens selected and T_test > T > q,
 
     L(T_test) ≤ (κ + c + c²) L(T),    κ = (T_test − q)/(T − q),    c = (T_test − T)/√(T − q):
 
@@ -28,7 +28,6 @@ from theorems.papers import WANG2024
 from theorems.sparse_token_selection.invariant_set import SELECTED_PART
 from theorems.sparse_token_selection.length_generalisation import (
     LOGIT_SCALE,
-    NOT_SHORTER,
     SAME_LAWS,
     TEST_LENGTH,
     VALUE_SCALE,
@@ -46,7 +45,7 @@ from theorems.sparse_token_selection.task import (
     T,
     q,
 )
-from verify import Derivation, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+from verify import Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
 
 a, b, c, kappa = sp.symbols("a b c kappa", real=True)
 
@@ -54,6 +53,7 @@ OTHERS = (T_test - q) / (T - q)
 NEW = (T_test - T) / sp.sqrt(T - q)
 FACTOR = OTHERS + NEW + NEW**2
 
+LONGER = Hypothesis("longer", sp.Gt(T_test, T))
 BOUND = Inequality(
     "bound",
     sp.Le(loss(T_test, q), FACTOR * loss(T, q)),
@@ -72,7 +72,7 @@ STATEMENT = Statement(
         *(ATTEND, LOGIT_SCALE, VALUE_SCALE),
     ),
     domain=(sp.Lt(q, T),),
-    hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, NOT_SHORTER),
+    hypotheses=(*SIGNS_ON_THE_SET, SAME_LAWS, LONGER),
     variables=(a, b, c, kappa),
     claims=(BOUND,),
     steps=(TOGETHER,),
@@ -93,7 +93,7 @@ ARGUMENT = (
         "fewer_tokens",
         "the encodings are independent and of one law: of T_test tokens, the selected ones and any T − q others are a "
         "sequence of T tokens, in which each share is no smaller, as the softmax's denominator has fewer terms",
-        ("sign_encoding", "same_laws", "on_the_set", "not_shorter"),
+        ("sign_encoding", "same_laws", "on_the_set", "longer"),
         "exchangeability",
     ),
     Inference(
@@ -125,7 +125,7 @@ ARGUMENT = (
     Inference(
         "bound",
         "2qL/d at T_test is at most (|a| + c|b|)² + κb² ≤ (κ + c + c²)(a² + b²), as κ ≥ 1 and c ≥ 0",
-        ("selected", "others", "together", "not_shorter"),
+        ("selected", "others", "together", "longer"),
         "nonnegative terms",
     ),
 )
@@ -151,7 +151,7 @@ _canary = partial(with_clause, STATEMENT)
 
 length_bound = Theorem(
     id="wang2024.length_bound",
-    title="The loss at T_test ≥ T tokens is at most an explicit multiple of that at T, for every layer on the set",
+    title="The loss at T_test > T tokens is at most an explicit multiple of that at T, for every layer on the set",
     source=Source(
         "Length generalisation", "derived here", WANG2024, "the paper's statement is not known to us in full"
     ),
