@@ -159,22 +159,22 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "whitened",
-        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* has covariance I, and each layer acts as one of Rᵀ A_l R, "
-        "what reads labels being as it was: Σ may be taken to be I",
+        "let Σ = RRᵀ and x = R x̃: labels are (Rᵀw*)ᵀ x̃, Rᵀw* ~ N(0, I), and each layer acts as one of Rᵀ A_l R, what "
+        "reads labels being as it was: Σ may be taken to be I",
         ("whitened_label", "linear_attention", "labels_read", "gaussian_tokens", "inverse_prior"),
         "substitution",
     ),
     Inference(
         "loss",
-        "w* and x are independent of S and of each other, with covariance I: f is a quadratic polynomial in t, whose "
-        "slope at t = 0 is −2 a E (w*ᵀ u w*) (w*ᵀ S p w*)",
-        ("label", "whitened"),
+        "w* ~ N(0, I) and x are independent of S and of each other, x with covariance I: f is a quadratic polynomial "
+        "in t, whose slope at t = 0 is −2 a E (w*ᵀ u w*) (w*ᵀ S p w*)",
+        ("label", "whitened", "gaussian_tokens", "inverse_prior"),
         "independent factors",
     ),
     Inference(
         "coupling",
         "over w* the mean of (w*ᵀ u w*) (w*ᵀ v w*) is tr u tr v + 2 tr u v: the slope is −2 a c",
-        ("loss",),
+        ("loss", "inverse_prior"),
         "Gaussian moments",
     ),
     Inference(
