@@ -15,9 +15,10 @@ With `protocol=code`, that of `--full`, it is as in the authors' code (github.co
 transformer leave one of the n examples out; all steps of gradient descent are equal, the best of nine
 (`predictors.GRID`) for `n_fit` prompts; of the last matrices kept, 100 steps apart, those that are best on a batch of
 prompts of their own are tested. The code solves least squares in whitened coordinates, which is that of least Σ-norm.
-As there, the step that is best in one run stands for all. Ours are: all of the grid, of which the code has in one case
-the six largest alone; prompts of their own with n − 1 examples, of the same distribution as n without one; more
-test prompts, as many for all predictors.
+As there, the step that is best in one run stands for all. Ours are: all of the grid, of which the code has the six
+largest alone for plain descent in Figure 7 and for preconditioned descent in Figure 6; the last matrix is that of the
+end, 100 steps later than the code's; prompts of their own with n − 1 examples, of the same distribution as n without
+one; more test prompts, as many for all predictors.
 
 What else is whose is in `figures`.
 """
