@@ -205,7 +205,7 @@ theorem3_over_all_entries = Finding(
         "values.gain_smaller_first": between("0.00195", "0.00205"),
         "values.gain_larger_first": between("0.01355", "0.01365"),
     },
-    rests_on=(SETTING, DATA, SET, MOMENTS),
+    rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
 )
 
 figure2_is_theorem3s_point = Finding(
