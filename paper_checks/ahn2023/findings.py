@@ -265,6 +265,32 @@ theorem4_is_attained = Finding(
     rests_on=(SETTING, PATTERN11, DATA, SET11, MOMENTS),
 )
 
+theorem4_against_theorem3 = Finding(
+    id="ahn2023.theorem4_against_theorem3",
+    paper=AHN2023,
+    title="Theorem 4's least loss on S is below Theorem 3's with as many layers, and not below Theorem 3's with "
+    "(3^L − 1)/2, for every L, d and n",
+    weight=Weight.STRONGER,
+    summary="For every L ≥ 2, d and n the layers of Theorem 4 do better on S than those of Theorem 3, by an argument, "
+    "and never better than (3^L − 1)/2 layers of Theorem 3.",
+    text="At Theorem 3's least point with L layers the loss falls as b_0 grows from 0, at the rate 4 (L − 1) a_0 "
+    "∫ s p² dμ. The label after L layers of Theorem 4 is a polynomial of degree (3^L − 1)/2 in S, and the least loss "
+    "of all such polynomials is Theorem 3's with that many layers. At L = 3, d = n = 1 this bound is "
+    "8388608/35102025 = 0.2390; the best critical point that `verify check ahn2023.theorem4` finds there has the loss "
+    "0.2513, and Theorem 3 with three layers 16/35 = 0.4571. At d = 5, n = 20 the bound is 0.000286, and the best that "
+    "is found 0.000961.",
+    command="verify check ahn2023.token_layers_between L=3 d=1 n=1",
+    expect={
+        "for_all_parameters": "argued",
+        "clauses.between.for_all_parameters": "argued",
+        "clauses.more_layers.evidence": "certified",
+        **{f"clauses.{label}.evidence": "proved" for label in ("moved", "falls")},
+        "values.theorem3_loss": Fraction(16, 35),
+        "values.lower_bound": Fraction(8388608, 35102025),
+    },
+    rests_on=(SETTING, PATTERN11, DATA, SET, SET11, MOMENTS),
+)
+
 theorem4_at_two_layers = Finding(
     id="ahn2023.theorem4_at_two_layers",
     paper=AHN2023,

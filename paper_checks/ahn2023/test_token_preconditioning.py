@@ -16,7 +16,9 @@ from theorems.wishart.trace_moments import trace_moments
 from verify.outcomes import as_float
 
 torch = lazily("torch")
-two_layers = lazily("theorems.preconditioned_descent.two_layers_of_tokens")
+two_layers, between = (
+    lazily(f"theorems.preconditioned_descent.{name}") for name in ("two_layers_of_tokens", "token_layers_between")
+)
 tokens, printed = (
     lazily(f"theorems.preconditioned_descent.{name}") for name in ("preconditioned_tokens", "printed_layers")
 )
@@ -77,6 +79,24 @@ def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d
         a, b = source.normal(size=2), [source.normal() * 2, 0.0]
         loss = loss_by_quadrature(a, b, d, n)
         assert loss > least and (a[0] > 0 or loss > valley)
+
+
+@pytest.mark.parametrize(("L", "d", "n"), [(2, 1, 2), (3, 1, 1), (2, 2, 1)])
+def test_theorem_3s_least_point_has_a_slope_in_the_first_rate(ledger, L, d, n):
+    from numerics.preconditioned_descent.reference import exact_gradient, pattern
+
+    result = ledger.check(between.token_layers_between, L=L, d=d, n=n)
+    assert result.for_all.standing == "argued"
+    steps = [as_float(a) for a in verify.check(theorem3, L=L, d=d, n=n).values["a"]]
+    identity = torch.eye(d, dtype=torch.float64)
+    A = torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity
+    found = exact_gradient(pattern(A, 0 * A), n, identity, identity)
+    assert float(found.loss) == pytest.approx(float(result.values["theorem3_loss"]), rel=1e-10)
+    square = np.polynomial.polynomial.polyfromroots(1 / np.repeat(steps, 2)) * np.prod(steps) ** 2
+    moments = trace_moments(2 * L + 1, n, d)
+    mean = sum(c * float(m) for c, m in zip(square, moments[1:], strict=True))
+    expected = -4 * (L - 1) * steps[0] * mean / d * identity
+    assert torch.allclose(found.B[0], expected, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.crossing(TRAINED.id)

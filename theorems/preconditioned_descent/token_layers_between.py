@@ -1,0 +1,191 @@
+r"""Theorem 4's least loss, for every L, d and n: below Theorem 3's, and not below Theorem 3's with (3^L − 1)/2 layers.
+
+On S, with Σ = I and c_l = a_l b_l, f = ∫ r_L² dμ, ∫ s^k dμ = E tr S^k, r_{l+1} = r_l (1 − a_l s g_l²), g_{l+1} =
+g_l (1 − c_l s g_l²) (`preconditioned_tokens`).
+
+*From below.* r_L is a polynomial of degree (3^L − 1)/2 at most, and 1 at 0. Over all such polynomials ∫ r² dμ is least
+at the product of Theorem 3's factors 1 − a_l s, with that many layers.
+
+*From above.* Where all b_l are 0, f is Theorem 3's. At its least point p = ∏ (1 − a_l s) is orthogonal in s dμ to all
+polynomials of degree below L. Moving c_0 changes r_L at the rate Σ_{l ≥ 1} 2 s (p/(1 − a_l s) − p), so that f has
+the slope −4 (L − 1) a_0 ∫ s p² dμ < 0 in b_0.
+
+*Signs.* At a critical point of f no a_l is negative, and a_{L−1} > 0: as a function of a_l alone, at given c's, f is
+∫ ρ² (1 − a_l w)² dμ with w = s g_l² ≥ 0, which falls for a_l ≤ 0, and if a_l ≠ 0 all slopes in a_l and c_l vanish.
+
+Source: derived here.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR, k
+from theorems.preconditioned_descent.preconditioned_tokens import MULTIPLES, PATTERN
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LAYERS,
+    LINEAR_ATTENTION,
+    L,
+    d,
+    n,
+)
+from theorems.wishart.trace_moments import wishart_trace_moment
+from verify import (
+    ClauseValue,
+    Derivation,
+    Hypothesis,
+    Identity,
+    Inference,
+    InWords,
+    LeastResidual,
+    Source,
+    Statement,
+    Step,
+    Theorem,
+)
+
+SEVERAL = Hypothesis("several_layers", sp.Ge(L, 2), "two layers or more")
+a, c, s, w, rho = sp.symbols("a c s w rho", real=True)
+DEGREE = (3**L - 1) / 2
+
+MOVED = Identity(
+    "moved",
+    sp.Subs(sp.Derivative(1 - a * s * (1 - c * s) ** 2, c), c, 0),
+    2 * s * (1 - (1 - a * s)),
+    "the slope of 1 - a s (1 - c s)^2 in c at 0 is 2 s (1 - (1 - a s))",
+)
+FALLS = Identity(
+    "falls",
+    sp.Derivative((rho * (1 - a * w)) ** 2, a),
+    -2 * w * (1 - a * w) * rho**2,
+    "the slope of rho^2 (1 - a w)^2 in a is -2 w (1 - a w) rho^2",
+)
+AS_MANY, MORE = (
+    LeastResidual(
+        name,
+        factors=factors,
+        moment=wishart_trace_moment(k, n, d),
+        index=k,
+        says=f"over A_l = a_l Sigma^-1, B_l = 0, f with {layers} layers is least at the steps of Theorem 3",
+    )
+    for name, factors, layers in (("as_many_layers", L, "L"), ("more_layers", DEGREE, "(3^L - 1)/2"))
+)
+BETWEEN = InWords(
+    "between",
+    "the infimum of f over S is below the least loss of Theorem 3 with L layers, and not below that with (3^L - 1)/2",
+)
+SIGNS = InWords("signs", "at every critical point of f over S all a_l >= 0, and a_{L-1} > 0")
+STATEMENT = Statement(
+    parameters=(LAYERS, DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, SEVERAL, GAUSSIAN_TOKENS, INVERSE_PRIOR, MULTIPLES),
+    variables=(a, c, s, w, rho),
+    claims=(BETWEEN, SIGNS, AS_MANY, MORE),
+    steps=(MOVED, FALLS),
+)
+_THEOREM3 = ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior")
+ARGUMENT = (
+    Inference(
+        "loss_on_S",
+        "on S, Theorem 4 has f = ∫ r_L² dμ at Σ = I, a polynomial F in the a_l and the c_l = a_l b_l: g_l depends on "
+        "the c's alone",
+        (
+            *("ahn2023.theorem4:stationary", "linear_attention", "pattern"),
+            *("gaussian_tokens", "inverse_prior", "multiples"),
+        ),
+        "substitution",
+    ),
+    Inference(
+        "degree",
+        "g_l and r_l have the degree (3^l − 1)/2 at most, as s g_l² then has 3^l, and are 1 at 0",
+        ("loss_on_S",),
+        "induction",
+    ),
+    Inference("as_many_layers", "it is Theorem 3's least loss", _THEOREM3, "substitution"),
+    Inference("more_layers", "it is Theorem 3's least loss, with more layers", _THEOREM3, "substitution"),
+    Inference(
+        "from_below",
+        "Theorem 3's argument has the least ∫ r² dμ over all polynomials of a degree that are 1 at 0",
+        ("degree", "more_layers", "ahn2023.theorem3:minimum"),
+        "orthogonal projection",
+    ),
+    Inference(
+        "orthogonal",
+        "where f is Theorem 3's least, all b_l = 0, p = r_L is orthogonal in s dμ to p/(1 − a_l s), of degree L − 1",
+        ("as_many_layers", "loss_on_S", "ahn2023.theorem3:minimum"),
+        "orthogonal projection",
+    ),
+    Inference(
+        "slope",
+        "there, with c_0 moved from 0, g_l = 1 − c_0 s for l ≥ 1, so that r_L has the slope Σ 2 s (p/(1 − a_l s) − p) "
+        "over l ≥ 1 in c_0, and f the slope −4 (L − 1) a_0 ∫ s p² dμ in b_0, which is < 0",
+        ("orthogonal", "moved", "several_layers"),
+        "linearity of expectation",
+    ),
+    Inference("between", "so f is lower near that point", ("slope", "from_below", "as_many_layers"), "derivative"),
+    Inference(
+        "one_alone",
+        "as a function of a_l alone F is ∫ ρ² (1 − a_l w)² dμ with w = s g_l² ≥ 0, and its slope is < 0 for a_l ≤ 0",
+        ("loss_on_S", "falls"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "signs",
+        "at a critical point the slope a_l F_{c_l} in b_l vanishes: if a_l ≠ 0, then F_{c_l} = 0 and so F_{a_l} = 0, "
+        "and a_l > 0; f does not depend on b_{L−1}, and F's slope in a_{L−1} vanishes in any case",
+        ("one_alone", "loss_on_S"),
+        "case distinction",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: what moving c does to two layers, the degree after one more, and the rate in a_l."""
+    b, e = sp.symbols("b e", real=True)
+    two = (1 - a * s) * (1 - e * s * (1 - c * s) ** 2)
+    return Derivation(
+        (
+            Step(
+                "two layers: the slope of r_2 in c at 0",
+                sp.Subs(sp.Derivative(two, c), c, 0),
+                2 * s * ((1 - a * s) - (1 - a * s) * (1 - e * s)),
+            ),
+            Step("one layer has degree 1", sp.Subs(DEGREE, L, 1), 1),
+            Step("two have 4", sp.Subs(DEGREE, L, 2), 4),
+            Step("three have 13", sp.Subs(DEGREE, L, 3), 13),
+            Step(
+                "where a_l = 0 the slope in a_l is −2 ∫ w ρ² dμ",
+                sp.Subs(sp.Derivative((rho * (1 - b * w)) ** 2, b), b, 0),
+                -2 * w * rho**2,
+            ),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+token_layers_between = Theorem(
+    id="ahn2023.token_layers_between",
+    title="Theorem 4's least loss is below Theorem 3's, and not below Theorem 3's with (3^L - 1)/2 layers",
+    source=Source("Theorem 4", "derived here", AHN2023, "compares the losses of Theorems 3 and 4"),
+    statement=STATEMENT,
+    example={"L": 3, "d": 5, "n": 20},
+    values={
+        "theorem3_loss": ClauseValue("as_many_layers", "minimum"),
+        "lower_bound": ClauseValue("more_layers", "minimum"),
+    },
+    derivation=derivation,
+    canaries=(
+        _canary("tokens moved the other way", replace(MOVED, right=-MOVED.right, says="")),
+        _canary("a slope without a", replace(FALLS, right=-2 * w * rho**2, says="")),
+        _canary("the orthogonal polynomial of the spectrum itself", replace(MORE, shift=sp.S.Zero, says="")),
+    ),
+    proof_uses=("ahn2023.theorem3", "ahn2023.theorem4"),
+    argument=ARGUMENT,
+)
