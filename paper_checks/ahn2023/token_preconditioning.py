@@ -188,7 +188,8 @@ def _trained(drawn: Training, device: str) -> tuple[Settled, int]:
     """Return where descent of the exact loss over all entries of all A_l and B_l ends, and after how many trainings.
 
     From random entries around Σ^{-1}/2 and I/5. One that runs away ends nowhere, and another is begun: at n = 3 and
-    d = 1 there is a valley A_0 → 0, B_0 → −∞, along which the loss falls to 0.154, above the best minimum, 0.111.
+    d = 1 there is a valley A_0 → 0, B_0 → −∞, along which the loss falls to 0.154, above the best minimum, 0.111
+    (`two_layers_of_tokens`).
     """
     import torch
 
