@@ -177,6 +177,7 @@ FINDINGS = {
     "ahn2023.more_examples_can_hurt": "paper_checks.ahn2023.findings:more_examples_can_hurt",
     "ahn2023.theorem1_has_other_local_minima": "paper_checks.ahn2023.findings:theorem1_has_other_local_minima",
     "ahn2023.theorem2_minimisers_are_multiples": "paper_checks.ahn2023.findings:theorem2_minimisers_are_multiples",
+    "ahn2023.theorem3_at_three_layers": "paper_checks.ahn2023.findings:theorem3_at_three_layers",
     "ahn2023.theorem3_at_two_layers": "paper_checks.ahn2023.findings:theorem3_at_two_layers",
     "ahn2023.theorem3_is_attained": "paper_checks.ahn2023.findings:theorem3_is_attained",
     "ahn2023.theorem3_over_all_entries": "paper_checks.ahn2023.findings:theorem3_over_all_entries",

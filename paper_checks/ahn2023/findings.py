@@ -90,12 +90,13 @@ theorem1_has_other_local_minima = Finding(
     "vanish there, and where n ℓ² is below an explicit function of n, λ and ℓ the second derivatives are positive "
     "definite, but for rescaling and what the prediction does not see. The loss exceeds the least by ℓ²/((n+1)ℓ/n + "
     "(λ+ℓ)/n): at n = 1 and eigenvalues 1 and 1/2 it is 17/14, where the least is 39/35. So descent need not end at "
-    "Theorem 1's minimiser.",
+    "Theorem 1's minimiser. The same point with the smaller eigenvalue in place of the larger is a saddle.",
     command="verify check ahn2023.one_layer_local_minimum n=1 largest=1 smaller=1/2",
     expect={
         "hypotheses.few_examples.holds": True,
         "clauses.local.for_all_parameters": "argued",
-        **{f"clauses.{label}.evidence": "proved" for label in ("above", "stationary", "curved", "c")},
+        "clauses.saddle.for_all_parameters": "argued",
+        **{f"clauses.{label}.evidence": "proved" for label in ("above", "stationary", "curved", "c", "c_exchanged")},
         "values.loss": Fraction(17, 14),
         "values.least_loss": Fraction(39, 35),
     },
@@ -176,6 +177,32 @@ theorem3_at_two_layers = Finding(
         "for_all_parameters": "argued",
         "clauses.squares.evidence": "proved",
         "values.minimum_loss": Fraction(1795, 4969),
+    },
+    rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
+)
+
+theorem3_at_three_layers = Finding(
+    id="ahn2023.theorem3_at_three_layers",
+    paper=AHN2023,
+    title="With three layers Theorem 3's least loss is in closed form for every d and n, at three different steps",
+    weight=Weight.STRONGER,
+    summary="With three layers, those of the figures, the least loss over Theorem 3's set is a rational function of d "
+    "and n, attained at three different positive steps and never at equal ones, by an argument whose algebra is "
+    "proved.",
+    text="The loss on S is a positive definite quadratic function of the steps' sum e_1, sum of products of two e_2 "
+    "and product e_3. At its minimum these are rational functions of d and n, and the three steps are real, positive "
+    "and different for every d and n: three equal steps, as of a looped layer, are never best. At d = 5, n = 20 the "
+    "steps are 0.422, 0.689 and 1.714 and the loss is 0.1336, where three equal steps lose more than 0.268 "
+    "(`ahn2023.fixed_steps`). With many examples the least loss is (h_6 − h_4²/h_2)/n³ to first order, h_2 = d² + d, "
+    "h_4 = 2d³ + 5d² + 5d and h_6 = 5d⁴ + 22d³ + 52d² + 41d, where three steps 1 lose h_6/n³: at d = 5 that is 3.6 "
+    "times as much.",
+    command="verify check ahn2023.three_layer_minimum d=5 n=20",
+    expect={
+        "for_all_parameters": "argued",
+        **{f"clauses.{label}.evidence": "proved" for label in ("form", "different", "positive_1", "positive_3")},
+        "values.minimum_loss": Fraction(12138645, 90852389),
+        "values.sum": between("2.8257", "2.8258"),
+        "values.product": between("0.4989", "0.4991"),
     },
     rests_on=(SETTING, PATTERN, DATA, SET, MOMENTS),
 )

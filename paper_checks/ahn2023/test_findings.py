@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sympy import Rational
 
+import verify
 from paper_checks.ahn2023 import findings
 from theorems.preconditioned_descent.fixed_steps import fixed_steps
 
@@ -54,6 +55,26 @@ def least():
                 rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
     coefficients = [Fraction(1), *(row[-1] for row in rows)]
     return coefficients, sum(c * x for c, x in zip(coefficients, m, strict=False))
+
+
+def test_the_three_steps(least):
+    expected = findings.theorem3_at_three_layers.expect
+    coefficients = [float(c) for c in least[0]]
+    steps = sorted(1 / np.roots(coefficients[::-1]).real)
+    assert steps == pytest.approx([0.422, 0.689, 1.714], abs=5e-4)
+    for name, value in (("sum", sum(steps)), ("product", math.prod(steps))):
+        bounds = expected[f"values.{name}"]
+        assert bounds.lower < value < bounds.upper
+    assert expected["values.minimum_loss"] == least[1]
+    # E tr G^k at d = 5: E tr (S − I)^k n^(k/2) for n → ∞, by the Wishart moments at a large n.
+    n, d = 10**9, 5
+    m = [Fraction(d), *(Fraction(trace_moment(k, n, d), n**k) for k in range(1, 5))]
+    h = [float(sum(math.comb(k, j) * (-1) ** j * m[j] for j in range(k + 1)) * n ** (k // 2)) for k in (2, 4)]
+    assert h == pytest.approx([30, 400], rel=1e-6)
+    many = verify.check("ahn2023.three_layer_minimum", d=d, n=n).values["minimum_loss"]
+    sixth = 5 * d**4 + 22 * d**3 + 52 * d**2 + 41 * d
+    assert float(many * n**3) == pytest.approx(sixth - h[1] ** 2 / h[0], rel=1e-6)
+    assert sixth / float(many * n**3) == pytest.approx(3.6, abs=0.05)
 
 
 def test_the_least_loss(least):

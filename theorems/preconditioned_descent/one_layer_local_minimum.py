@@ -14,8 +14,14 @@ With v_1 = 1 fixed by scaling, half the second derivative there is a sum of squa
     λ³ (n+2)/n (u_11 − κ β)² + (λ ℓ²/n)(u_22 + n β/λ)² + (λ² a² V − n ℓ²) β²/λ + (λ² ℓ/n) u_12² + (λ² ℓ (n+2)/n) u_21²
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
 
-where V is what is left of E (wᵀSw)² when S_11 is taken off. The last factor is positive as ℓ < λ (at the smaller
-eigenvalue in place of λ it is negative: a saddle), that of β² where n ℓ² < λ² a² V: for few examples, or small ℓ.
+where V is what is left of E (wᵀSw)² when S_11 is taken off. The last factor is positive as ℓ < λ, that of β² where
+n ℓ² < λ² a² V: for few examples, or small ℓ. With λ and ℓ exchanged, the label in Q at the smaller eigenvalue, the last
+factor is negative, and the point a saddle.
+
+For any d the same point at an eigenvalue λ_k is, by hand, a local minimum where λ_k is above all others and
+n Σ_{j≠k} λ_j² < λ_k² a_k² V, and f exceeds its least value there by Σ_{j≠k} λ_j² a_j: each j ≠ k has its own square
+(u_jj + n β/λ_k)² and its own v_j². At d = 3 that is held against quadrature in `paper_checks`; the statement is for
+d = 2.
 
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """
@@ -105,6 +111,8 @@ CURVED = Identity(
     "+ c v_2^2, all h_i > 0",
 )
 POSITIVE = Inequality("c", sp.Gt(_LAST, 0, evaluate=False), "c > 0")
+_EXCHANGED = _LAST.subs({lam: ell, ell: lam}, simultaneous=True)
+NEGATIVE = Inequality("c_exchanged", sp.Lt(_EXCHANGED, 0, evaluate=False), "with largest and smaller exchanged, c < 0")
 ABOVE = Identity(
     "above",
     near(a).subs(e, 0),
@@ -116,6 +124,11 @@ LOCAL = InWords(
     "at P = e_3 e_1', Q = -a e_3 e_1' in an eigenbasis of Sigma, a = 1/((n+1) largest/n + (largest + smaller)/n), f "
     "over all P and Q has a local minimum that is not global, strict but for rescaling and what the prediction "
     "does not see",
+)
+SADDLE = InWords(
+    "saddle",
+    "at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and b = 1/((n+1) smaller/n + (largest + "
+    "smaller)/n), all slopes of f over all P and Q vanish, and it is a saddle",
 )
 STATEMENT = Statement(
     parameters=(EXAMPLES, LARGEST, SMALLER),
@@ -134,8 +147,8 @@ STATEMENT = Statement(
         ),
     ),
     variables=(*DIRECTION, r, size),
-    claims=(LOCAL, ABOVE),
-    steps=(PREDICTION, STATIONARY, CURVED, POSITIVE),
+    claims=(LOCAL, ABOVE, SADDLE),
+    steps=(PREDICTION, STATIONARY, CURVED, POSITIVE, NEGATIVE),
 )
 ARGUMENT = (
     Inference(
@@ -175,6 +188,20 @@ ARGUMENT = (
         "and it is not the least value of f",
         ("minimum", "above", "ahn2023.theorem1:global"),
         "substitution",
+    ),
+    Inference(
+        "exchanged",
+        "the slopes and the second derivative are as they are for any two positive eigenvalues: with largest and "
+        "smaller exchanged, they are those at the smaller one",
+        ("loss", "stationary", "curved"),
+        "substitution",
+    ),
+    Inference(
+        "saddle",
+        "there the second derivative is negative along v_2 with tau_2 = -largest v_2/g, g = g_1 exchanged, and "
+        "positive along tau_1",
+        ("exchanged", "c_exchanged"),
+        "indefinite Hessian",
     ),
 )
 
@@ -221,6 +248,10 @@ one_layer_local_minimum = Theorem(
         _canary("a step without the trace", replace(STATIONARY, left=_slope(n / ((n + 1) * lam)), says="")),
         _canary("twice as curved", replace(CURVED, right=2 * CURVED.right, says="")),
         _canary("a saddle", replace(POSITIVE, relation=sp.Le(*POSITIVE.relation.args, evaluate=False), says="")),
+        _canary(
+            "a minimum at the smaller eigenvalue",
+            replace(NEGATIVE, relation=sp.Ge(*NEGATIVE.relation.args, evaluate=False), says=""),
+        ),
         _canary("the least value", replace(ABOVE, right=ABOVE.right - ell**2 * a2, says="")),
     ),
     proof_uses=("ahn2023.theorem1",),

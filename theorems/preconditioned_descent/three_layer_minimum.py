@@ -9,6 +9,13 @@ positive definite by the determinants of m_2 … m_6. The e_k* are rational func
 roots are the steps has a positive discriminant and coefficients of alternating signs: for every d and n they are real,
 different and positive. So f* is attained, at these three steps alone.
 
+With many examples S = I + G/√n, G symmetric with entries N(0, 1) and N(0, 2) on the diagonal, and h_k = E tr G^k:
+
+    n³ f* → h_6 − h_4²/h_2,    where three steps 1 have n³ f = n³ E tr (I − S)^6 → h_6.
+
+For more layers Theorem 3's minimum is as in `multiples_of_the_inverse`, for every d and n by argument; a closed form
+for all d and n is here and in `two_layer_minimum` alone.
+
 Source: Ahn et al. 2023, Theorem 3, has the infimum of the squared gradient; the rest is derived here.
 """
 
@@ -160,12 +167,15 @@ def derivation() -> Derivation:
     a, b, c, s = sp.symbols("a b c s", real=True)
     symmetric = (a + b + c, a * b + a * c + b * c, a * b * c)
     square = sp.Poly(((1 - a * s) * (1 - b * s) * (1 - c * s)) ** 2, s)
+    second, fourth, sixth = d * (d + 1), 2 * d**3 + 5 * d**2 + 5 * d, 5 * d**4 + 22 * d**3 + 52 * d**2 + 41 * d
     return Derivation(
         (
             Step("f = ∫ p² dμ", sum(value * M[i] for (i,), value in square.terms()), loss(*symmetric)),
             Step("the discriminant", discriminant(*symmetric), ((a - b) * (a - c) * (b - c)) ** 2),
             Step("one dimension, by Laguerre's polynomial: the sum", sp.Subs(LEAST_AT[0], d, 1), 3 * n / (n + 2)),
             Step("and the product", sp.Subs(LEAST_AT[2], d, 1), n**3 / ((n + 2) * (n + 4) * (n + 6))),
+            Step("many examples: three steps 1", sp.Limit(n**3 * loss(3, 3, 1), n, sp.oo), sixth),  # pyright: ignore[reportArgumentType]
+            Step("and the minimum", sp.Limit(n**3 * LEAST, n, sp.oo), sixth - fourth**2 / second),
         )
     )
 
