@@ -35,9 +35,10 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
+from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL, M, a, b, loss, orthogonality
 from theorems.preconditioned_descent.whole_curvature import MOST_LAYERS, second_derivatives
 from theorems.preconditioned_descent.whole_gradient import least_polynomial, sizes_of
-from verify import Enclosure, Hypothesis, Inequality, Source, Statement, Theorem, enclosed
+from verify import Derivation, Enclosure, Hypothesis, Inequality, Source, Statement, Step, Theorem, enclosed
 from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import balls
@@ -52,15 +53,23 @@ _NARROW, _SMALL = Fraction(1, 10**9), Fraction(1, 1000)
 def _matrices(*at: Fraction) -> list[flint.arb_mat]:
     """Return the second derivatives along a kind of directions, a matrix for each order of the steps."""
     *sizes, kind, scale = at
-    count, samples, size = sizes_of(*sizes)
-    if count > MOST_LAYERS or size < 2 or kind not in range(len(KINDS)):
-        raise UndefinedError(f"L = {count}, d = {size}, kind = {kind}: L <= {MOST_LAYERS}, d >= 2, and 0, 1 or 2")
+    if kind not in range(len(KINDS)):
+        raise UndefinedError(f"kind = {kind}: 0, 1 or 2")
+    return [matrices[int(kind)] for matrices in _in_orders(*sizes, scale)]
+
+
+@lru_cache(maxsize=64)
+def _in_orders(L: Fraction, n: Fraction, d: Fraction, scale: Fraction) -> list[tuple[flint.arb_mat, ...]]:
+    """Return those of all kinds, for each order of the steps."""
+    count, samples, size = sizes_of(L, n, d)
+    if count > MOST_LAYERS or size < 2:
+        raise UndefinedError(f"L = {count}, d = {size}: L <= {MOST_LAYERS} and d >= 2")
     p = least_polynomial(count, samples, size, Fraction(1), scale)
     roots = real_roots(flint.fmpq_poly([flint.fmpq(c.numerator, c.denominator) for c in p])) if scale else []
     if len(roots) < count:
         raise UndefinedError(f"scale = {scale}: a number other than 0 at which the {count} steps are real")
     steps = [Enclosure(1 / high, 1 / low) for low, high in roots]
-    return [second_derivatives(order, None, size, samples)[int(kind)] for order in permutations(steps)]
+    return [second_derivatives(order, None, size, samples) for order in permutations(steps)]
 
 
 def _about(matrix: flint.arb_mat) -> float:
@@ -131,6 +140,32 @@ STATEMENT = Statement(
     ),
     claims=CLAIMS,
 )
+
+
+def derivation() -> Derivation:
+    """Return the steps: the second derivatives on S of one layer and of two, where they are diagonal."""
+    return Derivation(
+        (
+            Step(
+                "one layer, along M = I/√d",
+                sp.Derivative(M[0] - 2 * a * M[1] + a**2 * M[2], (a, 2)) / d,
+                2 * (n + d + 1) / n,
+            ),
+            Step(
+                "two layers: the mixed one is 4 ∫ s² p dμ",
+                sp.Derivative(loss(a, b), a, b),
+                4 * orthogonality(2, a + b, a * b),
+            ),
+            Step("which is 0 at the least point", orthogonality(2, TOTAL, PRODUCT), sp.S.Zero),
+            Step(
+                "that in a is 2 ∫ s² (1 − b s)² dμ",
+                sp.Derivative(loss(a, b), (a, 2)),
+                2 * (M[2] - 2 * b * M[3] + b**2 * M[4]),
+            ),
+        )
+    )
+
+
 _changed = partial(with_changes, STATEMENT)
 
 least_point_curvature = Theorem(
@@ -140,6 +175,7 @@ least_point_curvature = Theorem(
     statement=STATEMENT,
     example={"L": 3, "d": 5, "n": 20},
     values={f"least_{name}": curvature_at_least_point(L, n, d, kind, 1) for kind, name in enumerate(KINDS)},
+    derivation=derivation,
     canaries=(
         _changed("at steps half as long", "on_set", relation=_definite(0, scale=sp.Rational(1, 2))),
         _changed("at steps half as long again", "symmetric", relation=_definite(1, scale=sp.Rational(3, 2))),

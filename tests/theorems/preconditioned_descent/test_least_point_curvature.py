@@ -39,15 +39,16 @@ def by_differences(steps, direction, n):
     M, base = M / M.norm(), torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity
 
     def along(x):
-        return (exact_gradient(pattern(base + x * M, None), n, identity, identity).A * M).sum(dim=(1, 2))
+        return (exact_gradient(pattern(base + x * M, None), n, identity, identity, nodes=(5, 2, 2)).A * M).sum(
+            dim=(1, 2)
+        )
 
     moves = MOVE * torch.eye(len(steps), dtype=torch.float64)[:, :, None, None]
     rows = torch.stack([(along(move) - along(-move)) / (2 * MOVE) for move in moves])
     return float(np.linalg.eigvalsh((rows + rows.T).numpy() / 2)[0])
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.5])
-@pytest.mark.parametrize("kind", range(3))
+@pytest.mark.parametrize(("kind", "scale"), [(0, 1.5), (1, 1.5), (2, 1.0)])
 def test_it_is_that_of_the_definition(kind, scale):
     steps = [float(a.midpoint) for a in check(load_theorem("ahn2023.theorem3"), L=2, d=2, n=1).values["a"]]
     orders = [by_differences([scale * a for a in order], DIRECTIONS[kind], 1) for order in permutations(steps)]
@@ -74,7 +75,7 @@ def test_the_re_checker_finds_the_same(L, n, d):
 
 @pytest.mark.parametrize("at", [(4, 2, 2, 0, 1), (2, 2, 1, 0, 1), (2, 2, 2, 3, 1), (2, 2, 2, HALF, 1), (2, 2, 2, 0, 0)])
 def test_what_is_out_of_range_is_refused(at):
-    with pytest.raises(UndefinedError, match=r"L <= 3, d >= 2|scale"):
+    with pytest.raises(UndefinedError, match=r"L <= 3 and d >= 2|kind|scale"):
         value(*at)
     with pytest.raises(Rejected, match="L ≤ 3, 2 ≤ d"):
         rechecked(*at)
