@@ -308,7 +308,7 @@ gradient_by_autograd = Comparison(
 def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
     import torch
 
-    from numerics.softmax_regression.reference import data_after_attention, gradient, prediction
+    from numerics.softmax_regression.reference import data_after_attention, gradient, loss, prediction
 
     verdicts = []
     for a, x, eta, w, v in (
@@ -322,18 +322,29 @@ def _opposite(*, device: str, full: bool, seed: int) -> Verdict:
         A, b = torch.tensor([[numbers[0]], [-numbers[0]]], **like), torch.tensor([1.0, 0.0], **like)
         at = torch.tensor([numbers[1]], **like)
         W, V = torch.tensor([[numbers[3]]], **like), torch.tensor([[-numbers[4]]], **like)
-        here = prediction(A, at)
-        step = prediction(A, at - numbers[2] * gradient(A, at, b)).detach()
-        layer = prediction(data_after_attention(A, W, V), at)
+        here, losses = prediction(A, at), []
+        moves = (A, (at - numbers[2] * gradient(A, at, b)).detach()), (data_after_attention(A, W, V), at)
+        step, layer = (prediction(*moved) for moved in moves)
+        data, weights = A.clone().requires_grad_(), at.clone().requires_grad_()
+        slopes = torch.autograd.grad(loss(data, weights, b), (data, weights))
+        for data_to, weights_to in moves:
+            change = float(loss(data_to, weights_to, b) - loss(A, at, b))
+            first_order = float((slopes[0] * (data_to - A)).sum() + (slopes[1] * (weights_to - at)).sum())
+            # D, the difference of the logits, moves by this.
+            moved = float((data_to @ weights_to - A @ at) @ torch.tensor([1.0, -1.0], **like))
+            losses.append((change, abs(change - first_order) <= moved**2 / 12 + 20 * EPS))
         found = {
             "gradient_shift": float((step - here).norm()),
             "layer_shift": float((layer - here).norm()),
             "difference": float((step - layer).norm()),
+            "gradient_loss_change": losses[0][0],
+            "layer_loss_change": losses[1][0],
         }
         # Some ten roundings of numbers of size 1.
         near = {name: abs(value - as_float(values[name])) <= 20 * EPS for name, value in found.items()}
         here = ((name, Verdict.when(near[name], f"{value:.15g}", Evidence.COMPUTED)) for name, value in found.items())
-        verdicts.append((f"a={a}", all_of(here)))
+        within = Verdict.when(all(near for _, near in losses), "losses beside their first order", Evidence.COMPUTED)
+        verdicts.append((f"a={a}", all_of((*here, ("first order", within)))))
     return over_instances(verdicts)
 
 

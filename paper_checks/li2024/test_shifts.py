@@ -69,12 +69,13 @@ def test_against_simulation(ledger, comparison):
     ledger.compare(comparison)
 
 
-def test_a_distance_off_by_a_little_is_refuted(monkeypatch):
+@pytest.mark.parametrize("key", ["difference", "layer_loss_change"])
+def test_values_off_by_a_little_are_refuted(monkeypatch, key):
     right = verify.check
 
     def spoiled(theorem, **instance):
         values = dict(right(theorem, **instance).values)
-        return SimpleNamespace(values=values | {"difference": Fraction(as_float(values["difference"]) * (1 + 1e-9))})
+        return SimpleNamespace(values=values | {key: Fraction(as_float(values[key]) * (1 + 1e-9))})
 
     monkeypatch.setattr(verify, "check", spoiled)
     assert shifts.opposite_moves_by_the_definitions.run(device="cpu").outcome is Outcome.REFUTED

@@ -14,8 +14,13 @@ Two rows (a, −a)ᵀ, d = 1, target b = (1, 0), and a layer whose row i attends
 p = 1/(1 + e^{−D}). For x, v, w > 0 the step moves the prediction towards the target and the layer away from it, however
 small η and v are: p' > p > p'', so that the distance √2 (p' − p'') of the two predictions is the sum of the two shifts.
 By the bound above it is at most (√2/4)(D' − D''). That the two predictions are close, closer than either is to the
-prediction before the moves, is refuted so at every instance. The hypotheses are those of both shifts, small moves
-included; the clauses need none of them.
+prediction before the moves, is refuted so at every instance. The loss L = (1 − p)² has the slope −2p(1 − p)² in D and a
+second derivative 2p(1 − p)²(3p − 1), of size 1/6 at most, so that each move alone changes it by
+
+    step: −(D' − D)²/(4ηa²), which is −η (dL/dx)²;   layer: +2p(1 − p)²(D − D''),
+
+to first order, and by a twelfth of (D' − D)² or (D − D'')² more or less. The hypotheses are those of both shifts, small
+moves included; the clauses need none of them.
 
 Source: Li et al. 2024 conclude from the boundedness of both shifts that the two models are close; derived here.
 """
@@ -102,12 +107,32 @@ FURTHER = (
         "and further than the layer has moved it",
     ),
 )
+# Of the loss (1 − p)² = 1/(1 + s)² at e^D = s; its slope in D is s times that in s.
+_bend = 2 * s * (2 * s - 1) / (1 + s) ** 4
+LOSS_SLOPE = Identity("loss_slope", s * sp.Derivative((1 + s) ** -2, s), -2 * s / (1 + s) ** 3, "dL/dD = -2p(1 - p)^2")
+LOSS_BEND = Identity(
+    "loss_bend", s * sp.Derivative(-2 * s / (1 + s) ** 3, s), _bend, "d^2L/dD^2 = 2s(2s - 1)/(1 + s)^4 at the odds s"
+)
+BEND_AT_MOST = Inequality("bend_at_most", sp.Le(_bend, sp.Rational(1, 6), evaluate=False), "it is at most 1/6")
+BEND_AT_LEAST = Inequality("bend_at_least", sp.Ge(_bend, -sp.Rational(1, 6), evaluate=False), "and at least -1/6")
+LOSSES = (
+    Inequality(
+        "step_lowers_the_loss",
+        sp.Le((1 - step) ** 2, (1 - first) ** 2 - STEP**2 / (4 * eta * a**2) + STEP**2 / 12, evaluate=False),
+        "the step alone lowers the loss by (D' - D)^2 (1/(4 eta a^2) - 1/12) or more",
+    ),
+    Inequality(
+        "layer_raises_the_loss",
+        sp.Ge((1 - layer) ** 2, (1 - first) ** 2 + 2 * first * (1 - first) ** 2 * LAYER - LAYER**2 / 12),
+        "the layer alone raises the loss by 2p(1 - p)^2 (D - D'') - (D - D'')^2/12 or more",
+    ),
+)
 STATEMENT = Statement(
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
     variables=(u, s, rise, fall),
-    claims=FURTHER,
-    steps=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN),
+    claims=(*FURTHER, *LOSSES),
+    steps=(SLOPE, ATTENTION, ALWAYS, ALWAYS_DOWN, UP, DOWN, LOSS_SLOPE, LOSS_BEND, BEND_AT_MOST, BEND_AT_LEAST),
 )
 ARGUMENT = (
     Inference(
@@ -125,6 +150,18 @@ ARGUMENT = (
     ),
     Inference("further_than_the_step", "it exceeds √2 (p' − p), as p > p''", ("sides",), "nonnegative terms"),
     Inference("further_than_the_layer", "and √2 (p − p''), as p' > p", ("sides",), "nonnegative terms"),
+    Inference(
+        "step_lowers_the_loss",
+        "the slope of the loss in D is −2p(1 − p)² = −(D' − D)/(4ηa²), and its second derivative is at most 1/6",
+        ("odds", "gradient", "loss_slope", "loss_bend", "bend_at_most"),
+        "Taylor's theorem",
+    ),
+    Inference(
+        "layer_raises_the_loss",
+        "from D to D'' the loss changes by 2p(1 − p)²(D − D''), and the second derivative is at least −1/6",
+        ("odds", "attention", "loss_slope", "loss_bend", "bend_at_least"),
+        "Taylor's theorem",
+    ),
 )
 
 
@@ -141,6 +178,12 @@ def derivation() -> Derivation:
                 -2 * a * eta * sp.Derivative((1 - q.subs(t, 2 * a * x)) ** 2, x),  # pyright: ignore[reportOperatorIssue]
                 8 * eta * a**2 * (q * (1 - q) ** 2).subs(t, 2 * a * x),
             ),
+            Step(
+                "the loss's second derivative in t",
+                sp.Derivative((1 - q) ** 2, (t, 2)),
+                2 * q * (1 - q) ** 2 * (3 * q - 1),
+            ),
+            Step("the same in the odds s", LOSS_BEND.left, LOSS_BEND.right),
             Step("the layer's row, u = exp(wa²)", ATTENTION.left, ATTENTION.right),
             Step(
                 "odds grow by 1 + rise: p' − p",
@@ -164,6 +207,8 @@ opposite_moves = Theorem(
         "gradient_shift": sp.sqrt(2) * (step - first),
         "layer_shift": sp.sqrt(2) * (first - layer),
         "difference": sp.sqrt(2) * (step - layer),
+        "gradient_loss_change": (1 - step) ** 2 - (1 - first) ** 2,
+        "layer_loss_change": (1 - layer) ** 2 - (1 - first) ** 2,
         # ½ ‖A‖ ‖x' − x‖ and ½ ‖A' − A‖ |x|, ‖(a, −a)‖ = √2 a.
         "gradient_shift_at_most": sp.sqrt(2) * STEP / 4,
         "layer_shift_at_most": sp.sqrt(2) * LAYER / 4,
@@ -180,6 +225,12 @@ opposite_moves = Theorem(
             "further_than_the_step",
             relation=sp.Le(sp.sqrt(2) * (step - layer), sp.sqrt(2) * (step - first), evaluate=False),
         ),
+        _canary(
+            "the layer lowers the loss",
+            "layer_raises_the_loss",
+            relation=sp.Le((1 - layer) ** 2, (1 - first) ** 2 - LAYER**2 / 12, evaluate=False),
+        ),
+        _canary("a tenth for a sixth", "bend_at_most", relation=sp.Le(_bend, sp.Rational(1, 10), evaluate=False)),
         _canary("the gradient without p", "gradient", right=-4 * a / (1 + s) ** 2),
         _canary("the layer's plain mean", "attention", right=sp.Integer(0)),
     ),

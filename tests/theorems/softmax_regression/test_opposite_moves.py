@@ -26,7 +26,10 @@ def test_a_step_and_a_layer_by_numpy():
         "gradient_shift": np.linalg.norm(step - p),
         "layer_shift": np.linalg.norm(layer - p),
         "difference": np.linalg.norm(step - layer),
+        "gradient_loss_change": (np.sum((step - b) ** 2) - np.sum((p - b) ** 2)) / 2,
+        "layer_loss_change": (np.sum((layer - b) ** 2) - np.sum((p - b) ** 2)) / 2,
     }
+    assert expected["gradient_loss_change"] < 0 < expected["layer_loss_change"]
     for name, value in expected.items():
         assert math.isclose(found.values[name].midpoint, value, rel_tol=1e-12)
     assert math.isclose(expected["difference"], expected["gradient_shift"] + expected["layer_shift"], rel_tol=1e-12)
@@ -67,3 +70,10 @@ def test_no_logit_moves_by_a_hundredth_where_the_small_moves_hold():
     # p(1 − p)² = 4/27 at p = 1/3 and tanh = 1 are not reached (p > 1/2 here), the second nearly.
     assert most["step"] < 0.01
     assert 0.0099 < most["layer"] < 0.01 + 1e-15  # tanh is 1 in float64
+
+
+def test_the_second_derivative_of_the_loss_is_a_sixth_at_most():
+    """By differences of the loss; its largest value is not far below."""
+    D, h = np.linspace(-12, 12, 4001), 1e-3
+    bends = np.diff((1 + np.exp(D[:, None] + h * np.arange(-1, 2))) ** -2.0, n=2) / h**2
+    assert 0.15 < bends.max() < 1 / 6 and -1 / 6 < bends.min() < -0.12
