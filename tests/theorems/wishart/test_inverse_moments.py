@@ -6,9 +6,9 @@ from math import prod
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.utilities.iterables import partitions
 
 from tests.theorems.wishart.pairings import classes, pairings
+from tests.theorems.wishart.zonal import trace_of_power
 from theorems.wishart import (
     inverse_matrix_formula,
     inverse_matrix_moment,
@@ -61,20 +61,11 @@ def word(V, matrices):
 
 
 def by_zonal_polynomials(k, samples, dimension):
-    """E tr V^k = Σ_λ c_λ E Z_λ(V), where E Z_λ(V) = Z_λ(I) ∏ 1/(n − d + i − 2j) over the boxes, i and j from 1."""
+    """E tr V^k, where E Z_λ(V) = Z_λ(I) ∏ 1/(n − d + i − 2j) over the boxes, i and j from 1."""
     total = Fraction(0)
-    for parts in partitions(k):
-        rows = sorted((length for length, times in parts.items() for _ in range(times)), reverse=True)
-        boxes = [(i, j) for i, length in enumerate(rows) for j in range(length)]
-        coefficient = prod(2 * j - i for i, j in boxes if (i, j) != (0, 0))
-        norm = 1
-        for i, j in boxes:
-            arm, leg = rows[i] - j - 1, sum(length > j for length in rows) - i - 1
-            norm *= (2 * arm + leg + 1) * (2 * arm + 2 + leg)
+    for coefficient, boxes in trace_of_power(k):
         at_identity = prod(dimension + 2 * j - i for i, j in boxes)
-        total += Fraction(2 * k * coefficient * at_identity, norm) / prod(
-            samples - dimension - 1 + i - 2 * j for i, j in boxes
-        )
+        total += coefficient * at_identity / prod(samples - dimension - 1 + i - 2 * j for i, j in boxes)
     return total
 
 

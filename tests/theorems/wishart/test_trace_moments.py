@@ -9,10 +9,10 @@ import flint
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.utilities.iterables import partitions
 
 import verify
 from tests.theorems.wishart.pairings import classes, pairings
+from tests.theorems.wishart.zonal import trace_of_power
 from theorems.wishart import trace_moments as module
 from theorems.wishart.trace_moments import (
     LARGEST_ORDER,
@@ -70,21 +70,10 @@ def by_definition(parts, samples, dimension):
 
 
 def by_zonal_polynomials(k, samples, dimension):
-    """E tr W^k = Σ_λ c_λ E Z_λ(W) over |λ| = k, where p_(k) = Σ_λ c_λ Z_λ (Hanlon, Stanley, Stembridge 1992).
-
-    c_λ = [p_(k)] Z_λ · ⟨p_(k), p_(k)⟩ / ⟨Z_λ, Z_λ⟩ with ⟨p_(k), p_(k)⟩ = 2k, and E Z_λ(W) is a product over the boxes.
-    """
+    """E tr W^k, where E Z_λ(W) = ∏ (n + 2j − i)(d + 2j − i) over the boxes."""
     total = Fraction(0)
-    for parts in partitions(k):
-        rows = sorted((length for length, times in parts.items() for _ in range(times)), reverse=True)
-        boxes = [(i, j) for i, length in enumerate(rows) for j in range(length)]
-        coefficient = prod(2 * j - i for i, j in boxes if (i, j) != (0, 0))
-        norm = 1
-        for i, j in boxes:
-            arm, leg = rows[i] - j - 1, sum(length > j for length in rows) - i - 1
-            norm *= (2 * arm + leg + 1) * (2 * arm + 2 + leg)
-        mean = prod((samples + 2 * j - i) * (dimension + 2 * j - i) for i, j in boxes)
-        total += Fraction(2 * k * coefficient * mean, norm)
+    for coefficient, boxes in trace_of_power(k):
+        total += coefficient * prod((samples + 2 * j - i) * (dimension + 2 * j - i) for i, j in boxes)
     return total
 
 
