@@ -39,6 +39,7 @@ THEOREMS = {
     "wang2024.length_bound": "theorems.sparse_token_selection.length_bound:length_bound",
     "wang2024.length_generalization": "theorems.sparse_token_selection.length_generalisation:length_generalization",
     "wang2024.one_hot_descent": "theorems.sparse_token_selection.one_hot_descent:one_hot_descent",
+    "wang2024.one_hot_larger_steps": "theorems.sparse_token_selection.one_hot_larger_steps:one_hot_larger_steps",
     "wang2024.one_hot_rate": "theorems.sparse_token_selection.one_hot_rate:one_hot_rate",
     "wang2024.one_hot_steps": "theorems.sparse_token_selection.one_hot_steps:one_hot_steps",
     "wang2024.separation": "theorems.sparse_token_selection.separation:separation",

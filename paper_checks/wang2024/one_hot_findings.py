@@ -59,8 +59,8 @@ stays_needs_more_than_stability = Finding(
     text="At T = 1000, q = 2, d = 5000, ε = 2 every hypothesis of Theorem 1 holds except that on the step size: η = "
     "3.7, where the approach to zero loss is stable up to η = 2q = 4 (wang2024.inverse_loss_rate, clause lag). The "
     "loss, 1250 at the start, is below ε at step 169 and above it again from step 170 to step 200, with 23 at step "
-    "185. So the second half of the theorem needs a smaller bound on η than stability there gives; the one that is "
-    "known to be enough, 4q²/(5q + 2d), is 8/5005.",
+    "185. So the second half of the theorem needs a smaller bound on η than stability there gives; the largest that is "
+    "known to be enough, 2q(T − 1)/(T − 1 + 6d) (wang2024.one_hot_larger_steps, argued), is 1332/10333, about 0.13.",
     command="verify check wang2024.theorem1 T=1000 q=2 d=5000 eta=37/10 eps=2",
     expect={
         "in_scope": False,
@@ -166,8 +166,9 @@ every_level_at_the_figures_step = Finding(
     "most ε is bounded for every ε, here by 470 thousand for ε = 1/1000, where the run reaches it at step 55766, which "
     "is certified. For q < T and ε → 0 the number is (T−1)/(4ηε) (wang2024.one_hot_rate), and the bound this divided "
     "by 1 − η(5q + 2d)/(10q²), a number of at least 3/5. The inequalities are proved for all T, q, d and η, and an "
-    "argument joins them to the claim. At larger step sizes the loss can rise "
-    "(wang2024.stays_needs_more_than_stability).",
+    "argument joins them to the claim. Without a bound on the steps it is argued up to 2q(T − 1)/(T − 1 + 6d), here "
+    "1194/229 = 5.21, which tends to 2q as T grows (wang2024.one_hot_larger_steps). At larger step sizes the loss can "
+    "rise (wang2024.stays_needs_more_than_stability).",
     command="verify check wang2024.one_hot_descent T=200 q=3 d=5 eta=1 eps=1/1000",
     expect={
         "outcome": "verified",

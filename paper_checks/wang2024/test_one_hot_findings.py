@@ -51,8 +51,12 @@ def test_the_loss_leaves_the_level_on_the_way_below_the_stable_step_size():
     assert lower < run[above[0]] < upper
     # As the text says: 23 at step 185, more than eleven times the level.
     assert max(run[above[0] :]) == run[185] and 23 < run[185] < mpf("23.1") and run[0] == 1250
-    assert Fraction(4 * 2**2, 5 * 2 + 2 * 5000) == Fraction(8, 5005)
-    assert "4q²/(5q + 2d), is 8/5005" in one_hot_findings.stays_needs_more_than_stability.text
+    largest = Fraction(2 * 2 * 999, 999 + 6 * 5000)
+    assert largest == Fraction(1332, 10333)
+    assert f"is {largest}, about {float(largest):.2f}" in one_hot_findings.stays_needs_more_than_stability.text
+    # With it the loss falls at every step.
+    run = list(islice(descent_losses(1000, 2, 5000, repeat(float(largest))), 5000))
+    assert all(after < before for before, after in pairwise(run)) and run[-1] < 2
 
 
 def test_the_level_is_reached_and_kept_where_the_sizes_are_not_the_papers():
@@ -141,6 +145,11 @@ def test_the_largest_step_size():
     assert largest == Fraction(4 * q * q, 5 * q + 2 * d) == Fraction("1.44")
     # At that step size the loss of the softmax's own run falls at every step, and is below ε by then.
     run = list(islice(descent_losses(T, q, d, repeat(1.44)), 40_001))
+    assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
+    # So it does up to the larger limit without a bound on the steps.
+    larger = Fraction(2 * q * (T - 1), T - 1 + 6 * d)
+    assert f"{larger} = {float(larger):.2f}" in one_hot_findings.every_level_at_the_figures_step.text
+    run = list(islice(descent_losses(T, q, d, repeat(float(larger))), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
     # Beyond 2q it need not: it rises on the cycle at T = 9, q = 2, d = 3 and η = 6.
     rising = list(islice(descent_losses(9, 2, 3, repeat(6)), 400))

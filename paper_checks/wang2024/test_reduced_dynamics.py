@@ -8,10 +8,12 @@ from hypothesis import given
 
 import verify
 from paper_checks.wang2024 import reduced_dynamics
+from paper_checks.wang2024.layer import falls_as_bounded
 from paper_checks.wang2024.recursion import point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
 from theorems.sparse_token_selection.one_hot_descent import one_hot_descent
+from theorems.sparse_token_selection.one_hot_larger_steps import one_hot_larger_steps
 from theorems.sparse_token_selection.one_hot_steps import one_hot_steps
 from theorems.sparse_token_selection.reduced_dynamics import lemma1
 from theorems.sparse_token_selection.stationary_points import stationary_points
@@ -162,6 +164,20 @@ def test_the_figures_step_size_is_out_of_scope_and_works(ledger):
 def test_the_steps_at_most_are_argued_and_certified_at_any_size_and_at_the_figures_step(ledger, eta):
     result = ledger.check(one_hot_descent, T=200, q=3, d=5, eta=eta, eps="1e-9")
     assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
+
+
+def test_larger_step_sizes_are_argued_and_certified(ledger):
+    result = ledger.check(one_hot_larger_steps, T=200, q=3, d=5, eta=3, eps="1/1000")
+    assert result.evidence is Evidence.CERTIFIED and result.for_all.standing == "argued"
+
+
+@pytest.mark.parametrize(("T", "q", "d"), [(4, 3, 2), (9, 2, 1), (9, 2, 8), (13, 1, 3)])
+def test_the_full_layers_loss_falls_up_to_the_larger_limit(T, q, d):
+    result = verify.check(one_hot_larger_steps, T=T, q=q, d=d, eta=1, eps=1)
+    below = 0.99 * float(result.values["largest_step_size"])
+    assert falls_as_bounded((T, q, d, below), lambda _: 0.0, 60).holds
+    # Far beyond 2q it does not.
+    assert falls_as_bounded((T, q, d, 8.0 * q), lambda _: 0.0, 60).outcome is Outcome.REFUTED
 
 
 def test_the_steps_are_argued_from_both_sides(ledger):

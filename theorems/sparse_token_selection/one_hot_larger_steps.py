@@ -1,0 +1,204 @@
+r"""Theorem 1's conclusion for η < 2q (T−1)/(T−1+6d): the loss falls at every step, and below every ε.
+
+In the coordinates of `one_hot_descent`, ℓ = 2qL/d = (1 − m) + mρ², let a = αP = (1 + ρ)m. Where ℓ ≤ 1 and C ≥ 0, ρ² ≤ 1
+and so 0 ≤ a ≤ 2. There in coordinates scaled by the steps the Hessian is (η/q) times the matrix with the entries
+
+    PS ≤ 1,   √(d/(T−1)) P(1−P)(2a(1−w) − 1),   d/(T−1) a(1−P)(a((2−3P)(1−w) + w) − (1−2P)),
+
+the last at most 6d/(T−1), and the square of the other as well: no eigenvalue is above β = (η/q)(1 + 6d/(T−1)) < 2. The
+set where ℓ ≤ 1 is not convex, but a step stays in it: along the step ℓ falls as long as it has stayed there. So L falls
+at every step. Where ℓ ≥ x the sum of squares G of the slopes is at least (q/T)² x² min(1/16, 9d/(64(T−1))), so that ℓ
+falls below every x.
+
+For T → ∞ the bound tends to 2q, beyond which the approach to zero loss is unstable (`inverse_loss_rate`). Where
+T > 6q or T > 4d it is above the 4q²/(5q+2d) of `one_hot_descent`, which bounds the number of steps too. With q < T
+`inverse_loss_rate` gives 1/(t L_t) → 4η/(T−1) here as well. Between the larger of the two and 2q nothing is shown for
+all sizes: the loss may rise on the way there (finding `wang2024.stays_needs_more_than_stability`).
+
+Source: derived here, of Wang et al. 2024, Theorem 1.
+"""
+
+from dataclasses import replace
+
+import sympy as sp
+
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection import reduced_dynamics as reduced
+from theorems.sparse_token_selection.one_hot_convergence import NEVER_INCREASES, REACHED, SLOW, STAYS
+from theorems.sparse_token_selection.one_hot_descent import COORDINATES, RANGE, P, at_most, b, c, m, rho, u, v, x, y
+from theorems.sparse_token_selection.task import (
+    ACCURACY,
+    LENGTH,
+    ONE_HOT_RUN,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    T,
+    d,
+    eta,
+    q,
+)
+from verify import Canary, Derivation, Hypothesis, Identity, Inequality, Inference, Source, Statement, Step, Theorem
+
+p = sp.Symbol("p", nonnegative=True)
+
+LARGEST_STEP = 2 * q * (T - 1) / (T - 1 + 6 * d)
+BETA = eta / q * (1 + 6 * d / (T - 1))
+share, other, attended = 1 / (1 + p), 1 / (1 + v), 2 / (1 + x)
+"""P, w and a, over their ranges."""
+MIXED = share * (1 - share) * (2 * attended * (1 - other) - 1)
+BEND = attended * (1 - share) * (attended * ((2 - 3 * share) * (1 - other) + other) - (1 - 2 * share))
+
+CURVATURE_C = at_most("curvature_C", BEND, 6, "a(1-P)(a((2-3P)(1-w) + w) - (1-2P)) <= 6 for 0 <= a <= 2")
+CURVATURE_MIXED = at_most("curvature_mixed", MIXED**2, 6, "(P(1-P)(2a(1-w) - 1))^2 <= 6 for 0 <= a <= 2")
+BETA_BELOW = Inequality("beta", sp.Lt(BETA, 2, evaluate=False), says="beta = (eta/q)(1 + 6d/(T-1)) < 2")
+SPEED = at_most("speed", eta * d / (q * (T - 1)), sp.Rational(1, 3), "eta d/(q(T-1)) <= 1/3")
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, STEP_SIZE, ACCURACY),
+    domain=(SUBSET_FITS,),
+    hypotheses=(
+        Hypothesis("below_the_limit", sp.Lt(eta, LARGEST_STEP), text="eta < 2q(T-1)/(T-1+6d)"),
+        *ONE_HOT_RUN,
+    ),
+    variables=(v, x, p, rho, b, c, u, y),
+    claims=(REACHED, STAYS),
+    steps=(
+        *COORDINATES,
+        RANGE[0],
+        CURVATURE_C,
+        CURVATURE_MIXED,
+        Identity(
+            "eigenvalue",
+            (1 + c) * (u**2 + y**2) - (u**2 + 2 * b * u * y + c * y**2),
+            (c - b**2) * u**2 + (b * u - y) ** 2,
+            says="u^2 + 2b uy + c y^2 is (1 + c)(u^2 + y^2) less (c - b^2) u^2 and a square",
+        ),
+        BETA_BELOW,
+        SPEED,
+        at_most("fall_of_C", sp.Rational(2, 3) * (1 - 2 * other), 1 - other, "2(1 - 2w)/3 <= 1 - w"),
+        at_most("least_share", q / T, P, "P >= q/T"),
+        at_most("least_m", q / T, m, "m >= q/T"),
+        at_most(
+            "left_for_C",
+            1 / (1 + x) / 2,
+            1 / (1 + x) - 1 / (16 * (1 + x) ** 2) - 1 / (4 * (1 + x)),
+            "l/2 <= l - (l/4)^2 - l/4 for l = 1/(1+x) <= 1",
+        ),
+    ),
+)
+ARGUMENT = (
+    Inference(
+        "coordinates",
+        "with w = e^{−C}, P and S as in Lemma 1, m = P/S, α = (1 + ρ)/S, z = (1 − P)(1 − w) and B = 1 − m − ρmz: "
+        "ℓ = 2qL/d = (1 − m) + mρ², and its slopes in α and C are 2Pρ and −2(1 + ρ)mB",
+        (
+            *("wang2024.lemma1:population_loss", "loss", "slope_alpha", "slope_C"),
+            *("gaussian_tokens", "one_hot", "zero_query"),
+        ),
+        "substitution",
+    ),
+    Inference("excess", "where ℓ ≤ 1, |ρ| ≤ 1, and 0 ≤ a = (1 + ρ)m ≤ 2", ("coordinates",), "substitution"),
+    Inference(
+        "largest_curvature",
+        "where ℓ ≤ 1 and C ≥ 0, in coordinates scaled by the steps no eigenvalue of the Hessian is above β < 2: "
+        "ℓ_αα/2 = PS ≤ 1, and with κ = 6d/(T−1) neither the entry of C nor the square of the mixed one is above κ",
+        (
+            *("excess", "wang2024.lemma1:population_loss", "share", "curvature_C", "curvature_mixed"),
+            *("eigenvalue", "beta"),
+        ),
+        "nonnegative terms",
+    ),
+    Inference(
+        "C_stays_positive",
+        "where ℓ ≤ 1 and C ≥ 0, C falls only where a(1−w) > 1, and so w < 1/2, and by at most (1/3) 2(1−2w) ≤ 1−w ≤ "
+        "−ln w = C: it stays ≥ 0",
+        ("wang2024.lemma1", "excess", "speed", "fall_of_C"),
+        "case distinction",
+    ),
+    Inference(
+        "along_a_step",
+        "from where ℓ ≤ 1 and C ≥ 0 the segment to the next point keeps both: C at its ends is ≥ 0, and ℓ, which falls "
+        "along it from the start on unless the slopes vanish, falls as long as it is at most 1, and so does not reach "
+        "what it was at the start",
+        ("largest_curvature", "C_stays_positive", "wang2024.lemma1"),
+        "descent lemma",
+    ),
+    Inference(
+        "fall",
+        "ℓ falls in a step by at least (2η/q)(1 − β/2) G, G = P²ρ² + d/(T−1) (1+ρ)² m² B²",
+        ("along_a_step", "largest_curvature", "coordinates", "beta"),
+        "descent lemma",
+    ),
+    Inference(
+        "whole_run",
+        "α = C = 0 and ℓ = 1 at the start, and each step from where ℓ ≤ 1 and C ≥ 0 keeps both: so along the whole run",
+        (
+            *("fall", "along_a_step", "C_stays_positive"),
+            *("wang2024.lemma1", "zero_initialisation", "population_gradient"),
+        ),
+        "induction",
+    ),
+    Inference(
+        "least_slopes",
+        "where 1 ≥ ℓ ≥ x, |ρ| ≥ x/4 has G ≥ (q/T)² x²/16; else 1 − m ≥ x − x²/16, so that B ≥ x/2, 1 + ρ ≥ 3/4 and "
+        "G ≥ d/(T−1) (9/16) (q/T)² x²/4",
+        ("coordinates", "least_share", "least_m", "left_for_C"),
+        "case distinction",
+    ),
+    Inference(
+        "reached",
+        "while ℓ ≥ x > 0 it falls by at least a positive number a step, the same at each: so not for ever; with x = "
+        "2qε/d, or x = 1 if that is more, L ≤ ε at some step",
+        ("whole_run", "fall", "least_slopes", "beta"),
+        "telescoping",
+    ),
+    Inference("stays", "what falls at every step stays below what it was", ("whole_run", "fall"), "induction"),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: the curvatures with a = αP, and how far the limit on the step size is below 2q."""
+    alpha, C, own, w = reduced.alpha, reduced.C, reduced.P, reduced.w
+    loss, a = reduced.loss, reduced.alpha * reduced.P
+    return Derivation(
+        (
+            Step(
+                "the mixed curvature, with a = αP",
+                sp.Derivative(loss, alpha, C),
+                d / q * own * (1 - own) * (2 * a * (1 - w) - 1),
+            ),
+            Step(
+                "the curvature in C",
+                sp.Derivative(loss, C, 2),
+                d / q * a * (1 - own) * (a * ((2 - 3 * own) * (1 - w) + w) - (1 - 2 * own)),
+            ),
+            Step("the limit is below 2q by", 2 * q - LARGEST_STEP, 12 * q * d / (T - 1 + 6 * d)),
+        ),
+        shorthands=reduced.SHORTHANDS,
+    )
+
+
+def _canary(label: str, clause: Inequality | Identity) -> Canary:
+    """Return a step's false variant, alone: the claims follow a recursion, which takes long."""
+    return Canary(label, STATEMENT.alone(clause), clause.label)
+
+
+one_hot_larger_steps = Theorem(
+    id="wang2024.one_hot_larger_steps",
+    title="One-hot encoding, η < 2q(T − 1)/(T − 1 + 6d): the loss falls at every step, and below every ε",
+    source=Source("Theorem 1's step sizes", "derived here", WANG2024, "the paper has η ≤ 1/(20 d²)"),
+    statement=STATEMENT,
+    example={"T": 9, "q": 2, "d": 1, "eta": "2", "eps": "1/200"},
+    values={"largest_step_size": LARGEST_STEP},
+    derivation=derivation,
+    proofs={"reached": SLOW, "stays": NEVER_INCREASES},
+    canaries=(
+        _canary("1 for 6 in the curvature", replace(CURVATURE_C, relation=sp.Le(BEND, 1))),
+        _canary("1/100 for the mixed entry", replace(CURVATURE_MIXED, relation=sp.Le(MIXED**2, sp.Rational(1, 100)))),
+        _canary("beta below 1", replace(BETA_BELOW, relation=sp.Lt(BETA, 1))),
+        _canary("a speed of 1/4", replace(SPEED, relation=sp.Le(eta * d / (q * (T - 1)), sp.Rational(1, 4)))),
+    ),
+    proof_uses=("wang2024.lemma1",),
+    argument=ARGUMENT,
+)
