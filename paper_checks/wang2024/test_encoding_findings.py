@@ -143,7 +143,7 @@ def test_on_which_side_of_twelve_tokens_attention_is_certified_to_be_narrower(to
 
 def test_the_dimensions_that_a_hundredth_takes_by_counting(full, no_counts):
     if not full:
-        pytest.skip("counts signs in thousands of dimensions, some ten seconds: run by --full")
+        pytest.skip("counts signs in thousands of dimensions, half a minute: run by --full")
     assert least_share(200, 2452, (5.5, 5.58, 5.66)) - 2e-6 > 1 / 100
     mean = means(200, 3, 2468, False, 5.58)
     assert 1 - mean.P**2 / (3 * mean.R) < 1 / 100
