@@ -3,10 +3,10 @@
 On prompts of m examples with x ~ N(0, Σ') and w* ~ N(0, Σ'^{-1}), Σ' = `scale` R Σ Rᵀ, where R turns by `angle` in the
 plane of two eigenvectors of Σ, of its largest eigenvalue and of its least:
 
-- weights that are best for n examples and Σ, exactly: Theorem 3's steps, Theorem 4's lowest critical point, and one
-  step for all layers. Where Σ' is a multiple of Σ their losses are traces of powers of S; else they are those of words
-  in S and K, which has the eigenvalues of Σ^{-1}Σ'. Then Theorem 4's point is left out at L = 3, whose words are too
-  long; a mean over prompts would not do, as a few prompts, too rare to be drawn, carry the loss;
+- weights that are best for n examples and Σ, exactly: Theorem 3's steps, the lowest critical point found of Theorem 4,
+  and one step for all layers. Where Σ' is a multiple of Σ their losses are traces of powers of S; else they are those
+  of words in S and K, which has the eigenvalues of Σ^{-1}Σ'. Then Theorem 4's point is left out at L = 3, whose words
+  are too long; a mean over prompts would not do, as a few prompts, too rare to be drawn, carry the loss;
 - methods that know Σ' and m, exactly: Theorem 3's steps for m, the best with the preconditioner Σ'^{-1}; Chebyshev's,
   with it, for what the limit of S's spectrum has above 0, the interval (1 ± √(d/m))²; and gradient descent without a
   preconditioner, by the best equal steps. With fewer than d examples S is singular, and neither these steps nor any
