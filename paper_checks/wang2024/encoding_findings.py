@@ -261,10 +261,10 @@ dimension_from_below = Finding(
     text="For q ≥ 3, whatever α and C are, with or without the query's token, L ≥ d/(32q) K/(d_e + K (3 + 4^s q/(T − "
     "q))), K = (q − 2)s², for every s ≥ 0. Where (T − q)d/(64q²ε) ≥ 1, a loss of at most ε takes d_e ≥ (q − 2)/4 "
     "(d/(64qε) − 3) log₂²((T − q)d/(64q²ε)). The proof, an argument whose algebra is proved, uses symmetries of the "
-    "law and two moments; it is stated for independent signs. Those symmetries and moments are there on the unit sphere "
-    "too (sampled in the tests), which no claim states. The constant is not sharp, and for ε ≥ d/(192q) nothing is "
-    "said: at T = 200, q = 3, d = 5, d_e = 170 and s = 4 the bound is 0.0030, where the "
-    "least loss is 0.089 over tokens and 0.36 with the query's.",
+    "law and two moments; it is stated for independent signs. Those symmetries and moments are there on the unit "
+    "sphere too (sampled in the tests), which no claim states. The constant is not sharp, and for ε ≥ d/(192q) nothing "
+    "is said: at T = 200, q = 3, d = 5, d_e = 170 and s = 4 the bound is 0.0030, where the least loss is 0.089 "
+    "over tokens and 0.36 with the query's.",
     command="verify check wang2024.dimension_lower_bound T=200 q=3 d=5 d_e=170 s=4",
     expect={
         "outcome": "verified",

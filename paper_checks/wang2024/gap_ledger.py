@@ -178,11 +178,12 @@ gap_ledger = Experiment(
 def judged(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether a ledger holds.
 
-    The parts without the validation set add up to the loss on fresh samples; population descent ends above the floor;
-    and its split from the noise of the steps, on which that sum does not depend, is computed twice alike. Both
-    computations of stochastic encoding share the steps' formula, which `test_schedule.py` holds against counting. The
-    last two verdicts hold the same difference, that of the computed loss of α and C from the sampled one, against two
-    sizes: the second tells of parts that do not add up. What the validation set adds is shown, and decides nothing: it is the rest by definition.
+    The parts without the validation set add up to the loss on fresh samples; population descent ends above the
+    floor; and its split from the noise of the steps, on which that sum does not depend, is computed twice alike.
+    Both computations of stochastic encoding share the steps' formula, which `test_schedule.py` holds against
+    counting. The last two verdicts hold the same difference, that of the computed loss of α and C from the sampled
+    one, against two sizes: the second tells of parts that do not add up. What the validation set adds is shown, and
+    decides nothing: it is the rest by definition.
     """
 
     def verdicts() -> list[tuple[str, Verdict]]:
