@@ -20,6 +20,7 @@ EIGENVALUE = Premise(
     "derived here",
 )
 CLOSENESS = Premise("closeness as the abstract has it: both shifts are bounded, so the models are close", "our reading")
+START = Premise("the gradient step starts at x = 0; the paper's start is not known to us", "our reading")
 LAYER = Premise("a self-attention layer moves the data: A' = A + softmax(A W Aᵀ) A V", "our reading")
 
 constant_is_half_the_radius = Finding(
@@ -142,6 +143,7 @@ small_scores_make_a_step = Finding(
     },
     rests_on=(
         REGRESSION,
+        START,
         Premise(
             "the layer: row i attends with scores a_iᵀWa_j to values n b_j, a softmax over the rows", "our reading"
         ),
@@ -173,6 +175,7 @@ readings_depend_on_the_tasks = Finding(
     },
     rests_on=(
         REGRESSION,
+        START,
         Premise("what the paper concludes from the figures, in the abstract's words", "recalled"),
         Premise("the tasks, the layer's parameterisation and Adam: the paper's are not known to us", "our reading"),
     ),
