@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from sympy import Rational
+from sympy import Poly, Rational, symbols
 
 import verify
 from paper_checks.ahn2023 import findings
@@ -151,6 +152,71 @@ def loss_on_set(a, b, n, d=5):
     return sum(c * Fraction(zonal_moment(k, n, d) if k else d, n**k) for k, c in enumerate(square))
 
 
+@pytest.fixture(scope="module")
+def two_steps():
+    """The least loss of two layers on S, and its steps' sum and product: 1 − σs + πs² is orthogonal to s and s²."""
+    m = [Fraction(5), *(Fraction(zonal_moment(k, 20, 5), 20**k) for k in range(1, 5))]
+    determinant = m[2] * m[4] - m[3] ** 2
+    total, product = (m[1] * m[4] - m[2] * m[3]) / determinant, (m[1] * m[3] - m[2] ** 2) / determinant
+    return m[0] - total * m[1] + product * m[2], total, product
+
+
+def test_the_least_loss_of_two_layers(two_steps):
+    for finding in (findings.theorem2_minimisers_are_multiples, findings.theorem3_at_two_layers):
+        assert two_steps[0] == finding.expect["values.minimum_loss"]
+
+
+# Rotations that leave e_1 where it is make X lower bidiagonal. The squares of its first entries are independent χ² of
+# n, d − 1 and n − 1 degrees of freedom, and these are e_1ᵀ(XXᵀ)^k e_1 in them.
+CHI = symbols("x y z")
+POWERS = {
+    1: CHI[0],
+    2: CHI[0] ** 2 + CHI[0] * CHI[1],
+    3: CHI[0] ** 3 + 2 * CHI[0] ** 2 * CHI[1] + CHI[0] * CHI[1] ** 2 + CHI[0] * CHI[1] * CHI[2],
+}
+
+
+def along(n, d, *powers):
+    """E of the product of e_1ᵀ(XXᵀ)^k e_1 over the powers."""
+    terms = Poly(math.prod(POWERS[k] for k in powers), *CHI).terms()
+    degrees = (n, d - 1, n - 1)
+    return sum(
+        int(c) * math.prod(math.prod(range(k, k + 2 * j, 2)) for k, j in zip(degrees, each, strict=True))
+        for each, c in terms
+    )
+
+
+def test_moments_along_a_line_are_those_of_pairings():
+    assert all(5 * along(4, 5, k) == trace_moment(k, 4, 5) for k in POWERS)
+
+
+def test_the_slope_and_the_gain_where_labels_are_read(two_steps):
+    n, d, (_, total, product) = 20, 5, map(float, two_steps)
+    root, expected = math.sqrt(total**2 - 4 * product), findings.theorem3_over_all_entries.expect
+    for order, a in (("smaller", (total - root) / 2), ("larger", (total + root) / 2)):
+        # The label's error is p(S)w − t a (wᵀu(S)w) S w along the query; w is |w| times a direction that is e_1.
+        seen, error = {1: 1.0, 2: -2 * a, 3: a * a}, {1: 1.0, 2: -total, 3: product}
+        pairs = product_of(seen, error), product_of(seen, seen)
+        mixed = d * (d + 2) * sum(c * along(n, d, *k) / n ** sum(k) for k, c in pairs[0])
+        square = d * (d + 2) * (d + 4) * sum(c * along(n, d, *k, 2) / n ** (sum(k) + 2) for k, c in pairs[1])
+        for name, value in (("slope", -2 * a * mixed), ("gain", mixed**2 / square)):
+            stated = expected[f"values.{name}_{order}_first"]
+            assert stated.lower < value < stated.upper
+
+
+def product_of(one, other):
+    return [((i, j), x * y) for i, x in one.items() for j, y in other.items()]
+
+
+def test_the_two_minima_of_one_layer():
+    # At n = 1, d = 2 a step a in a coordinate with Σ's eigenvalue λ leaves λ E (w − aSw)_1² = λ (1 − 2aλ + a²κ), where
+    # κ = E x_1²|x|² = λ (2λ + tr Σ), whether P or Q reads the label; in a coordinate that is not used the step is 0.
+    eigenvalues = Fraction(1), Fraction(1, 2)
+    least = [x * (1 - x**2 / (x * (2 * x + sum(eigenvalues)))) for x in eigenvalues]
+    expected = findings.theorem1_has_other_local_minima.expect
+    assert expected["values.loss"] == least[0] + eigenvalues[1] and expected["values.least_loss"] == sum(least)
+
+
 def test_zonal_moments_are_those_of_pairings():
     assert all(zonal_moment(k, 3, 2) == trace_moment(k, 3, 2) for k in range(1, 6))
 
@@ -185,6 +251,26 @@ def test_the_best_point_is_least_along_every_line(finding, layers, n):
         for step in (Fraction(1, 1000), Fraction(-1, 1000)):
             moved = [x + step * (j == i) for j, x in enumerate(point)]
             assert loss_on_set(moved[:layers], moved[layers:], n) > least
+
+
+def test_the_local_minima_of_two_layers_by_descent_from_many_points():
+    from scipy.optimize import minimize
+
+    moments = [5.0, *(float(zonal_moment(k, 20, 5)) / 20**k for k in range(1, 9))]
+
+    def loss(weights):
+        first, second, rate = weights
+        seen = np.polynomial.Polynomial([1.0, -first * rate]) ** 2 * np.polynomial.Polynomial([0.0, second])
+        return ((np.polynomial.Polynomial([1.0, -first]) * (1 - seen)) ** 2).coef @ moments
+
+    starts = np.random.default_rng(0).uniform(0, (3, 6, 1.5), (25, 3))
+    ends = [minimize(loss, start, method="BFGS", options={"gtol": 1e-6}) for start in starts]
+    # Descent from some points leads far away, along which the loss falls ever more slowly.
+    found = sorted(end.fun for end in ends if abs(end.jac).max() < 1e-4)
+    values = [found[0], *(value for before, value in pairwise(found) if value - before > 1e-5)]
+    expected = findings.theorem4_is_attained.expect
+    stated = [expected[f"values.critical_points.{i}.loss"] for i in (0, 1, 3)]
+    assert len(values) == 3 and all(x.lower < value < x.upper for x, value in zip(stated, values, strict=True))
 
 
 def test_the_printed_weights_against_the_best_point():
