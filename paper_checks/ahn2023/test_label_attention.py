@@ -1,5 +1,8 @@
 """Theorem 3's point over all P and Q: argued, and by exact quadrature of the loss from its definition."""
 
+import math
+
+import numpy as np
 import pytest
 
 import verify
@@ -32,6 +35,17 @@ def test_it_is_argued_for_all_sizes(ledger, d, n):
     assert result.for_all.standing == "argued" and result.evidence == "certified"
 
 
+def slope_in_the_rate(steps, d, n):
+    """∂f/∂b at B_0 = b I, b = 0: with r = (1 − a_0 s)(1 − a_1 s (1 − a_0 b s)²) it is 4 a_0 a_1 ∫ (1 − a_0 s) s² r dμ.
+
+    For d or n of 1 S has one eigenvalue that is not 0, a χ² of d n degrees over n.
+    """
+    first, second = steps
+    moments = [math.prod(range(d * n, d * n + 2 * k, 2)) / n**k for k in range(6)]
+    inside = np.polynomial.Polynomial([1, -first]) ** 2 * np.polynomial.Polynomial([0, 0, 1, -second])
+    return 4 * first * second * float(inside.coef @ moments)
+
+
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 1)])
 def test_the_gradient_over_all_entries_by_quadrature(d, n):
     from numerics.preconditioned_descent.reference import exact_gradient
@@ -43,6 +57,8 @@ def test_the_gradient_over_all_entries_by_quadrature(d, n):
         slope = as_float(values[name])
         assert float(found.Q[1, d, d]) == pytest.approx(slope, rel=1e-9) and slope < -0.1
         # Beside the blocks B_0, and the corner of Q_0 for d > 1, there is no other slope.
+        in_rate = slope_in_the_rate(order, d, n)
+        assert float(found.P[0, :d, :d].trace()) == pytest.approx(in_rate, rel=1e-8) and abs(in_rate) > 0.1
         assert found.A.abs().max() < 1e-9
         found.Q[:, d, d] = 0
         found.P[0, :d, :d] = 0
