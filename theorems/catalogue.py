@@ -31,6 +31,7 @@ THEOREMS = {
     "li2024.opposite_moves": "theorems.softmax_regression.opposite_moves:opposite_moves",
     "li2024.weight_shift": "theorems.softmax_regression.weight_shift:weight_shift",
     "wang2024.descent_on_the_set": "theorems.sparse_token_selection.descent_on_the_set:descent_on_the_set",
+    "wang2024.descent_with_the_query": "theorems.sparse_token_selection.descent_with_the_query:descent_with_the_query",
     "wang2024.dimension_lower_bound": "theorems.sparse_token_selection.dimension_lower_bound:dimension_lower_bound",
     "wang2024.fcn_width": "theorems.sparse_token_selection.fully_connected_width:fcn_width",
     "wang2024.inverse_loss_rate": "theorems.sparse_token_selection.inverse_loss_rate:inverse_loss_rate",

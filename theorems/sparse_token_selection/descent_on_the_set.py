@@ -13,11 +13,11 @@ and the descent lemma gives the fall. The steps and the argument have the rest.
 
 Where the factor of the fall is positive Σ ‖∇L‖² < ∞: the gradient tends to 0 along the run. L is analytic, so that
 either |C| → ∞ or (α, C) converges to one stationary point of L on the set; it converges where L_t is once below what
-any α reaches at |C| ≥ C_1. (The least loss over C ≥ 0 is, where `loss_floor` has it attained, if negative C does no
-better, which is not proved.) Near a point with a positive definite Hessian, of eigenvalues from λ to Λ, the error falls
+any α reaches at |C| ≥ C_1. Where ηβ² ≤ 1 the run is at C ≥ 0 throughout,
+and C ≥ C_1 is enough. Near a point with a positive definite Hessian, of eigenvalues from λ to Λ, the error falls
 in the end like max(1 − ηλ, ηΛ − 1)^t, or nearly. That the point is the floor's minimiser is not proved;
-`paper_checks` follow runs to it. Attending to [Z, z_query] α has no such bound. Box and curvatures are tested at small
-sizes.
+`paper_checks` follow runs to it. Attending to [Z, z_query] α has no such bound: `descent_with_the_query` does without.
+Box and curvatures are tested at small sizes.
 
 Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size and rate are not known
 to us, and what is here is derived here.
@@ -91,6 +91,7 @@ VANISHES = InWords(
     "vanishes",
     "the sum of |grad L|^2 over all steps is at most d/(2q) over eta (1 - eta (1+beta^2)/2): the gradient tends to 0",
 )
+NONNEGATIVE = InWords("nonnegative", "where eta beta^2 <= 1, C >= 0 at every step")
 CONVERGES = InWords(
     "converges",
     "either |C| tends to infinity, or (alpha, C) converges to one stationary point of L on the set; it converges if "
@@ -112,7 +113,7 @@ STATEMENT = Statement(
         *(AT_MOST_ONE, SMALL_STEP),
     ),
     variables=(A, beta, u, w, excess),
-    claims=(FALLS, VANISHES, CONVERGES, GEOMETRIC),
+    claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
     steps=(STEP, CURVATURE, BOX, EIGENVALUE, DESCENT),
 )
 ARGUMENT = (
@@ -192,6 +193,13 @@ ARGUMENT = (
         "L is d/(2q) at the start, where α = C = 0, and never negative: these falls add up to d/(2q) at most",
         ("falls", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "zero_initialisation"),
         "telescoping",
+    ),
+    Inference(
+        "nonnegative",
+        "at C = 0 all shares are 1/T, so that R' = 0 and P' = (q/T)(1 − q/T): the slope in C is −dαP'/q ≤ 0 there, and "
+        "at C > 0 it is at most d_e β² C, so that a step leads to (1 − ηβ²)C at least",
+        ("entries", "range", "wang2024.lemma2:steps", "signs_are_symmetric", "zero_initialisation"),
+        "induction",
     ),
     Inference(
         "analytic",

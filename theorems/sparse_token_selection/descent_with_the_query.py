@@ -1,0 +1,324 @@
+r"""Attending to [Z, z_query]: population gradient descent on the set of Lemma 2 converges, for small steps.
+
+On V = (α I, 0), W = diag(0, C I) the loss is L = d/2 E Σ_i r_i², r_i = αp_i − [i ∈ y]/q, and gradient descent on the
+whole matrices is gradient descent in (√d α, √d_e C), in which their Frobenius norms are |√d α| and |√d_e C|.
+
+The idea. Where the query's own column is attended to, no bound of α is known that does not grow exponentially in d_e:
+for large C almost all attention is on that column, whose value is 0, and a large α makes up for it. None is needed. The
+derivatives of p_i in C are p_i times powers of x_i = v_i − v̄, and the logits v over C are between −q and q², so that
+|x_i| ≤ w = q(1+q). They are then bounded by α²R and Σ r_i² themselves, in the mean, and where L ≤ L(0) = d/(2q)
+
+    E Σ r_i² ≤ 1/q,    α²R ≤ 4/q.
+
+With u, c the parts of a direction and κ² = d w²/(q d_e) the Hessian's form there is at most (|u| + 3κ|c|)², so that no
+eigenvalue is above 1 + β², β² = 9κ² = 9dq(1+q)²/d_e. It does not depend on T, and the descent lemma holds on the set
+L ≤ L(0), which a short step does not leave.
+
+C stays ≥ 0: at C = 0 the slope in C is not positive where 2q ≤ T + 1, and a short step cannot come back across it. For
+C → ∞ the attention that is left is on draws whose selected tokens have the query's own logit, and there L is at least
+d/(2q) (1 − 2^{−d_e}). The first step is below that; so C, and with it α, is bounded, and as L is analytic, (α, C)
+converges.
+
+The bounds are not sharp: at T = 4, q = 2, d_e = 2 the largest eigenvalue met is below 1 % of 1 + β². Larger steps (the
+figures' η = 1) are followed in `paper_checks`. Which stationary point is reached is not proved.
+
+Source: Wang et al. 2024, Theorem 2, [abs]: gradient descent converges globally; its step size is not known to us, and
+what is here is derived here.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from theorems.canaries import with_clause
+from theorems.papers import WANG2024
+from theorems.sparse_token_selection.descent_on_the_set import EIGENVALUE, beta, u, w
+from theorems.sparse_token_selection.invariant_set import LOSS, P, R, alpha
+from theorems.sparse_token_selection.task import (
+    ENCODING_DIMENSION,
+    GAUSSIAN_TOKENS,
+    LENGTH,
+    POPULATION_GRADIENT,
+    SIGN_ENCODING,
+    SIGNS_ARE_SYMMETRIC,
+    STEP_SIZE,
+    SUBSET_FITS,
+    SUBSET_SIZE,
+    TOKEN_DIMENSION,
+    TWO_SELECTED,
+    ZERO_INITIALISATION,
+    T,
+    d,
+    d_e,
+    eta,
+    q,
+)
+from verify import Derivation, Hypothesis, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+
+kappa, scale = sp.symbols("kappa scale", positive=True)
+below, less = sp.symbols("below less", nonnegative=True)
+
+BETA_SQUARED = 9 * d * q * (1 + q) ** 2 / d_e
+
+root_R, root_share = 1 / (1 + below), 2 / (1 + less)
+"""√R, at most 1, and α√(qR), at most 2."""
+
+FORM = Inequality(
+    "form",
+    sp.Le(
+        root_R**2 * u**2
+        + 2 * root_R * (root_share + 1) * kappa * u * w
+        + (root_share**2 + root_share) * (kappa * w) ** 2,
+        (u + 3 * kappa * w) ** 2,
+    ),
+    says="r^2 u^2 + 2 r (a+1) kappa u w + (a^2 + a) (kappa w)^2 <= (u + 3 kappa w)^2 for r = 1/(1 + below) <= 1 and "
+    "a = 2/(1 + less) <= 2",
+)
+DESCENT = Inequality(
+    "descent",
+    sp.Ge(eta * (1 - eta * (1 + BETA_SQUARED) / 2), eta / 8),
+    says="eta (1 - eta (1 + beta^2)/2) >= eta/8",
+)
+STARTING_SLOPE = Inequality(
+    "starting_slope",
+    sp.Lt(-(scale**2) * 2 * q * (T - 1) / (T + 1) ** 3 - 2 * scale * (T + 1 - 2 * q) / (T + 1) ** 2, 0),
+    says="alpha^2 R' - 2 alpha P'/q < 0 at C = 0 for alpha = scale > 0, where R' = -2q(T-1)/(T+1)^3 and P' = "
+    "q(T+1-2q)/(T+1)^2",
+)
+NEAR_ZERO = Inequality(
+    "near_zero",
+    sp.Le(8 * sp.exp(sp.Rational(1, 3)) + sp.exp(sp.Rational(1, 6)) / 2, 12, evaluate=False),
+    says="8 e^(1/3) + e^(1/6)/2 <= 12",
+)
+NOT_ACROSS = Inequality(
+    "not_across",
+    sp.Le(12 * eta * d * q * (1 + q) ** 2 / d_e, 1),
+    says="12 eta d q (1+q)^2/d_e <= 1",
+)
+FIRST_LOSS = LOSS.subs({alpha: eta / (T + 1), P: q / (T + 1), R: T / (T + 1) ** 2}, simultaneous=True)
+FIRST = Inequality(
+    "first",
+    sp.Lt(FIRST_LOSS, d / (2 * q) * (1 - q * eta / (T + 1) ** 2)),
+    says="after the first step, at alpha = eta/(T+1) and C = 0, L < d/(2q) (1 - q eta/(T+1)^2)",
+)
+
+FALLS = InWords("falls", "at every step the loss falls by at least eta/8 |grad L|^2, the gradient in W and V")
+VANISHES = InWords(
+    "vanishes", "the sum of |grad L|^2 over all steps is at most 4d/(q eta): in n steps one is at most 4d/(q eta n)"
+)
+NONNEGATIVE = InWords("nonnegative", "alpha >= 0 and C >= 0 at every step")
+CONVERGES = InWords(
+    "converges", "(alpha, C) converges to one stationary point of L on the set; alpha > 0 and C > 0 there"
+)
+GEOMETRIC = InWords(
+    "geometric",
+    "where the Hessian in (sqrt(d) alpha, sqrt(d_e) C) at that point has the least eigenvalue lambda > 0, each step in "
+    "the end multiplies the distance to it in these coordinates by at most 1 - min(eta lambda, 1/4) + delta, for every "
+    "delta > 0",
+)
+
+WITH_THE_QUERY = Hypothesis("with_the_query", text="x_query = 0_d; the layer attends to [Z, z_query]")
+AT_MOST_HALF = Hypothesis("at_most_half", sp.Le(2 * q, T + 1))
+AT_MOST_ONE = Hypothesis("at_most_one", sp.Le(eta, 1))
+SMALL_STEP = Hypothesis("small_step", sp.Le(12 * eta * d * q * (1 + q) ** 2, d_e), "12 eta d q (1+q)^2 <= d_e")
+FIRST_STEP_COUNTS = Hypothesis(
+    "first_step_counts",
+    sp.Le(sp.log((T + 1) ** 2 / (q * eta)), d_e * sp.log(2)),
+    "(T+1)^2 <= q eta 2^d_e",
+)
+STATEMENT = Statement(
+    parameters=(LENGTH, SUBSET_SIZE, TOKEN_DIMENSION, ENCODING_DIMENSION, STEP_SIZE),
+    domain=(SUBSET_FITS,),
+    hypotheses=(
+        *(GAUSSIAN_TOKENS, SIGN_ENCODING, WITH_THE_QUERY, ZERO_INITIALISATION, POPULATION_GRADIENT),
+        *(TWO_SELECTED, AT_MOST_HALF, AT_MOST_ONE, SMALL_STEP, FIRST_STEP_COUNTS),
+    ),
+    variables=(beta, u, w, kappa, scale, below, less),
+    claims=(FALLS, VANISHES, NONNEGATIVE, CONVERGES, GEOMETRIC),
+    steps=(FORM, EIGENVALUE, DESCENT, STARTING_SLOPE, NEAR_ZERO, NOT_ACROSS, FIRST),
+)
+ARGUMENT = (
+    SIGNS_ARE_SYMMETRIC,
+    Inference(
+        "logits",
+        "with s_k √d_e times the entries of Σ_y e_i, integers of at most q in size, a token's logit over C is at most "
+        "Σ|s_k|/d_e ≤ q in size, and the query's, Σ s_k²/d_e, is between any token's and q²: all differences x_i from "
+        "their mean under the attention are at most w = q(1+q) in size, and their variance is at most w²",
+        ("sign_encoding", "with_the_query"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "residual",
+        "where L ≤ d/(2q), E Σ r_i² ≤ 1/q for r_i = αp_i − [i ∈ y]/q; as E Σ_y 1/q² = 1/q, α²R ≤ 4/q; "
+        "α ≥ 0, as L exceeds d/(2q) for α < 0",
+        ("wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "gaussian_tokens", "with_the_query"),
+        "Minkowski's inequality",
+    ),
+    Inference(
+        "hessian",
+        "in a direction (u, c) of (√d α, √d_e C) the form is d E Σ ((δr_i)² + r_i δ²r_i), δr_i = p_i (u/√d + αx_i "
+        "c/√d_e) and δ²r_i = p_i (2x_i uc/√(d d_e) + α(x_i² − Var v) c²/d_e): with |x_i| ≤ w and |x_i² − Var v| ≤ w² "
+        "it is at most (|u| + 3κ|c|)², κ² = d w²/(q d_e), where L ≤ d/(2q)",
+        ("logits", "residual", "form", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "largest_curvature",
+        "with β = 3κ, β² = 9dq(1+q)²/d_e, no eigenvalue of the Hessian is above 1 + β² where L ≤ d/(2q)",
+        ("hessian", "eigenvalue"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "falls",
+        "along a step from a point with L ≤ d/(2q) the loss stays below where the step began as long as the bound "
+        "holds, and the bound holds there: the whole step is in L ≤ d/(2q), and L falls by η/8 |∇L|² at least",
+        (
+            *("largest_curvature", "descent", "small_step", "at_most_one", "zero_initialisation"),
+            *("wang2024.lemma2:kept", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "population_gradient"),
+        ),
+        "descent lemma",
+    ),
+    Inference(
+        "vanishes",
+        "L is d/(2q) at the start and never negative: these falls add up to d/(2q) at most",
+        ("falls", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric", "zero_initialisation"),
+        "telescoping",
+    ),
+    Inference(
+        "short_steps",
+        "|∂L/∂C| = d |E Σ r_i αp_i x_i| ≤ 2dw/q, so that a step moves C by at most 1/(6w)",
+        ("logits", "residual", "falls", "not_across", "small_step", "wang2024.lemma2:steps", "signs_are_symmetric"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "curvature_near_zero",
+        "for the same α and from C ≤ 1/(6w) down to 0, R grows by e^{1/3} at most and P by e^{1/6}, as |R'| ≤ 2wR and "
+        "|P'| ≤ wP; with R'' ≤ 4w²R, −P'' ≤ w²P/4 and αP ≤ α√(qR) ≤ 2 the second derivative of L in C is at most "
+        "12dw²/q there",
+        ("logits", "residual", "near_zero", "wang2024.lemma2:loss_on_the_set", "signs_are_symmetric"),
+        "mean value inequality",
+    ),
+    Inference(
+        "slope_at_zero",
+        "at C = 0 all shares are 1/(T+1) and E|Σ_y e_i|² = q, which gives P' and R'; the slope in C is negative there "
+        "for α > 0, and 0 for α = 0",
+        ("starting_slope", "at_most_half", "sign_encoding", "with_the_query", "wang2024.lemma2:steps"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "nonnegative",
+        "α ≥ 0 as L ≤ d/(2q) at every step; from C > 1/(6w) a step does not reach 0, and from 0 ≤ C ≤ 1/(6w) the slope "
+        "is at most 12dw²C/q, so that C' ≥ C (1 − 12ηdw²/(q d_e)) ≥ 0",
+        (
+            "falls",
+            "residual",
+            "short_steps",
+            "curvature_near_zero",
+            "slope_at_zero",
+            "not_across",
+            "zero_initialisation",
+        ),
+        "induction",
+    ),
+    Inference(
+        "ties",
+        "for C → ∞ the shares tend to 1/(1+k) on the k tokens whose logit is the query's, a of which are selected, and "
+        "to 0 elsewhere: P² tends to (E a/(1+k))² ≤ E a · E k/(1+k)², and the second factor, to which R tends, is "
+        "positive, so that P²/(qR) tends to at most E a/q",
+        ("logits", "sign_encoding", "with_the_query"),
+        "Cauchy-Schwarz",
+    ),
+    Inference(
+        "rare",
+        "E a/q is the probability that in each coordinate s is 0 or the first selected token's own sign; given all "
+        "signs but one of the others selected, at most one value of that one does it: E a/q ≤ 2^{−d_e}",
+        ("logits", "two_selected", "sign_encoding"),
+        "independent factors",
+    ),
+    Inference(
+        "bounded",
+        "L ≥ d/(2q) (1 − P²/(qR)) is at least d/(2q) (1 − 2^{−d_e}) in the limit C → ∞; the first step, which leaves C "
+        "at 0, is below that, and L does not rise: C does not tend to infinity",
+        ("ties", "rare", "first", "first_step_counts", "at_most_one", "falls", "wang2024.lemma2:loss_on_the_set"),
+        "case distinction",
+    ),
+    Inference(
+        "analytic",
+        "on the set L is a mean over finitely many encodings of functions of α and C that are analytic everywhere; "
+        "each step is −η times its gradient in (√d α, √d_e C)",
+        ("wang2024.lemma2:loss_on_the_set", "wang2024.lemma2:steps", "signs_are_symmetric"),
+        "linearity of expectation",
+    ),
+    Inference(
+        "converges",
+        "(α, C) tends to infinity or converges, to a point where the gradient vanishes; where C is bounded on a part "
+        "of the run R is bounded from below and α ≤ 2/√(qR) from above, so that it converges. There L < d/(2q), hence "
+        "α > 0, and C = 0 is excluded by the slope",
+        ("analytic", "falls", "vanishes", "nonnegative", "residual", "bounded", "slope_at_zero"),
+        "descent of analytic functions",
+    ),
+    Inference(
+        "geometric",
+        "a step's derivative at the limit is I − ηH, symmetric, with eigenvalues 1 − ηλ, at least 1 − η(1 + β²) ≥ −3/4",
+        ("converges", "analytic", "largest_curvature", "small_step", "at_most_one"),
+        "derivative",
+    ),
+)
+
+
+def derivation() -> Derivation:
+    """Return the steps: what the bounds multiply in the form, the slopes at C = 0, the first step."""
+    a, r, k = sp.symbols("a r k", positive=True)
+    return Derivation(
+        (
+            Step(
+                "the form's bound: (δr)² and r δ²r together, with κ for w√(d/(q d_e)), a for α√(qR) and r for √R",
+                (r * u + a * k * w) ** 2 + 2 * r * k * u * w + a * (k * w) ** 2,
+                r**2 * u**2 + 2 * r * (a + 1) * k * u * w + (a**2 + a) * (k * w) ** 2,
+            ),
+            Step(
+                "P' at C = 0: E Σ_y (v_i − v̄)/(T+1), the means of Σ_y v_i and the query's logit are q, v̄'s is 2q/(T+1)",
+                (q - q * 2 * q / (T + 1)) / (T + 1),
+                q * (T + 1 - 2 * q) / (T + 1) ** 2,
+            ),
+            Step(
+                "R' at C = 0: 2 E Σ_i (v_i − v̄)/(T+1)², over the T tokens",
+                2 * (q - T * 2 * q / (T + 1)) / (T + 1) ** 2,
+                -2 * q * (T - 1) / (T + 1) ** 3,
+            ),
+            Step(
+                "the loss after the first step, below that at the start by",
+                d / (2 * q) - FIRST_LOSS,
+                d * eta / (2 * (T + 1) ** 2) * (2 - eta * T / (T + 1) ** 2),
+            ),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+descent_with_the_query = Theorem(
+    id="wang2024.descent_with_the_query",
+    title="Stochastic encoding, attending to [Z, z_query]: small steps of population gradient descent converge",
+    source=Source("Theorem 2's step size", "derived here", WANG2024, "the paper's is not known to us"),
+    statement=STATEMENT,
+    example={"T": 200, "q": 3, "d": 5, "d_e": 170, "eta": "1/20"},
+    values={"step_size_bound": d_e / (12 * d * q * (1 + q) ** 2)},
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "kappa for 3 kappa",
+            replace(FORM, relation=sp.Le(FORM.relation.lhs, (u + kappa * w) ** 2)),
+        ),
+        _canary("twice the fall", replace(DESCENT, relation=sp.Ge(DESCENT.relation.lhs, eta / 4))),
+        _canary("11 for 12 near zero", replace(NEAR_ZERO, relation=sp.Le(NEAR_ZERO.relation.lhs, 11, evaluate=False))),
+        _canary(
+            "the first step twice as far down",
+            replace(FIRST, relation=sp.Lt(FIRST_LOSS, d / (2 * q) * (1 - 2 * q * eta / (T + 1) ** 2))),
+        ),
+    ),
+    proof_uses=("wang2024.lemma2",),
+    argument=ARGUMENT,
+)
