@@ -1,0 +1,58 @@
+"""Where descent from zero ends, in balls: the least loss over all α and C, at one instance; and what is not shown."""
+
+from dataclasses import replace
+
+import pytest
+from flint import arb
+
+from paper_checks.wang2024 import on_the_set
+from paper_checks.wang2024.descent_in_balls import Sizes, end_of_descent, is_least, means
+from paper_checks.wang2024.stochastic_encoding import Exactly, trained
+from verify.errors import UndecidedError
+
+SIZES, ETA = Sizes(4, 2, 1, 2, query=True), 0.5
+FAR = 30.0
+
+
+@pytest.fixture(scope="module")
+def end():
+    return end_of_descent(SIZES, arb(ETA), 400, radius=0.01, curvature=0.04)
+
+
+def test_it_is_the_point_of_least_loss(end):
+    assert is_least(SIZES, end, half=0.0025, far=FAR)
+    # The theorem's enclosure of the least loss over C >= 0 has the loss there.
+    _, q, d, _, _ = SIZES
+    (P, *_), (R, *_) = means(SIZES, arb(end.C))
+    low, high = on_the_set.layer(*SIZES).floor()
+    assert low <= float(d / 2 * (end.alpha**2 * R - 2 * end.alpha * P / q + 1 / q)) <= high
+    # Not at another point of the same disc's size.
+    assert not is_least(SIZES, replace(end, C=end.C + 0.1), half=0.0025, far=FAR)
+    assert not is_least(SIZES, replace(end, alpha=end.alpha + 0.1), half=0.0025, far=FAR)
+
+
+def test_the_training_of_the_full_matrices_goes_there(end):
+    steps = 150
+    W, V, _ = trained(Exactly(*SIZES[:4], "tokens_and_query", ETA), steps, "cpu")[steps]
+    # An error falls by 1 - eta * curvature a step at least, in the end.
+    left = 4 * (1 - ETA * end.curvature) ** steps
+    assert float(V[0, 0]) == pytest.approx(end.alpha, abs=left)
+    assert float(W[1:, 1:].diagonal().mean()) == pytest.approx(end.C, abs=left)
+
+
+def test_what_is_not_shown():
+    with pytest.raises(UndecidedError, match="Hessian"):
+        end_of_descent(SIZES, arb(ETA), 400, radius=0.01, curvature=0.06)
+    with pytest.raises(UndecidedError, match="into itself"):
+        end_of_descent(SIZES, arb(ETA), 60, radius=0.01, curvature=0.04)
+    # Two selected, attending to Z: the loss falls with C all the way.
+    with pytest.raises(UndecidedError):
+        end_of_descent(Sizes(3, 2, 1, 3, query=False), arb("0.25"), 300, radius=0.01, curvature=0.001)
+
+
+def test_the_derivatives_by_differences():
+    h = 1e-4
+    low, at, high = (means(SIZES, arb(0.7) + s * arb(h)) for s in (-1, 0, 1))
+    for below, here, above in zip(low, at, high, strict=True):
+        assert float((above[0] - below[0]) / (2 * h)) == pytest.approx(float(here[1]), abs=1e-6)
+        assert float((above[1] - below[1]) / (2 * h)) == pytest.approx(float(here[2]), abs=1e-6)
