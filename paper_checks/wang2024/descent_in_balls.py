@@ -102,7 +102,7 @@ def end_of_descent(sizes: Sizes, eta: arb, steps: int, radius: float, curvature:
         alpha = C = arb(0)
         for _ in range(steps):
             alpha, C = step(sizes, alpha, C, eta)
-        a, c, (d, D) = alpha.mid(), C.mid(), sizes[2:4]
+        a, c, (d, D) = arb(float(alpha)), arb(float(C)), sizes[2:4]
         scales = arb(d).sqrt(), arb(D).sqrt()
         across = [arb(0, radius) / scale for scale in scales]
         (_, P1, P2), (R, R1, R2) = means(sizes, c + across[1])
@@ -143,8 +143,8 @@ def is_least(sizes: Sizes, end: End, half: float, far: float) -> bool:
         while cells:
             low, high = cells.pop()
             middle, wide = (low + high) / 2, (high - low) / 2
-            # Midpoints of floats are rounded: the ball is a little wider than the cell.
-            (P, *_), (R, *_) = means(sizes, arb(middle, wide * (1 + 2.0**-40)))
+            # Ends and midpoints are rounded: the ball is a little wider than the cell.
+            (P, *_), (R, *_) = means(sizes, arb(middle, wide + 2.0**-40))
             if P * P / (q * R) < best:
                 continue
             if wide < NARROWEST:

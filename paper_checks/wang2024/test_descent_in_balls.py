@@ -1,6 +1,7 @@
 """Where descent from zero ends, in balls: the least loss over all α and C, at one instance; and what is not shown."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from flint import arb
@@ -11,24 +12,25 @@ from paper_checks.wang2024.stochastic_encoding import Exactly, trained
 from verify.errors import UndecidedError
 
 SIZES, ETA = Sizes(4, 2, 1, 2, query=True), 0.5
-FAR = 30.0
+HALF, FAR = 0.004, 12.0
 
 
 @pytest.fixture(scope="module")
 def end():
-    return end_of_descent(SIZES, arb(ETA), 400, radius=0.01, curvature=0.04)
+    return end_of_descent(SIZES, arb(ETA), 400, radius=0.012, curvature=0.03)
 
 
 def test_it_is_the_point_of_least_loss(end):
-    assert is_least(SIZES, end, half=0.0025, far=FAR)
+    assert is_least(SIZES, end, half=HALF, far=FAR)
     # The theorem's enclosure of the least loss over C >= 0 has the loss there.
     _, q, d, _, _ = SIZES
     (P, *_), (R, *_) = means(SIZES, arb(end.C))
-    low, high = on_the_set.layer(*SIZES).floor()
+    low, high = on_the_set.layer(*SIZES).floor(Fraction(1, 10))
     assert low <= float(d / 2 * (end.alpha**2 * R - 2 * end.alpha * P / q + 1 / q)) <= high
-    # Not at another point of the same disc's size.
-    assert not is_least(SIZES, replace(end, C=end.C + 0.1), half=0.0025, far=FAR)
-    assert not is_least(SIZES, replace(end, alpha=end.alpha + 0.1), half=0.0025, far=FAR)
+    # Neither at another C, with the best α for it, nor at another α.
+    (P, *_), (R, *_) = means(SIZES, arb(end.C + 0.1))
+    assert not is_least(SIZES, replace(end, C=end.C + 0.1, alpha=float(P / (q * R))), half=HALF, far=FAR)
+    assert not is_least(SIZES, replace(end, alpha=end.alpha + 0.1), half=HALF, far=FAR)
 
 
 def test_the_training_of_the_full_matrices_goes_there(end):
