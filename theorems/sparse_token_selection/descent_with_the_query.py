@@ -313,7 +313,7 @@ descent_with_the_query = Theorem(
             "the eigenvalue 1 + beta^2/2",
             replace(EIGENVALUE, left=(1 + beta**2 / 2) * (u**2 + w**2) - (u**2 + 2 * beta * u * w + beta**2 * w**2)),
         ),
-        _canary("twice the fall", replace(DESCENT, relation=sp.Ge(DESCENT.relation.lhs, eta / 4))),
+        _canary("four times the fall", replace(DESCENT, relation=sp.Ge(DESCENT.relation.lhs, eta / 2))),
         _canary("11 for 12 near zero", replace(NEAR_ZERO, relation=sp.Le(NEAR_ZERO.relation.lhs, 11, evaluate=False))),
         _canary(
             "the first step twice as far down",
