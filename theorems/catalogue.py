@@ -196,6 +196,7 @@ FINDINGS = {
     "li2024.small_scores_make_a_step": "paper_checks.li2024.findings:small_scores_make_a_step",
     "wang2024.dimension_from_below": "paper_checks.wang2024.encoding_findings:dimension_from_below",
     "wang2024.every_level_at_the_figures_step": "paper_checks.wang2024.one_hot_findings:every_level_at_the_figures_step",
+    "wang2024.larger_steps": "paper_checks.wang2024.one_hot_findings:larger_steps",
     "wang2024.exact_rate": "paper_checks.wang2024.one_hot_findings:exact_rate",
     "wang2024.enough_dimensions": "paper_checks.wang2024.encoding_findings:enough_dimensions",
     "wang2024.fewer_selected_at_test": "paper_checks.wang2024.figure_findings:fewer_selected_at_test",

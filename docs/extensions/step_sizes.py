@@ -22,8 +22,10 @@ def _x(step_size: Fraction) -> float:
     return _LEFT + _WIDE * math.log(step_size / _FROM) / math.log(_TO / _FROM)
 
 
-def ends() -> tuple[dict[str, int], Fraction, Fraction, Fraction]:
+def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool], Fraction]:
     """Return an instance, the limit that Theorem 1 sets there, what its claims are shown to, and a certified violation.
+
+    With what they are shown to, whether that end is left out.
 
     The violation is that of the shipped map; the instance is where it was found, with the step size at the limit.
     """
@@ -34,16 +36,16 @@ def ends() -> tuple[dict[str, int], Fraction, Fraction, Fraction]:
     instance = {name: row["witness"][name] for name in ("T", "q", "d")}
     conditions = verify.conditions(_THEOREM, **instance, eta=limit, eps=row["witness"]["eps"])
     (reach,) = [row for row in (line.to_json() for line in conditions.reaches) if row["hypothesis"] == "step_size"]
-    return instance, limit, Fraction(str(reach["shown_to"])), violated
+    return instance, limit, (Fraction(str(reach["shown_to"])), reach["shown_open"]), violated
 
 
 def picture() -> str:
     """Return the picture as SVG."""
-    instance, limit, shown, violated = ends()
+    instance, limit, (shown, is_open), violated = ends()
     at = ", ".join(f"{name} = {value}" for name, value in instance.items())
     bars = [
         (_FROM, limit, "#1b7837", "#fff", f"Theorem 1: η ≤ {limit}"),
-        (limit, shown, "#7fbf7b", "#000", f"holds up to {shown}, by an argument"),
+        (limit, shown, "#7fbf7b", "#000", f"holds {'below' if is_open else 'up to'} {shown}, by an argument"),
         (shown, violated, "#e8e8e8", "#000", "open"),
         (violated, _TO, "#fff", "#b2182b", ""),
     ]

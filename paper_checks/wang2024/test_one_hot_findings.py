@@ -147,8 +147,8 @@ def test_the_largest_step_size():
     run = list(islice(descent_losses(T, q, d, repeat(1.44)), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
     # So it does up to the larger limit without a bound on the steps.
-    larger = Fraction(2 * q * (T - 1), T - 1 + 6 * d)
-    assert f"{larger} = {float(larger):.2f}" in one_hot_findings.every_level_at_the_figures_step.text
+    larger = one_hot_findings.larger_steps.expect["values.largest_step_size"]
+    assert larger == Fraction(2 * q * (T - 1), T - 1 + 6 * d) and round(float(larger), 2) == 5.21
     run = list(islice(descent_losses(T, q, d, repeat(float(larger))), 40_001))
     assert all(after < before for before, after in pairwise(run)) and run[-1] < eps
     # Beyond 2q it need not: it rises on the cycle at T = 9, q = 2, d = 3 and η = 6.

@@ -11,7 +11,8 @@ enclosure shows that it stays there: hence the 1/16.
 
 Source: Wang et al. 2024, Theorem 1; the hypotheses are the paper's. The paper's time bound is
 not known to us; the number of steps is computed here, and bounded for all sizes in `one_hot_descent`,
-which needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε.
+which needs only η ≤ 4q²/(5q+2d), a larger bound: neither q ≥ 2, nor q < T/4, nor the bound on ε. Nor
+does `one_hot_larger_steps`, with η < 2q(T−1)/(T−1+6d).
 Where it is far beyond what can be followed step by step, C changes slowly and α tracks it: a tube
 around the run encloses it, and so the steps.
 """
@@ -99,15 +100,12 @@ ARGUMENT = (
 )
 
 BEYOND = tuple(
-    Inference(
-        label,
-        says,
-        (f"wang2024.one_hot_descent:{label}", *ONE_HOT_RUN_LABELS),
-        "substitution",
-    )
-    for label, says in (
-        ("reached", "the run reaches ε within a number of steps, and so at some step"),
-        ("stays", "the claim there is the same"),
+    Inference(label, says, (f"wang2024.{result}:{label}", *ONE_HOT_RUN_LABELS), "substitution")
+    for result, label, says in (
+        ("one_hot_larger_steps", "reached", "the claim there is the same"),
+        ("one_hot_larger_steps", "stays", "the claim there is the same"),
+        ("one_hot_descent", "reached", "the run reaches ε within a number of steps, and so at some step"),
+        ("one_hot_descent", "stays", "the claim there is the same"),
     )
 )
 

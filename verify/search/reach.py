@@ -266,7 +266,7 @@ class _Beyond:
         region: Ranges = (domain_of(way.parameter),)
         carriers, by, why, unreadable = list[Carried](), list[str](), "", False
         for claim in self.theorem.statement.claims:
-            reached: list[Range] = []
+            shown = list[_Shown]()
             for extension in self.theorem.beyond:
                 if extension.label != claim.label or self.hypothesis.label in extension.uses:
                     continue
@@ -280,12 +280,13 @@ class _Beyond:
                     why, unreadable = str(error), True
                     continue
                 if parts:
-                    reached += parts
-                    carriers.append(carried)
-                    by += [name for used in extension.uses if (name := theorem_of(used)) is not None]
-            if not reached:
+                    shown.append(_Shown(parts, carried, tuple(filter(None, map(theorem_of, extension.uses)))))
+            if not shown:
                 return _Region(why=why, unreadable=unreadable)
-            region = meet(region, tuple(reached))
+            needed = _needed(shown)
+            region = meet(region, tuple(part for each in needed for part in each.parts))
+            carriers += [each.carried for each in needed]
+            by += [name for each in needed for name in each.by]
         return _Region(region, Carried.by_all(carriers), tuple(dict.fromkeys(by)))
 
     def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
@@ -384,6 +385,29 @@ class _Beyond:
         (clause,) = result.clauses
         shown = certificate(nearest.weakened, result)
         return replace(found, clause=clause.label, violated=violated, inside=holds, certificate=shown)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Where one inference beyond the hypotheses concludes a claim, what carries it, and the theorems that it uses."""
+
+    parts: Ranges
+    carried: Carried
+    by: tuple[str, ...]
+
+    def within(self, other: "_Shown") -> bool:
+        return set(self.parts) <= set(meet(self.parts, other.parts))
+
+
+def _needed(shown: Sequence[_Shown]) -> list[_Shown]:
+    """Leave out what another one shows as well, of two that show the same the later."""
+
+    def needless(place: int) -> bool:
+        one = shown[place]
+        others = (other for at, other in enumerate(shown) if at < place or (at > place and not other.within(one)))
+        return any(one.within(other) for other in others)
+
+    return [each for place, each in enumerate(shown) if not needless(place)]
 
 
 def _where(

@@ -54,9 +54,12 @@ def test_what_is_no_formula_is_refused():
 def test_the_readme_shows_the_step_sizes_as_they_are_known():
     assert step_sizes.PICTURE.read_text(encoding="utf-8") == step_sizes.picture(), step_sizes.__doc__
     instance, limit, shown, violated = step_sizes.ends()
-    q, d = instance["q"], instance["d"]
+    T, q, d = instance["T"], instance["q"], instance["d"]
     # Theorem 1's hypothesis, that of the result that proves more, and the way to zero loss that is unstable above 2q.
-    assert (limit, shown) == (Fraction(1, 20 * d**2), Fraction(4 * q**2, 5 * q + 2 * d)) and violated > 2 * q
+    assert (limit, shown) == (
+        Fraction(1, 20 * d**2),
+        (Fraction(2 * q * (T - 1), T - 1 + 6 * d), True),
+    ) and violated > 2 * q
 
 
 def test_the_step_sizes_are_drawn_in_their_order():

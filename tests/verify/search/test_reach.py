@@ -127,6 +127,23 @@ def test_every_claim_has_to_be_shown():
     assert reaches(both, {"y": 1})[0].carried is None
 
 
+def test_of_two_that_show_a_claim_those_are_named_that_are_needed(monkeypatch):
+    known = {
+        "user.large": theorem(TIDY, Hypothesis("low", sp.Le(x, 2))),
+        "user.larger": theorem(TIDY, Hypothesis("high", sp.Le(x, 3))),
+    }
+    monkeypatch.setattr(module, "load_theorem", known.__getitem__)
+    beyond = {name: replace(extension("tidy"), uses=(f"{name}:square", "tidy")) for name in known}
+
+    def shown(*names):
+        (found,) = reaches(theorem(SMALL, TIDY, beyond=tuple(beyond[name] for name in names)), {"y": 1})
+        return found.shown_to, found.by
+
+    # What (0, 2] shows, (0, 3] shows too, in either order.
+    assert shown("user.large", "user.larger") == shown("user.larger", "user.large") == (3, ("user.larger",))
+    assert shown("user.large", "user.large") == (2, ("user.large",))
+
+
 def test_without_limit_nothing_is_looked_for(monkeypatch):
     monkeypatch.setattr(module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("bounded", sp.Le(y, 4))))
     (found,) = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}).reaches
@@ -417,19 +434,20 @@ class TestTheLibrary:
         whole = re.sub(r"\n {8}", " ", out)
         lines = [line.strip() for line in whole.splitlines()]
         (line,) = [line for line in lines if line.startswith("step_size: eta <= 1/2000")]
-        assert code == 4 and "given 1 (2 000 times); holds up to 8/5 (3 200 times), argued by" in line
-        assert "wang2024.one_hot_descent (" in line and "open beyond" in line
+        # 2q(T − 1)/(T − 1 + 6d), which is more than the 4q²/(5q + 2d) = 8/5 of one_hot_descent.
+        assert code == 4 and "given 1 (2 000 times); holds for eta < 1592/259 (12 293 times), argued by" in line
+        assert "wang2024.one_hot_larger_steps (" in line and "one_hot_descent" not in line and "open beyond" in line
         assert any(line.startswith("accuracy: eps < 5/196; holds without limit, argued by") for line in lines)
         body = body_of(cli("conditions", "wang2024.theorem1", *given, "--json")[1])
         (row,) = [row for row in body["reaches"] if row["hypothesis"] == "step_size"]
-        assert (row["shown_to"], row["by"]) == ("8/5", ["wang2024.one_hot_descent"])
+        assert (row["shown_to"], row["by"]) == ("1592/259", ["wang2024.one_hot_larger_steps"])
         assert row["for_all_parameters"] == "argued" and row["inferences_argued"] >= 17
 
     def test_beyond_the_other_ones_step_nothing_is_said_of_the_accuracy(self):
         lines = {
-            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=2).reaches
+            line.hypothesis: line for line in verify.conditions("wang2024.theorem1", T=200, q=4, d=10, eta=7).reaches
         }
-        # That of the subset is said, as from q = 5 on the other one's limit is above 2.
+        # That of the subset is said, as from q = 5 on the other one's limit is above 7.
         assert set(lines) == {"subset_below_quarter", "step_size"}
         assert lines["subset_below_quarter"].shown_to == 200
 
@@ -450,6 +468,6 @@ class TestTheLibrary:
         given = ("T=9", "q=2", "d=1", "eta=1/20", "eps=1/200")
         code, out, _ = cli("necessity", "wang2024.theorem1", *given, "--seconds", "12", "--json")
         row = next(row for row in body_of(out)["reaches"] if row["hypothesis"] == "step_size")
-        assert code == 0 and row["shown_to"] == "4/3" and row["clause"] == "stays"
+        assert code == 0 and row["shown_to"] == "16/7" and row["clause"] == "stays"
         assert 4 < row["violated_float"] < 6
         assert_one_line(cli("necessity", "wang2024.theorem1", "eta=x"), "eta = x")
