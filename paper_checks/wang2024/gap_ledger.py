@@ -6,8 +6,8 @@ one-hot encoding they are 0, the infimum of Lemma 1's loss. `finite_time_compute
 descent, from the same start by the same schedule, is above it. `step_noise_simulated`: by how much the trained layer's
 own α and C, put in the place of the matrices, are above that; of one training, so that its error is not known.
 `off_the_set_sampled`: what the rest of the matrices adds, on fresh samples. `rounding_sampled`: what training in
-float32 adds to the same in float64, on the same draws and fresh samples. `validation_sample_sampled`: the rest, by
-definition: that the validation set is a sample.
+float32 adds to the same in float64, on the same draws and fresh samples. `chance_sampled`: the rest, by definition:
+chance in the validation set and in the fresh samples.
 
 The losses of α and C are computed from the enclosures of P and R, to within `computed_error`, and with one-hot encoding
 from Lemma 1's. That error is of P and R at one point: what adds up along the path of population descent is not in it.
@@ -50,9 +50,9 @@ ENCODING = Parameter(
 SAMPLES = Parameter("samples", "integer", "fresh samples, in whole batches", minimum=2)
 PARTS = (
     *("floor_enclosed", "floor_width_enclosed", "finite_time_computed", "step_noise_simulated"),
-    *("off_the_set_sampled", "rounding_sampled", "validation_sample_sampled"),
+    *("off_the_set_sampled", "rounding_sampled", "chance_sampled"),
 )
-"""What the loss on the validation set is split into: all but the last are the loss on fresh samples."""
+"""What the loss on the validation set is split into: all but the last estimate the loss on fresh samples."""
 RESOLVED = 0.1
 """The share of the finite time by which its two computations may differ."""
 SPREAD = 2.0
@@ -178,12 +178,12 @@ gap_ledger = Experiment(
 def judged(found: Mapping[str, Measurement]) -> Verdict:
     """Decide whether a ledger holds.
 
-    The parts without the validation set add up to the loss on fresh samples; population descent ends above the
+    The parts without the last add up to the loss on fresh samples, up to chance; population descent ends above the
     floor; and its split from the noise of the steps, on which that sum does not depend, is computed twice alike.
     Both computations of stochastic encoding share the steps' formula, which `test_schedule.py` holds against
     counting. The last two verdicts hold the same difference, that of the computed loss of α and C from the sampled
-    one, against two sizes: the second tells of parts that do not add up. What the validation set adds is shown, and
-    decides nothing: it is the rest by definition.
+    one, against two sizes: the second tells of parts that do not add up. What is left is shown, and decides
+    nothing: it is the rest by definition, chance in both samples.
     """
 
     def verdicts() -> list[tuple[str, Verdict]]:

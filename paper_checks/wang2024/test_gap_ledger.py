@@ -29,6 +29,9 @@ def test_a_training_in_float64_has_no_rounding_and_the_parts_add_up(given):
     assert found["trainings"].value == judged(found).trainings == 1
     assert found["rounding_sampled"] == Measurement(0.0)
     assert sum(found[name].value for name in PARTS) == pytest.approx(found["loss_measured"].value, rel=1e-12)
+    of_the_sets = found["loss_measured"].value - found["loss_on_fresh_samples"].value
+    of_the_fresh = found["loss_of_alpha_and_C_sampled"].value - found["loss_of_alpha_and_C_computed"].value
+    assert found["chance_sampled"].value == pytest.approx(of_the_sets + of_the_fresh, abs=1e-9)
     assert judged(found).outcome is Outcome.VERIFIED
 
 
@@ -71,7 +74,7 @@ def whole(said):
 def test_the_parts_are_what_they_say():
     found = parts(SAID, VALIDATION, OFF, ROUNDING)
     assert [found[name].value for name in PARTS] == pytest.approx([0.3, 0.01, 0.09, 0.05, 0.02, 1e-6, 0.029999])
-    left = found["validation_sample_sampled"]
+    left = found["chance_sampled"]
     assert left.samples == 128 and left.standard_error == pytest.approx((0.01**2 + 0.001**2) ** 0.5)
     assert found["step_noise_simulated"].standard_error is None
     assert judged(whole(SAID)).outcome is Outcome.VERIFIED and judged(whole(SAID)).trainings == 2
@@ -82,9 +85,9 @@ def test_an_error_that_is_not_known_is_not_taken_for_none():
         parts(SAID, VALIDATION, replace(OFF, standard_error=None), ROUNDING)
 
 
-def test_the_validation_set_decides_nothing():
+def test_what_is_left_decides_nothing():
     found = {**parts(SAID, replace(VALIDATION, value=0.9), OFF, ROUNDING)}
-    assert found["validation_sample_sampled"].value > 0.4
+    assert found["chance_sampled"].value > 0.4
     assert judged({**whole(SAID), **found}).outcome is Outcome.VERIFIED
 
 
