@@ -57,10 +57,10 @@ figure1_cannot_reach_zero = _cannot_reach_zero(
     "At T = 200, q = 3, d = 5, d_e = 170, attending to [Z, z_query], the infimum of the population loss over all V = "
     "(αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.35, where the zero predictor has d/(2q) = 5/6. The "
     "encodings' inner products, of size 1/√170, make the selected tokens' shares of the attention differ, and more so "
-    "for larger C: the infimum is attained at a finite C. So no run that stays on the set with C ≥ 0 has a loss "
-    "that converges to 0 there, and the inverse loss, which stays below 3, does not grow linearly forever. The number "
-    "is for independent signs: Definition 3 also admits other distributions and other unit vectors with small inner "
-    "products, whose infima are simulated (wang2024.figure1_floor_under_each_reading).",
+    "for larger C: the infimum is attained at a finite C, as computed. So no run that stays on the set with C ≥ 0 has "
+    "a loss that converges to 0 there, and the inverse loss, which stays below 3, does not grow linearly forever. The "
+    "number is for independent signs: Definition 3 also admits other distributions and other unit vectors with small "
+    "inner products, whose infima are simulated (wang2024.figure1_floor_under_each_reading).",
     *("tokens_and_query", "7/20"),
     # 0.3558 ± 0.0041 by 2·10⁵ sampled encodings at α = 612793/5000, C = 53/16, five standard errors.
     ("0.3517", "0.3599"),
@@ -76,8 +76,8 @@ figure1_cannot_reach_zero_over_tokens = _cannot_reach_zero(
     "certified.",
     "At T = 200, q = 3, d = 5, d_e = 170 without the query's own token, the layer of the theorems, the infimum of the "
     "population loss over all V = (αI, 0), W = diag(0, CI), C ≥ 0, is certified to be above 0.088, a quarter of that "
-    "with the query's token (wang2024.figure1_cannot_reach_zero), and is attained. So it is not the query's token "
-    "alone that keeps the loss from 0. This number, too, is for independent signs.",
+    "with the query's token (wang2024.figure1_cannot_reach_zero), and is attained, as computed. So it is not the "
+    "query's token alone that keeps the loss from 0. This number, too, is for independent signs.",
     *("tokens", "11/125"),
     # 0.08963 ± 0.00072 by 2·10⁵ sampled encodings at α = 58443/40000, C = 77/16, five standard errors.
     ("0.0889", "0.0904"),
@@ -129,7 +129,8 @@ narrower_from_280_tokens_on = Finding(
     "themselves, 165 or 166 against 1224 there, cross earlier: at T = 12 attention needs 49 or 50 numbers and a net "
     "at least 51 units. Below T = 280, where nothing is said for all T, each T is certified by itself: from 12 to 279 "
     "attention is narrower, from 4 to 11 wider than a net needs at least (`verify sweep wang2024.separation --over "
-    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some ten minutes).",
+    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some six minutes; a check there says out of scope, as T_0 ≥ 4q or "
+    "`long_enough` fails; the clause `narrower` is certified all the same).",
     command="verify check wang2024.separation T=280 q=3 d=5 share=1/8",
     expect={
         "outcome": "verified",

@@ -47,6 +47,16 @@ def test_attention_is_narrower_from_280_tokens_on():
     assert result.outcome is Outcome.VERIFIED and str(result.for_all.standing) == "argued"
 
 
+@pytest.mark.audit
+def test_below_280_tokens_the_widths_are_certified_at_each_length(full):
+    """At q = 3, d = 5 and an eighth of the zero predictor's loss attention is narrower from 12 tokens on."""
+    for T in (*range(4, 41), *range(41, 280, 1 if full else 14)):
+        result = verify.check(THEOREM, T=T, q=3, d=5, share="1/8")
+        (narrower,) = (clause for clause in result.clauses if clause.label == "narrower")
+        assert narrower.evidence == "certified" and narrower.rechecked and narrower.holds is (T >= 12), T
+        assert not result.in_scope
+
+
 def test_a_shorter_sequence_than_the_first_is_out_of_scope():
     result = verify.check(THEOREM, T=12, T_0=13, q=2, d=20, share="1/2")
     assert [h.label for h in result.hypotheses if not h.holds] == ["later"]
