@@ -58,7 +58,6 @@ from verify import (
     Inference,
     InWords,
     LeastResidual,
-    Rule,
     Source,
     Statement,
     StationarySquare,
@@ -178,18 +177,6 @@ STATEMENT = Statement(
     steps=(POLYNOMIAL, FIRST, SECOND, PRODUCT, TOGETHER, FALLS, AT_INFINITY, CUBIC, LAST, IDLE, STRICT),
 )
 
-COEFFICIENTS = Rule(
-    "norms of polynomials",
-    "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the coefficients "
-    "are, and with r(0) = 1 the inverses of the roots too",
-    "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
-)
-COMPACT = Rule(
-    "Bolzano-Weierstrass", "a bounded sequence of points has a part that converges", "Rudin 1976, Theorem 3.6"
-)
-LEAST_POINT = Rule(
-    "slopes at a least point", "where a smooth function is least its slopes vanish", "Rudin 1976, Theorem 5.8"
-)
 ARGUMENT = (
     Inference(
         "loss_on_S",
@@ -245,7 +232,7 @@ ARGUMENT = (
         "where F is bounded, the coefficients of r_2 are, the inverses of its roots, and so a_0 and the coefficients "
         "of q: a_1, a_1 p, a_1 p²",
         ("loss_on_S", "polynomial"),
-        COEFFICIENTS,
+        "norms of polynomials",
     ),
     Inference(
         "limits",
@@ -253,14 +240,14 @@ ARGUMENT = (
         "the limit, or p → ±∞, and then a_1 and a_1 p → 0, a_1 p² → κ, and the infimum is H(a_0, κ) = ∫ (1 − a_0 s)² "
         "(1 − κ s³)² dμ at some a_0 and κ",
         ("bounded",),
-        COMPACT,
+        "Bolzano-Weierstrass",
     ),
     Inference(
         "limits_are_least",
         "H is a limit of F everywhere, so that it is least there, and its slope in κ vanishes: s³ (1 − κ s³) has the "
         "mean 0 in (1 − a_0 s)² dμ, and κ > 0",
         ("limits",),
-        LEAST_POINT,
+        "slopes at a least point",
     ),
     Inference(
         "above_at_infinity",
@@ -280,7 +267,7 @@ ARGUMENT = (
         "least_of_F",
         "F attains its infimum; F's slopes vanish there, so that a_0, a_1, p > 0",
         ("limits", "not_at_infinity", "first_falls", "second_falls", "rate_is_positive"),
-        LEAST_POINT,
+        "slopes at a least point",
     ),
     Inference(
         "attained",
@@ -288,7 +275,7 @@ ARGUMENT = (
         ("least_of_F", "loss_on_S"),
         "lower bound attained",
     ),
-    Inference("stationary", "the least point is critical", ("attained",), LEAST_POINT),
+    Inference("stationary", "the least point is critical", ("attained",), "slopes at a least point"),
     Inference(
         "two_layers_of_theorem3",
         "it is Theorem 3's least loss, L = 2",
@@ -317,7 +304,7 @@ ARGUMENT = (
         ("limits", "not_at_infinity", "second_falls", "rate_is_positive"),
         "substitution",
     ),
-    Inference("limit", "a least point of G is critical", ("limit_is_attained",), LEAST_POINT),
+    Inference("limit", "a least point of G is critical", ("limit_is_attained",), "slopes at a least point"),
     Inference(
         "above_V",
         "for a_0 < 0, F(a_0, a_1, p) > F(0, a_1, p) ≥ V, and for some a_0 > 0, F is below V at the least point of G",

@@ -39,6 +39,7 @@ class Rule:
 
 
 _SHIPPED = (
+    Rule("Bolzano-Weierstrass", "a bounded sequence of points has a part that converges", "Rudin 1976, Theorem 3.6"),
     Rule(
         "bounded convergence",
         "where functions with a common bound converge at every point, their means converge to the limit's",
@@ -182,6 +183,12 @@ _SHIPPED = (
         "Nocedal and Wright 2006, Theorem 12.1",
     ),
     Rule("nonnegative terms", "a sum of nonnegative terms is nonnegative, and 0 only where each is", "elementary"),
+    Rule(
+        "norms of polynomials",
+        "on the polynomials of a degree the square root of ∫ r² dμ is a norm, so that where it is bounded the "
+        "coefficients are, and with r(0) = 1 the inverses of the roots too",
+        "Horn and Johnson 2013, Corollary 5.4.5 and section 5.6",
+    ),
     Rule("operator norm", "|Mv| ≤ |M| |v|", "Horn and Johnson 2013, Matrix Analysis, section 5.6"),
     Rule(
         "orthogonal projection",
@@ -231,6 +238,7 @@ _SHIPPED = (
         "a symmetric matrix has an orthonormal basis of eigenvectors, and its norm is its largest |eigenvalue|",
         "Horn and Johnson 2013, Theorem 4.1.5",
     ),
+    Rule("slopes at a least point", "where a smooth function is least its slopes vanish", "Rudin 1976, Theorem 5.8"),
     Rule("squeeze", "what is between two sequences with the same limit has this limit", "Rudin 1976, section 3.19"),
     Rule(
         "stationary point of a convex function",

@@ -89,7 +89,7 @@ def test_an_argument_that_does_not_hang_together_is_refused(argument, why):
     [
         ({"label": " "}, "has no label"),
         ({"says": ""}, "has no sentence"),
-        ({"rule": "magic"}, "'magic' is not a known rule; known: bounded convergence, "),
+        ({"rule": "magic"}, "'magic' is not a known rule; known: Bolzano-Weierstrass, "),
         ({"uses": ("square", "square")}, "uses something twice"),
         ({"uses": "square"}, "what it uses a tuple of labels"),
         ({"says": 3}, "a label and a sentence are text"),
