@@ -22,6 +22,8 @@ from verify.reports.commands import theorems, runs, files, completion  # noqa: F
 from verify.reports.commands.frame import INPUT_ERROR, INTERNAL_ERROR, INTERRUPTED, app, fail
 
 _NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
+_OF_A_FILE = re.compile(r"\.py(:[^:]*)?$")
+"""How a user's own theorem is named."""
 _KINDS = {"number": "must be a number", "integer": "must be an integer"}
 
 
@@ -46,9 +48,12 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if lacking := lacked_by(error):
             return fail(f"this {lacking}", INPUT_ERROR)
+        said = f"{type(error).__name__}: {error}"
         if is_contradiction(error):
-            return fail(f"theorem: {explained(error)}", INPUT_ERROR)
-        return fail(f"internal error, please report it: {type(error).__name__}: {error}", INTERNAL_ERROR)
+            said = explained(error)
+            if any(map(_OF_A_FILE.search, arguments)):
+                return fail(f"theorem: {said}", INPUT_ERROR)
+        return fail(f"internal error, please report it: {said}", INTERNAL_ERROR)
 
 
 def _plain(message: str, arguments: list[str]) -> str:

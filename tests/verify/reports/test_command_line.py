@@ -188,14 +188,29 @@ def test_without_a_verb_the_help_is_shown(cli):
     assert (code, err) == (0, "") or (code == 2 and err.strip() != "verify:")
 
 
-def test_a_contradiction_that_sympy_finds_is_the_theorems_and_2(cli, monkeypatch):
-    def contradicted(*_, **__):
-        sp.Symbol("x", positive=True, zero=True)
+def contradicted(*_, **__):
+    sp.Symbol("x", positive=True, zero=True)
 
+
+CONTRADICTED = r"the assumptions of .* contradict each other \(zero=\w+\): leave .*\n"
+
+
+@pytest.mark.parametrize("named", ["", ":mine"])
+def test_a_contradiction_that_sympy_finds_in_a_theorem_of_ones_own_is_an_input_error(
+    cli, monkeypatch, theorem_file, named
+):
+    mine = theorem_file('mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n')
+    monkeypatch.setattr("verify.checking.check.check", contradicted)
+    code, out, err = cli("check", mine + named, "x=1")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(f"verify: theorem: {CONTRADICTED}", err)
+
+
+def test_a_contradiction_that_sympy_finds_in_a_theorem_of_ours_is_an_internal_error(cli, monkeypatch):
     monkeypatch.setattr("verify.checking.check.check", contradicted)
     code, out, err = cli("check", THEOREM, *SMALL)
-    assert (code, out) == (2, "")
-    assert re.fullmatch(r"verify: theorem: the assumptions of .* contradict each other \(zero=\w+\): leave .*\n", err)
+    assert (code, out) == (70, "")
+    assert re.fullmatch(f"verify: internal error, please report it: {CONTRADICTED}", err)
 
 
 def test_an_error_of_ours_is_one_line_and_70(cli, monkeypatch):
