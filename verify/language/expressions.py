@@ -249,7 +249,21 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     """
     if _substitutes(expression):
         _refuse_kept(_Same(expression))
+    if _keeps_zero(expression):
+        for product in filter(_has_factor_zero, sp.preorder_traversal(expression)):
+            # SymPy says of it that it is not even, and where it finds later that it is 0, in an order that it draws, it
+            # raises InconsistentAssumptions. Asked this first, it knows that 0 is even. Each object knows for itself.
+            _ = product.is_zero
     return _data(expression, written)[0]
+
+
+@lru_cache(maxsize=2**12)
+def _keeps_zero(expression: sp.Basic) -> bool:
+    return any(map(_has_factor_zero, sp.preorder_traversal(expression)))
+
+
+def _has_factor_zero(node: sp.Basic) -> bool:
+    return isinstance(node, sp.Mul) and any(factor is sp.S.Zero for factor in node.args)
 
 
 @lru_cache(maxsize=2**12)
@@ -301,14 +315,10 @@ def _form(expression: sp.Basic, written: bool) -> Data:
         if not expression.is_commutative:
             return ["Symbol", expression.name, "noncommutative"]
         return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
-    if isinstance(expression, sp.Mul) and sp.S.Zero in expression.args:
-        # Of a product with a factor 0 that is kept, SymPy says that it is not even, and where it finds later that it is
-        # 0, in an order that it draws, it raises InconsistentAssumptions. Asked this first, it knows that 0 is even.
-        _ = expression.is_zero
     head = _head_of(expression)
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
     loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
-    kept = [to_data(argument, written=written) for argument in expression.args if argument not in loose]
+    kept = [_data(argument, written)[0] for argument in expression.args if argument not in loose]
     terms = (_data(argument, written) for argument in loose)
     arguments = [data for data, _ in sorted(terms, key=itemgetter(1))] + kept
     if head in PRIMITIVES:
