@@ -37,23 +37,30 @@ def by_differences(steps, direction, n):
     """The least eigenvalue of the second derivatives along a matrix in each A_l, by quadrature of the gradient."""
     identity, M = torch.eye(2, dtype=torch.float64), torch.tensor(direction, dtype=torch.float64)
     M, base = M / M.norm(), torch.tensor(steps, dtype=torch.float64)[:, None, None] * identity
+    # With one example the squared error has degree 4L in a coordinate of its token.
+    nodes = (2 * len(steps) + 1, 2, 2)
 
     def along(x):
-        return (exact_gradient(pattern(base + x * M, None), n, identity, identity, nodes=(5, 2, 2)).A * M).sum(
-            dim=(1, 2)
-        )
+        gradient = exact_gradient(pattern(base + x * M, None), n, identity, identity, nodes=nodes)
+        return (gradient.A * M).sum(dim=(1, 2))
 
     moves = MOVE * torch.eye(len(steps), dtype=torch.float64)[:, :, None, None]
     rows = torch.stack([(along(move) - along(-move)) / (2 * MOVE) for move in moves])
     return float(np.linalg.eigvalsh((rows + rows.T).numpy() / 2)[0])
 
 
-@pytest.mark.parametrize(("kind", "scale"), [(0, 1.5), (1, 1.5), (2, 1.0)])
-def test_it_is_that_of_the_definition(kind, scale):
-    steps = [float(a.midpoint) for a in check(load_theorem("ahn2023.theorem3"), L=2, d=2, n=1).values["a"]]
+@pytest.mark.parametrize(
+    ("L", "kind", "scale"),
+    [
+        *((2, 0, 1.5), (2, 1, 1.5), (2, 2, 1.0), (3, 2, 1.0)),
+        *(pytest.param(3, kind, 1.0, marks=pytest.mark.audit) for kind in (0, 1)),
+    ],
+)
+def test_it_is_that_of_the_definition(L, kind, scale):
+    steps = [float(a.midpoint) for a in check(load_theorem("ahn2023.theorem3"), L=L, d=2, n=1).values["a"]]
     orders = [by_differences([scale * a for a in order], DIRECTIONS[kind], 1) for order in permutations(steps)]
     # Central differences: an error of order MOVE² times fourth derivatives.
-    assert min(orders) == pytest.approx(float(value(2, 1, 2, kind, scale).midpoint), rel=1e-5, abs=1e-4)
+    assert min(orders) == pytest.approx(float(value(L, 1, 2, kind, scale).midpoint), rel=1e-5, abs=1e-4)
     if kind:
         assert max(orders) - min(orders) > 0.1
 
@@ -65,7 +72,10 @@ def test_one_layer_has_the_mean_of_the_square():
         assert found.lower <= 4 <= found.upper and found.upper - found.lower < Fraction(1, 10**7)
 
 
-@pytest.mark.parametrize(("L", "n", "d"), [(1, 3, 2), (2, 20, 5), (3, 20, 5), (3, 1, 2), (2, 3, 50)])
+@pytest.mark.parametrize(
+    ("L", "n", "d"),
+    [(1, 3, 2), (2, 20, 5), (3, 1, 2), (2, 3, 50), pytest.param(3, 20, 5, marks=pytest.mark.audit)],
+)
 def test_the_re_checker_finds_the_same(L, n, d):
     for kind in range(3):
         for scale in (1, -1, HALF, 3 * HALF):
