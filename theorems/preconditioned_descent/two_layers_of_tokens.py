@@ -157,8 +157,8 @@ OTHERS = tuple(
 )
 POSITIVE = InWords(
     "positive",
-    "of the critical points of f over S one has a_0 = 0, a_1 = n/(n + d + 1) and b_0 = -1/2, and all others have "
-    "a_0, a_1, b_0 > 0",
+    "but for the last layer's b_1, which has no effect, one of the critical points of f over S has a_0 = 0, "
+    "a_1 = n/(n + d + 1) and b_0 = -1/2, and all others have a_0, a_1, b_0 > 0",
 )
 ATTAINED = InWords("attained", "f over S attains its least value, at a_0, a_1, b_0 > 0")
 BETWEEN = InWords(
@@ -167,7 +167,7 @@ BETWEEN = InWords(
 VALLEY = InWords(
     "valley",
     "over a_0 < 0 the infimum of f is the least value V of G, which is attained at a_1, p > 0; f comes near to V as "
-    "a_0 -> 0 and b_0 = p/a_0 -> -infinity, and is above V there; V is above the least f",
+    "a_0 -> 0 and b_0 = p/a_0 -> -infinity, and is above V at every a_0 < 0; V is above the least f",
 )
 STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
@@ -180,16 +180,18 @@ STATEMENT = Statement(
 ARGUMENT = (
     Inference(
         "loss_on_S",
-        "on S, Theorem 4 has f = E tr r_2(S)² at Σ = I: it is F(a_0, a_1, a_0 b_0), F = ∫ (1 − a_0 s)² q² dμ",
+        "on S, f is E tr r_2(S)² at Σ = I, as Theorem 4's statement has it, r_2 that of the label after two layers: it "
+        "is F(a_0, a_1, a_0 b_0), F = ∫ (1 − a_0 s)² q² dμ, where μ has a density > 0 on (0, ∞), and an atom at 0 at "
+        "most beside it",
         (
-            *("ahn2023.theorem4:stationary", "polynomial", "linear_attention", "pattern"),
-            *("two_layers", "gaussian_tokens", "inverse_prior", "multiples"),
+            *("ahn2023.theorem4:stationary", "ahn2023.theorem4:two_layers", "polynomial", "linear_attention"),
+            *("pattern", "two_layers", "gaussian_tokens", "inverse_prior", "multiples"),
         ),
         "substitution",
     ),
     Inference(
         "first_falls",
-        "for a_0 ≤ 0, as μ is on (0, ∞) but for an atom at 0, F has a slope < 0 in a_0",
+        "for a_0 ≤ 0, as μ has a density > 0 on (0, ∞), F has a slope < 0 in a_0",
         ("loss_on_S", "slope_first"),
         "nonnegative terms",
     ),
@@ -278,14 +280,14 @@ ARGUMENT = (
     Inference("stationary", "the least point is critical", ("attained",), "slopes at a least point"),
     Inference(
         "two_layers_of_theorem3",
-        "it is Theorem 3's least loss, L = 2",
-        ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior"),
+        "it is Theorem 3's least loss, L = 2: its pattern (8) is B_l = 0 here",
+        ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         "substitution",
     ),
     Inference(
         "four_layers_of_theorem3",
-        "it is Theorem 3's least loss, L = 4",
-        ("ahn2023.theorem3:minimum", "linear_attention", "gaussian_tokens", "inverse_prior"),
+        "it is Theorem 3's least loss, L = 4: its pattern (8) is B_l = 0 here",
+        ("ahn2023.theorem3:minimum", "linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
         "substitution",
     ),
     Inference(
