@@ -145,8 +145,9 @@ theorem3_is_attained = Finding(
     "entries are summed exactly, and the sum is 0. At L = 3, d = 5, n = 20 the least loss is 12138645/90852389 = "
     "0.1336…, where the zero predictor has d = 5. Its natural logarithm is −2.01, which is where Figure 1's axis ends: "
     "the loss shown is consistent with that, and not with 0. No three step sizes on S do better, and in every order "
-    "of the steps it is a strict local minimum over all A_l: their second derivatives are certified positive "
-    "definite (`verify check ahn2023.least_point_curvature L=3 d=5 n=20`).",
+    "of the steps it is a strict local minimum over all A_l: along each of the three kinds of directions that "
+    "rotations leave apart (prose) their second derivatives are certified positive definite (`verify check "
+    "ahn2023.least_point_curvature L=3 d=5 n=20`).",
     command="verify check ahn2023.theorem3 L=3 d=5 n=20",
     expect={
         "outcome": "verified",
@@ -321,8 +322,8 @@ theorem4_against_theorem3 = Finding(
 theorem4_at_two_layers = Finding(
     id="ahn2023.theorem4_at_two_layers",
     paper=AHN2023,
-    title="With two layers Theorem 4's least loss on S is attained for every d and n, and a_0 < 0 is a valley that "
-    "does not lead there",
+    title="With two layers Theorem 4's least loss on S is attained for every d and n; over a_0 < 0 the infimum is "
+    "larger, and is not attained",
     weight=Weight.STRONGER,
     summary="Theorem 4 has a vanishing gradient, not a minimum; with two layers the least loss on S is attained for "
     "every d and n, by an argument whose algebra is proved, and one critical point is idle, all others have positive "
@@ -331,9 +332,9 @@ theorem4_at_two_layers = Finding(
     "positive, and f is least at one of these. The least loss is below Theorem 3's with two layers, where all b_l = 0, "
     "and not below Theorem 3's with four. At d = 1, n = 3 the list of critical points is complete (the re-checker does "
     "not check that): the least loss is 0.11107, between 128/1155 = 0.11082 and 8/35 = 0.22857. Over a_0 < 0 the "
-    "infimum is V = min ∫ (1 − a_1 s (1 − p s)²)² dμ over a_1 and p, which is attained at a_1, p > 0. The loss tends "
-    "to V along a_0 → 0, b_0 = p/a_0 → −∞, and is above it everywhere; V, 0.15399 at d = 1, n = 3, is above the least "
-    "loss for every d and n. So descent that stays at a_0 < 0 does not reach the least loss.",
+    "infimum is V = min ∫ (1 − a_1 s (1 − p s)²)² dμ over a_1 and p, which is attained at a_1, p > 0. There the "
+    "loss tends to V along a_0 → 0, b_0 = p/a_0 → −∞, and is above V at every a_0 < 0; V, 0.15399 at d = 1, n = 3, is "
+    "above the least loss for every d and n. So descent that stays at a_0 < 0 does not reach the least loss.",
     command="verify check ahn2023.two_layers_of_tokens d=1 n=3",
     expect={
         "for_all_parameters": "argued",

@@ -1,10 +1,11 @@
-r"""Theorem 3's least point: the second derivatives over all entries of all A_l are positive definite, up to L = 3.
+r"""Theorem 3's least point, given d and n, L <= 3: second derivatives over the A_l along each kind of directions.
 
 At Σ = I the label after L layers, filled in, is w*ᵀ K x with K = ∏ (I − S A_l), and f = E tr K Kᵀ. At A_l = a_l I its
 second derivatives are those of three kinds of directions A_l → A_l + x_l M, between which there are none
-(`whole_curvature`): M = I, on S; M symmetric of trace 0; M antisymmetric. For each they are one L×L matrix in the x_l.
-Where its least eigenvalue is positive for all three the point, at which the gradient vanishes (`theorem3`), is a strict
-local minimum over all A_l. The order of the steps counts: all orders are gone through.
+(`whole_curvature`, in prose): M = I, on S; M symmetric of trace 0; M antisymmetric. For each they are one L×L matrix in
+the x_l. A check certifies, given d and n, that its least eigenvalue is positive for each kind. As these are all kinds,
+and the gradient vanishes (`theorem3`), the point is then a strict local minimum over all A_l. The order of the steps
+counts: all orders are gone through.
 
 On S, for every L, d and n, that matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
 a polynomial of degree below L + 1 without a constant term, to which p is orthogonal; that of l = m is
@@ -170,7 +171,7 @@ _changed = partial(with_changes, STATEMENT)
 
 least_point_curvature = Theorem(
     id="ahn2023.least_point_curvature",
-    title="Theorem 3's least point, up to three layers: the second derivatives over all A_l are positive definite",
+    title="Theorem 3's least point, given d and n, L <= 3: positive second derivatives along each kind of directions",
     source=Source("Theorem 3, second derivatives", "derived here", AHN2023),
     statement=STATEMENT,
     example={"L": 3, "d": 5, "n": 20},
