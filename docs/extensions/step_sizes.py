@@ -36,7 +36,7 @@ def ends() -> tuple[dict[str, int], Fraction, tuple[Fraction, bool], Fraction]:
     instance = {name: row["witness"][name] for name in ("T", "q", "d")}
     conditions = verify.conditions(_THEOREM, **instance, eta=limit, eps=row["witness"]["eps"])
     (reach,) = [row for row in (line.to_json() for line in conditions.reaches) if row["hypothesis"] == "step_size"]
-    return instance, limit, (Fraction(str(reach["shown_to"])), reach["shown_open"]), violated
+    return instance, limit, (Fraction(str(reach["shown_to"])), bool(reach["shown_open"])), violated
 
 
 def picture() -> str:
