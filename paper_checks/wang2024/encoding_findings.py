@@ -129,8 +129,8 @@ narrower_from_280_tokens_on = Finding(
     "themselves, 165 or 166 against 1224 there, cross earlier: at T = 12 attention needs 49 or 50 numbers and a net "
     "at least 51 units. Below T = 280, where nothing is said for all T, each T is certified by itself: from 12 to 279 "
     "attention is narrower, from 4 to 11 wider than a net needs at least (`verify sweep wang2024.separation --over "
-    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some six minutes; a check there says out of scope, as T_0 ≥ 4q or "
-    "`long_enough` fails; the clause `narrower` is certified all the same).",
+    "T=4:280:277 q=3 d=5 share=1/8 --certify`, some six minutes; a check there says out of scope, as `long_enough` "
+    "fails, but whether the clause `narrower` holds is certified all the same).",
     command="verify check wang2024.separation T=280 q=3 d=5 share=1/8",
     expect={
         "outcome": "verified",
