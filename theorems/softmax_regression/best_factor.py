@@ -25,8 +25,10 @@ p_2 and c = n/(2(n−2)) the eigenvalues other than p_3 (and 0) are the roots of
   least n/(4(n−1)), and Q(σ_0/2) ≥ 0 where σ > σ_0: it is the maximum.
 
 So the best factor is then R/(2 + (n−2) exp(−M_0)), exactly. For R ≥ 4, the paper's, that is so up to n = 81 000. Else
-it is enclosed: from below by the families of `shifts`, from above by the eigenvalue bound of `setting` at the least
-probability that three levels leave.
+it is enclosed: from below by the families of `shifts`, from above by the largest σ. As M + m ≤ S = R² √((n−1)/(n−2))
+and M − m ≤ M_0, σ is at most σ̄ = 1/(1 + (n−2)/E), E = e^S + e^{M_0}; λ is at most σ (the roots of Q are not negative),
+and σ/2 or n/(4(n−1)) as above. So λ ≤ σ̄/2 where E ≥ n, and else both λ ≤ σ̄ and λ ≤ n/(4(n−1)).
+At n = 10⁶ and R = 3 the best factor is so between 0.0239 and 0.0259.
 
 Source: derived here.
 """
@@ -37,22 +39,7 @@ import sympy as sp
 
 from theorems.canaries import with_changes
 from theorems.papers import LI2024
-from theorems.softmax_regression.setting import (
-    DEFINITIONS,
-    EIGENVALUE,
-    RADIUS,
-    R,
-    b,
-    c,
-    e,
-    h,
-    k,
-    n,
-    norm,
-    q,
-    tau,
-    variance,
-)
+from theorems.softmax_regression.setting import RADIUS, R, n
 from verify import (
     Derivation,
     Hypothesis,
@@ -77,10 +64,15 @@ IN_REACH = sp.Ge(gap, sp.log(n - 1))
 
 steepest = R**2 * sp.sqrt((n - 1) / (n - 2))
 """What α − γ is at most."""
+exponentials = sp.exp(steepest) + sp.exp(gap)
+"""What e^(α−γ) + e^(β−γ) is at most."""
+largest = 1 / (1 + (n - 2) / exponentials)
+"""What p_1 + p_2 is at most."""
 AT_MOST = (
     ValueWhere(PAIR, (IN_REACH,)),
-    ValueWhere(R / 2 * (1 - (n - 2) / (2 * sp.exp(steepest) + n - 2)), (sp.Ge(2 * sp.exp(steepest), n + 2),)),
-    ValueWhere(R * (n + 2) / (4 * n), ()),
+    ValueWhere(R * largest / 2, (sp.Ge(exponentials, n),)),
+    ValueWhere(R * largest, (sp.Le((3 * n - 4) * exponentials, n * (n - 2)),)),
+    ValueWhere(R * n / (4 * (n - 1)), ()),
 )
 
 # Odds of the others against the two at the pair, e_0 = (n−2)/(2(n−1)(1+room)); elsewhere e_0 f, f = 1/(1 + below).
@@ -200,8 +192,8 @@ BEST = InWords(
 )
 ALWAYS_AT_MOST = InWords(
     "at_most",
-    "in reach or not, the best factor is at most (R/2)(1 - (n-2) tau), tau the smaller of 1/(2n) and "
-    "1/(2 exp(R^2 sqrt((n-1)/(n-2))) + n - 2)",
+    "in reach or not, with E = exp(R^2 sqrt((n-1)/(n-2))) + exp(R^2 sqrt(n/(2(n-2)))) the best factor is at most "
+    "R/(2(1 + (n-2)/E)) where E >= n, and at most R/(1 + (n-2)/E) and R n/(4(n-1)) where E <= n",
 )
 BELOW_HALF = Inequality(
     "below_half", sp.Lt(R / (2 + (n - 2) * odds), R / 2), "the best factor is below R/2: so at all odds exp(-M_0) > 0"
@@ -210,14 +202,13 @@ STATEMENT = Statement(
     parameters=(ROWS, RADIUS),
     hypotheses=(NORMS, REACH),
     variables=(
-        *(b, e, c, k, q, h, room, below, extra, weight, sigma, t, level, short),
+        *(room, below, extra, weight, sigma, t, level, short),
         *(p, above, mu, kappa, x, value, first, second, S, M, m, odds),
     ),
-    definitions={name: DEFINITIONS[name] for name in (tau, norm, variance)},
     claims=(THREE_LEVELS, BEST, ALWAYS_AT_MOST, BELOW_HALF),
     steps=(
         *(SLOPE, SECULAR, CONVEX, NORM, ROOT_SUM, ROOT_SUM_BOTH, LOW_ROOT, LOW_SIGMA, AT_THE_PAIR, BRACKET, LAST),
-        *(LEAST_PAIR, LEAST_SUM, EIGENVALUE),
+        *(LEAST_PAIR, LEAST_SUM),
     ),
 )
 
@@ -316,17 +307,24 @@ ARGUMENT = (
         "lower bound attained",
     ),
     Inference(
-        "least_probability",
-        "three levels have α − γ ≤ R² √((n−1)/(n−2)), and p_3 = 1/(e^{α−γ} + e^{β−γ} + n − 2) is at least τ = "
-        "1/(2 exp(R² √((n−1)/(n−2))) + n − 2)",
-        ("three_levels", "norm"),
+        "largest_share",
+        "M + m ≤ S = R² √((n−1)/(n−2)) for that norm, and M − m ≤ M_0, so that e^{α−γ} + e^{β−γ} ≤ E = e^S + e^{M_0}: "
+        "1/σ = 1 + (n−2)/(e^{α−γ} + e^{β−γ}) is at least 1 + (n−2)/E",
+        ("angle", "norm"),
         "Cauchy-Schwarz",
     ),
     Inference(
+        "below_the_sum",
+        "the roots of Q are eigenvalues of J, variances and so not negative, and add up to σ or less: λ ≤ σ",
+        ("angle", "root_sum_both"),
+        "nonnegative terms",
+    ),
+    Inference(
         "at_most",
-        "the best factor is at most (R/2)(1 − (n−2) τ'), τ' the smaller of τ and 1/(2n), as every p_i ≥ τ'",
-        ("factor", "least_probability", "eigenvalue"),
-        "substitution",
+        "with σ̄ = 1/(1 + (n−2)/E): where E ≥ n, σ̄/2 ≥ n/(4(n−1)), and λ ≤ σ/2 or λ ≤ n/(4(n−1)), so that λ ≤ σ̄/2; "
+        "where E ≤ n, σ ≤ n/(2(n−1)) everywhere, so that λ ≤ σ̄ and λ ≤ n/(4(n−1))",
+        ("factor", "largest_share", "half_of_two", "low", "below_the_sum"),
+        "case distinction",
     ),
 )
 
