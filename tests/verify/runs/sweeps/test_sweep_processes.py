@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,8 @@ def start(path, store, *more):
     return subprocess.Popen(
         [*command, "--json", *more],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
+        # What a shell puts in the background ignores the signal, and so would what it starts.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it takes no lock
     )  # fmt: skip
 
 
