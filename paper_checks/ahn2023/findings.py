@@ -150,8 +150,9 @@ theorem3_at_two_layers = Finding(
     "rational functions of d and n and come from two different positive steps. There the gradient over all of A_0 and "
     "A_1 vanishes, as it does at one other point of S, a saddle with two equal steps. The least loss is d (d³(n+1) + "
     "d²(4n+10) + d(7n+17) + 4n+4) over d³(n+1) + d²(n²+5n+10) + d(n³+5n²+17n+17) + n³+10n²+17n+4, which falls like d "
-    "(d² + 3d + 4)/n². The identities and inequalities behind this are proved for all d and n; an argument joins "
-    "them.",
+    "(d² + 3d + 4)/n². Over all A_0 and A_1, symmetric or not, the point is a strict local minimum, in either order "
+    "of the steps (`ahn2023.two_layer_curvature`). The identities and inequalities behind this are proved for all d "
+    "and n; an argument joins them.",
     command="verify check ahn2023.two_layer_minimum d=5 n=20",
     expect={
         "for_all_parameters": "argued",

@@ -1,4 +1,4 @@
-"""Theorem 2, argued for all sizes, and held against exact quadrature from the definitions."""
+"""Theorem 2, and Theorem 3 at two layers: argued for all sizes, held against exact quadrature from the definitions."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,9 @@ multiples = lazily("theorems.preconditioned_descent.multiples_of_the_inverse")
 least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
 squares = lazily("theorems.preconditioned_descent.two_layer_squares")
 symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
+curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 EXACT, MINIMUM = two_layers.theorem2_exact, two_layers.two_layer_minimum_exact
+CURVED = two_layers.two_layer_curvature_exact
 DIAGONAL = ("off_diagonal", "squares", "p_1", "p_2", "p_3", "p_4")
 MULTIPLES = ("excess", "g_1", "g_2", "g_3", "r_1", "r_2", "r_3", "mu", "nu")
 
@@ -55,6 +57,26 @@ def test_planted_errors_in_the_least_loss_are_caught(crossing, label):
     crossing.catches(MINIMUM, label)
 
 
+@pytest.mark.parametrize(("d", "n"), [(5, 20), (1, 1), (40, 3)])
+def test_the_least_point_of_two_layers_is_argued_to_be_a_strict_local_minimum(ledger, d, n):
+    assert ledger.check(curved.two_layer_curvature, d=d, n=n).for_all.standing == "argued"
+
+
+def test_wrong_second_derivatives_are_refuted(ledger):
+    ledger.canaries(curved.two_layer_curvature)
+
+
+@pytest.mark.crossing(CURVED.id)
+@given(instance=CURVED.instances)
+def test_second_derivatives_of_two_layers_by_exact_quadrature(crossing, instance):
+    crossing.holds(CURVED, instance)
+
+
+@pytest.mark.parametrize("label", CURVED.planted)
+def test_planted_errors_in_the_second_derivatives_are_caught(crossing, label):
+    crossing.catches(CURVED, label)
+
+
 def test_descent_from_random_starts(ledger):
     ledger.compare(two_layers.theorem2_random_starts)
 
@@ -63,6 +85,16 @@ def test_descent_that_ends_elsewhere_is_refuted(monkeypatch):
     ended = [two_layers.End(1.0, np.eye(2), np.eye(2))]
     monkeypatch.setattr(two_layers, "descents", lambda *_: ended)
     assert two_layers.theorem2_random_starts.run(device="cpu").outcome is Outcome.REFUTED
+
+
+def test_descent_over_all_matrices(ledger):
+    ledger.compare(two_layers.two_layers_over_all_matrices)
+
+
+def test_descent_over_all_matrices_that_ends_elsewhere_is_refuted(monkeypatch):
+    values = {"minimum_loss": 1.01 * float(two_layers.best(2, 1)["minimum_loss"])}
+    monkeypatch.setattr(two_layers, "best", lambda *_: values)
+    assert two_layers.two_layers_over_all_matrices.run(device="cpu").outcome is Outcome.REFUTED
 
 
 def test_an_entry_off_the_diagonal_costs_what_k_says():

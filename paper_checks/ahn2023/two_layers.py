@@ -1,4 +1,4 @@
-"""Two layers of pattern (8): the loss of symmetric matrices in traces, where descent ends, and the least loss."""
+"""Two layers of pattern (8): the loss of symmetric matrices in traces, where descent ends, the least point."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,6 +6,7 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+import sympy as sp
 from hypothesis import strategies as st
 
 import verify
@@ -19,6 +20,7 @@ from verify.outcomes import as_float
 in_traces = lazily("theorems.preconditioned_descent.two_layer_loss")
 least_of_two = lazily("theorems.preconditioned_descent.two_layer_minimum")
 symmetric_layers = lazily("theorems.preconditioned_descent.two_layers")
+curved = lazily("theorems.preconditioned_descent.two_layer_curvature")
 SIZES = ((1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (3, 1))
 """(d, n) at which the product rule has some ten thousand nodes at most."""
 
@@ -236,4 +238,124 @@ two_layer_minimum_exact = Crossing(
     held=_minimum,
     theory=best,
     planted={f"1 % in {name}": _moved(name) for name in ("smaller_step", "larger_step", "minimum_loss")},
+)
+
+
+class Moved(NamedTuple):
+    """Sizes (d, n), the steps a and b, and the entries of the directions V of A_0 and W of A_1."""
+
+    sizes: tuple[int, int]
+    steps: tuple[float, float]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+
+@st.composite
+def _moved_ways(draw: st.DrawFn) -> Moved:
+    sizes = draw(st.sampled_from(SIZES))
+    numbers = st.integers(-16, 16).map(lambda number: number / 8)
+    first, second = (tuple(draw(numbers) for _ in range(sizes[0] ** 2)) for _ in range(2))
+    return Moved(sizes, (draw(numbers), draw(numbers)), first, second)
+
+
+@cache
+def _curvatures() -> list[Callable[..., tuple[float, float, float]]]:
+    """Return the second derivatives at (a, b, d, n) along I/√d, and along M of trace 0, symmetric or antisymmetric."""
+    f, at = curved.loss(curved.a, curved.b), (curved.a, curved.b, d, n)
+    on_set = tuple(sp.diff(f, *by) / d for by in ((curved.a, 2), (curved.a, curved.b), (curved.b, 2)))
+    return [sp.lambdify(at, of) for of in (on_set, *map(curved.second_derivatives, curved.KINDS.values()))]
+
+
+def kinds(move: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the parts of a matrix: a multiple of I, symmetric of trace 0, antisymmetric."""
+    multiple = np.trace(move) / len(move) * np.eye(len(move))
+    return multiple, (move + move.T) / 2 - multiple, (move - move.T) / 2
+
+
+def second_order(drawn: Moved, off: Sequence[float] = (1, 1, 1)) -> np.ndarray:
+    """Return the second derivatives of f at a I + x V and b I + y W: in x, in x and y, in y; `off` multiplies kinds."""
+    (size, examples), V, W = drawn.sizes, *_directions(drawn)
+    found = np.zeros(3)
+    for curvatures, one, other, share in zip(_curvatures(), kinds(V), kinds(W), off, strict=True):
+        products = np.array([np.vdot(one, one), np.vdot(one, other), np.vdot(other, other)])
+        found += share * np.array(curvatures(*drawn.steps, size, examples)) * products
+    return found
+
+
+def _directions(drawn: Moved) -> tuple[np.ndarray, np.ndarray]:
+    size = drawn.sizes[0]
+    return np.reshape(drawn.first, (size, size)), np.reshape(drawn.second, (size, size))
+
+
+def _moved_as_said(theory: Callable[[Moved], np.ndarray], drawn: Moved, device: str) -> Verdict:
+    import torch
+
+    from numerics.preconditioned_descent.reference import exact_loss, pattern
+
+    size, examples = drawn.sizes
+    base = np.array(drawn.steps)[:, None, None] * np.eye(size)
+    moves, identity = np.stack(_directions(drawn)), torch.eye(size, dtype=torch.float64, device=device)
+
+    def loss(x: int, y: int) -> float:
+        at = base + np.array([x, y])[:, None, None] * moves
+        return float(exact_loss(pattern(torch.tensor(at, device=device)), examples, identity, identity))
+
+    # f has the degree 2 in x and in y: its differences are its derivatives.
+    found = (
+        loss(1, 0) - 2 * loss(0, 0) + loss(-1, 0),
+        (loss(1, 1) - loss(1, -1) - loss(-1, 1) + loss(-1, -1)) / 4,
+        loss(0, 1) - 2 * loss(0, 0) + loss(0, -1),
+    )
+    scale = math.prod(
+        float(1 + abs(step) + np.abs(move).sum()) ** 2 for step, move in zip(drawn.steps, moves, strict=True)
+    )
+    expected = torch.tensor(theory(drawn))
+    return close(torch.tensor(found, dtype=expected.dtype), expected, "second derivatives", scale)
+
+
+def _off_by(place: int) -> Callable[[Moved], np.ndarray]:
+    return lambda drawn: second_order(drawn, [1 + 1e-4 * (kind == place) for kind in range(3)])
+
+
+two_layer_curvature_exact = Crossing(
+    id="ahn2023.two_layer_curvature_exact",
+    title="By exact quadrature: second derivatives of two layers at multiples of I along any two matrices",
+    subject="second derivatives of two layers",
+    theorem="ahn2023.two_layer_curvature",
+    exact="proved for all parameters",
+    instances=_moved_ways(),
+    held=_moved_as_said,
+    theory=second_order,
+    planted={
+        f"1e-4 along {name}": _off_by(place)
+        for place, name in enumerate(("I", "symmetric matrices", "antisymmetric matrices"))
+    },
+)
+
+
+def _all_matrices(*, device: str, full: bool, seed: int) -> Verdict:
+    from scipy.optimize import minimize
+
+    source, verdicts = np.random.default_rng(seed), []
+    for size, examples in ((2, 1), (2, 2), (3, 1)) if full else ((2, 1),):
+        least = as_float(best(size, examples)["minimum_loss"])
+
+        def loss(flat: np.ndarray, size: int = size, examples: int = examples) -> tuple[float, np.ndarray]:
+            found = quadrature(*flat.reshape(2, size, size), examples, device)
+            return float(found.loss), found.A.cpu().numpy().ravel()
+
+        for start in range(12 if full else 4):
+            found = minimize(loss, source.normal(size=2 * size**2), jac=True, method="BFGS", options={"gtol": 1e-8})
+            detail = f"loss {found.fun:.9g}, over multiples {least:.9g}"
+            holds = abs(found.fun - least) <= 1e-7 * least
+            verdicts.append((f"d={size} n={examples} start {start}", Verdict.when(holds, detail, Evidence.SIMULATED)))
+    return over_instances(verdicts)
+
+
+two_layers_over_all_matrices = Comparison(
+    id="ahn2023.two_layers_over_all_matrices",
+    title="Descent over all A_0 and A_1 from random starts, these not symmetric, ends at the least loss over multiples",
+    theorem="ahn2023.two_layer_curvature",
+    experiment=None,
+    compare=_all_matrices,
 )

@@ -9,7 +9,8 @@ counts: all orders are gone through.
 
 On S, for every L, d and n, that matrix is diagonal: with p(s) = ∏ (1 − a_l s) the entry of l ≠ m is a mean of p times
 a polynomial of degree below L + 1 without a constant term, to which p is orthogonal; that of l = m is
-2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds no proof for all L, d and n is known here.
+2 ∫ s² (p/(1 − a_l s))² dμ/d > 0. For the other kinds `two_layer_curvature` has L = 2, for all d and n; for more layers
+no proof for all d and n is known here.
 
 Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
 """

@@ -29,7 +29,8 @@ others fixed; where these are multiples of I the mean over rotations of a best A
 is best: no single layer can be improved. For L = 2 it is the global minimiser over symmetric A_l at Σ = I
 (`two_layers`); for more layers together no more is proved here. Descent over all entries from random starts found
 nothing lower (`pytest paper_checks -k random_starts`: L = 2, d = 2, n = 1, and with `--full` n = 2 and L = 3).
-That the point is a strict local minimum over all A_l is certified at instances, up to L = 3 (`least_point_curvature`).
+That the point is a strict local minimum over all A_l is certified at instances, up to L = 3 (`least_point_curvature`),
+and with two layers holds for all d and n (`two_layer_curvature`).
 
 Source: Ahn et al. 2023, Theorem 3, which has the infimum of the squared gradient over S equal to 0 and leaves open
 whether it is attained; that it is, where, and the least loss are derived here.

@@ -1,0 +1,346 @@
+r"""Theorem 3 with two layers, for every d and n: its least point is a strict local minimum over all A_0 and A_1.
+
+At Σ = I let A_0 = a I + x V and A_1 = b I + y W, with V and W any d×d matrices. With K = (I − S A_0)(I − S A_1),
+S = XXᵀ/n and p(S) = (I − aS)(I − bS) the terms of second order of f = E tr K Kᵀ are
+
+    x² E tr V (I − bS)² Vᵀ S² + 2xy (E tr V (I − bS) Wᵀ S² (I − aS) + E tr V S W S p(S)) + y² E tr W Wᵀ S² (I − aS)².
+
+The law of S does not change when it is turned, so that E tr V S^j Wᵀ S^i is a combination of tr V Wᵀ, tr V W and
+tr V tr W. Between multiples of I, symmetric matrices of trace 0 and antisymmetric ones all three are 0: there are three
+kinds of directions, and for M of a kind, tr M Mᵀ = 1, one matrix H of second derivatives along (x, y).
+
+*Of each kind.* E tr M Mᵀ S² (1 − aS)² > 0 is its last entry (`two_layer_minimum`: m_2 m_4 > m_3²). Its determinant D at
+the steps a and b is U + W a, where U and W depend on σ = a + b and π = ab alone; in the other order it is U + W b. At
+the least point σ and π are rational functions of d and n, and so are
+
+    D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW²,
+
+which are positive for all d and n: so is D in either order, and H is positive definite. Along multiples of I that is in
+`two_layer_minimum`, by which the gradient over all A_0 and A_1 vanishes. So f has a strict local minimum there. Over
+symmetric A_0 and A_1 it is the global one (`theorem2`); over all of them that is open. Three layers, at instances:
+`least_point_curvature`.
+
+Source: derived here; Ahn et al. 2023, Theorem 3, looks at first derivatives.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
+from typing import Any
+
+import sympy as sp
+from sympy.polys.fields import FracElement
+
+from theorems.canaries import with_clause
+from theorems.papers import AHN2023
+from theorems.preconditioned_descent.multiples_of_the_inverse import INVERSE_PRIOR
+from theorems.preconditioned_descent.setting import (
+    DIMENSION,
+    EXAMPLES,
+    GAUSSIAN_TOKENS,
+    LINEAR_ATTENTION,
+    PATTERN,
+    d,
+    n,
+)
+from theorems.preconditioned_descent.two_layer_minimum import (
+    CURVED,
+    DEFINITE,
+    DETERMINANT,
+    LARGE,
+    PRODUCT,
+    SMALL,
+    TOTAL,
+    TWO_LAYERS,
+    M,
+    a,
+    b,
+    loss,
+)
+from theorems.wishart.word_moments import word_formula, word_moment
+from verify import Derivation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
+
+KINDS = {"symmetric": 1, "antisymmetric": -1}
+"""Of matrices M of trace 0 and tr M Mᵀ = 1: the sign of Mᵀ = ± M."""
+x, y = sp.symbols("x y", real=True)
+_FRACTIONS = sp.QQ.frac_field(d, n)
+Factor = tuple[sp.Expr, sp.Expr]
+"""c I + z M, by c and z."""
+
+
+@cache
+def _mean(counts: tuple[int, ...], sign: int) -> sp.Expr:
+    """Return E tr(S M^j S M^k …), at most two M in all."""
+    same = sp.Integer(sign)
+    traces = {(): d, ("MM",): same, ("M",): sp.S.Zero, ("M", "M"): same, ("M", "Mᵀ"): sp.S.One}
+    formula = word_formula([[("I", "M", "MM")[count] for count in counts]], {"I", "MM"})
+    kept = (
+        coefficient * sp.Mul(*(traces[tuple(sorted(x for x in word if x != "I"))] for word in words))
+        for words, coefficient in formula.items()
+    )
+    return sp.factor(sp.Add(*kept))  # pyright: ignore[reportReturnType]
+
+
+def _expanded(places: Sequence[Sequence[Factor]], sign: int) -> sp.Expr:
+    """Return E tr(S P_1 S P_2 …) up to two M, each P_i a product of factors."""
+    found = sp.S.Zero
+    for chosen in product((0, 1), repeat=sum(map(len, places))):
+        if sum(chosen) <= 2:
+            left = iter(chosen)
+            which = [[next(left) for _ in factors] for factors in places]
+            parts = (
+                factor[m]
+                for factors, ms in zip(places, which, strict=True)
+                for factor, m in zip(factors, ms, strict=True)
+            )
+            found += sp.Mul(*parts) * _mean(tuple(map(sum, which)), sign)
+    return found
+
+
+def along(sign: int) -> sp.Expr:
+    """Return f at A_0 = a I + x M, A_1 = b I + y M for M of a kind, up to the second order, by its definition."""
+    first, second = (a, x), (b, y)
+    # K = I − S A_0 − S A_1 + S A_0 S A_1: what stands after the S of each term, and its sign.
+    terms = ((1, ()), (-1, (first,)), (-1, (second,)), (1, (first, second)))
+    found = sp.S.Zero
+    for (one, left), (other, right) in product(terms, terms):
+        turned = [(c, sign * z) for c, z in reversed(right)]
+        if left and right:
+            places = [*([each] for each in left[:-1]), [left[-1], turned[0]], *([each] for each in turned[1:]), []]
+        else:
+            places = [[each] for each in (*left, *turned)]
+        found += one * other * (_expanded(places, sign) if places else d)
+    return found
+
+
+def second_derivatives(sign: int) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return those along M of a kind: in x, in x and y, in y."""
+
+    def apart(i: int, j: int) -> sp.Expr:
+        """Return E tr M S^j Mᵀ S^i = ± E tr M S^j M S^i."""
+        return M[i] / d if not j else sign * _mean((0,) * (i - 1) + (1,) + (0,) * (j - 1) + (1,), sign)
+
+    in_first = apart(2, 0) - 2 * b * apart(2, 1) + b**2 * apart(2, 2)
+    mixed = apart(2, 0) - b * apart(2, 1) - a * apart(3, 0) + a * b * apart(3, 1)
+    moved = apart(1, 1) - (a + b) * apart(2, 1) + a * b * apart(3, 1)
+    in_second = apart(2, 0) - 2 * a * apart(3, 0) + a**2 * apart(4, 0)
+    return 2 * in_first, 2 * (mixed + sign * moved), 2 * in_second
+
+
+@cache
+def determinant(sign: int) -> dict[tuple[int, int], FracElement]:
+    """Return D, the determinant of the second derivatives along M of a kind: its coefficients of a^i b^j."""
+    one, mixed, other = (sp.Poly(value, a, b, domain=_FRACTIONS) for value in second_derivatives(sign))
+    return {powers: _FRACTIONS.from_sympy(c) for powers, c in (one * other - mixed**2).terms()}  # pyright: ignore[reportReturnType]
+
+
+def _parts(coefficients: Mapping[tuple[int, int], Any], total: Any, pair: Any) -> tuple[Any, Any]:
+    """Return U and W, D = U + W a, at σ = a + b and π = a b."""
+    # By i − j: a^i b^j is π^min(i, j) times a power of a or of b, where a² = σa − π and b = σ − a.
+    reduced = {0: (1, 0), 1: (0, 1), 2: (-pair, total), -1: (total, -1), -2: (total**2 - pair, -total)}
+    found = [[c * pair ** min(i, j) * part for part in reduced[i - j]] for (i, j), c in coefficients.items()]
+    rest, slope = map(sum, zip(*found, strict=True))
+    return rest, slope
+
+
+def in_both_orders(which: str, sign: int, total: sp.Expr = TOTAL, pair: sp.Expr = PRODUCT) -> sp.Rel:
+    """Return that the "sum" or "product" of D(a, b) and D(b, a) is positive at σ and π, those of the least point."""
+    at = [_FRACTIONS.from_sympy(value) for value in (total, pair)]
+    rest, slope = _parts(determinant(sign), *at)
+    value = 2 * rest + at[0] * slope if which == "sum" else rest**2 + at[0] * rest * slope + at[1] * slope**2
+    return sp.Gt(_FRACTIONS.to_sympy(value), 0, evaluate=False)
+
+
+def _clauses(name: str, sign: int) -> tuple[Identity, Identity, Inequality, Inequality]:
+    """Return those of a kind of directions."""
+    in_first, mixed, in_second = second_derivatives(sign)
+    shown = {powers: sp.factor(_FRACTIONS.to_sympy(c)) for powers, c in determinant(sign).items()}
+    rest, slope = _parts(shown, a + b, a * b)
+    return (
+        Identity(
+            f"second_{name}",
+            along(sign),
+            loss(a, b) + in_first * x**2 / 2 + mixed * x * y + in_second * y**2 / 2,
+            f"up to the second order f at a I + x M, b I + y M is f(a, b) + (H_00 x^2 + 2 H_01 x y + H_11 y^2)/2, "
+            f"M {name} of trace 0, tr M M' = 1",
+        ),
+        Identity(
+            f"determinant_{name}",
+            in_first * in_second - mixed**2,
+            rest + slope * a,
+            "D = H_00 H_11 - H_01^2 is U + W a, U and W symmetric in a and b",
+        ),
+        *(
+            Inequality(
+                f"{which}_{name}",
+                in_both_orders(which, sign),
+                f"at the least point the {which} of D in both orders of the steps is > 0",
+            )
+            for which in ("sum", "product")
+        ),
+    )  # pyright: ignore[reportReturnType]
+
+
+SYMMETRIC, ANTISYMMETRIC = (_clauses(name, sign) for name, sign in KINDS.items())
+LAST = Identity(
+    "last",
+    M[2] - 2 * a * M[3] + a**2 * M[4],
+    M[4] * (a - M[3] / M[4]) ** 2 + DETERMINANT / M[4],
+    "d H_11/2 = m_2 - 2 a m_3 + a^2 m_4 = m_4 (a - m_3/m_4)^2 + (m_2 m_4 - m_3^2)/m_4",
+)
+POSITIVE_DEFINITE = InWords(
+    "positive_definite",
+    "where f over A_0 = a Sigma^{-1} and A_1 = b Sigma^{-1} is least, at two steps in either order, the second "
+    "derivatives of f over all A_0 and A_1 are positive definite",
+)
+STRICT = InWords("strict", "f has a strict local minimum over all A_0 and A_1 there")
+STATEMENT = Statement(
+    parameters=(DIMENSION, EXAMPLES),
+    hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
+    variables=(a, b, x, y),
+    claims=(POSITIVE_DEFINITE, STRICT),
+    steps=(CURVED, DEFINITE, LAST, *SYMMETRIC, *ANTISYMMETRIC),
+)
+ARGUMENT = (
+    Inference(
+        "whitened",
+        "x = Σ^½ x̃, w* = Σ^{-½} w̃ and A_l → Σ^½ A_l Σ^½, a linear bijection, preserve f: Σ may be taken to be I",
+        ("linear_attention", "pattern", "gaussian_tokens", "inverse_prior"),
+        "substitution",
+    ),
+    Inference(
+        "in_traces",
+        "f = E tr K K', K = (I − S A_0)(I − S A_1), is a sum of products of traces of words in A_0, A_1 and their "
+        "transposes, whose coefficients the steps have",
+        ("ahn2023.lemma1", "whitened", "linear_attention", "pattern", "two_layers"),
+        "Gaussian moments",
+    ),
+    Inference(
+        "kinds",
+        "its second order in V and W at A_0 = a I + V, A_1 = b I + W is a sum of traces of products of two of V, W and "
+        "their transposes, and of products of their traces: between a multiple of I, a symmetric matrix of trace 0 and "
+        "an antisymmetric one all are 0, and between two of a kind they are tr V W' times what they are for one M of "
+        "that kind, tr M M' = 1",
+        ("in_traces",),
+        "substitution",
+    ),
+    Inference(
+        "multiples",
+        "along multiples of I the second derivatives at the least point are positive definite",
+        ("whitened", "ahn2023.two_layer_minimum:strict"),
+        "substitution",
+    ),
+    Inference(
+        "last_positive",
+        "m_2 > 0 and m_2 m_4 > m_3² make m_4 > 0: H_11 > 0 for both of the other kinds",
+        ("second_symmetric", "second_antisymmetric", "last", "curved", "definite"),
+        "nonnegative terms",
+    ),
+    *(
+        Inference(
+            f"both_orders_{name}",
+            "in the other order D is U + W b: the two have a positive sum and a positive product, and so both are "
+            "positive",
+            (f"determinant_{name}", f"sum_{name}", f"product_{name}", "ahn2023.two_layer_minimum:least"),
+            "case distinction",
+        )
+        for name in KINDS
+    ),
+    Inference(
+        "positive_definite",
+        "every direction is a sum of one of each kind, between which there are no second derivatives; along each they "
+        "are positive definite, by H_11 > 0 and D > 0; so they are at every Σ",
+        ("whitened", "kinds", "multiples", "last_positive", *(f"both_orders_{name}" for name in KINDS)),
+        "Sylvester's criterion",
+    ),
+    Inference(
+        "strict",
+        "the gradient vanishes there",
+        ("positive_definite", "ahn2023.two_layer_minimum:vanishes"),
+        "second-order condition",
+    ),
+)
+
+
+def _in_entries(name: str, entries: Sequence[Sequence[int]]) -> Step:
+    """Return f in all entries of 2×2 matrices along M/√2, up to the second order."""
+    turn, one = sp.Matrix(entries), sp.eye(2)
+    first, second = a * one + x * turn, b * one + y * turn
+    terms = ((1, ()), (-1, (first,)), (-1, (second,)), (1, (first, second)))
+    exact = sp.S.Zero
+    for (sign, left), (other, right) in product(terms, terms):
+        # tr(S L_1 S L_2 R_2ᵀ S R_1ᵀ S), turned to begin with an S.
+        after = [matrix.T for matrix in reversed(right)]
+        word = [*left[:-1], left[-1] * after[0], *after[1:], one] if left and right else [*left, *after]
+        exact += sign * other * (word_moment([word], n, one) if word else 2)
+    terms_of_f = sp.Poly(exact, x, y).terms()
+    shown = sum(c * x**i * y**j for (i, j), c in terms_of_f if i + j <= 2)
+    # tr M Mᵀ = 2.
+    along_it = along(KINDS[name]).subs({d: 2, x: sp.sqrt(2) * x, y: sp.sqrt(2) * y}, simultaneous=True)
+    return Step(f"d = 2, in entries: f up to the second order along an M that is {name}", shown, along_it)
+
+
+def derivation() -> Derivation:
+    """Return the steps: f in entries at d = 2 along a matrix of each kind; one layer, one example, many examples."""
+    in_first, mixed, in_second = second_derivatives(-1)
+    return Derivation(
+        (
+            _in_entries("symmetric", [[1, 0], [0, -1]]),
+            _in_entries("antisymmetric", [[0, 1], [-1, 0]]),
+            Step("without the second layer H_00 is 2 E tr S²/d", in_first.subs(b, 0), 2 * (n + d + 1) / n),
+            Step("and H_11 is that without the first", in_second.subs(a, 0), 2 * (n + d + 1) / n),
+            Step(
+                "one example and M antisymmetric: x'Mx = 0, so that H_00 does not depend on b",
+                sp.Subs(in_first, n, 1),
+                2 * (d + 2),
+            ),
+            Step("many examples, S = I: H_00 is 2 (1 − b)²", sp.Limit(in_first, n, sp.oo), 2 * (1 - b) ** 2),
+            Step("and H_01, by M M = −M M', is 0", sp.Limit(mixed, n, sp.oo), sp.S.Zero),
+        )
+    )
+
+
+_canary = partial(with_clause, STATEMENT)
+
+
+def _least(sign: int, first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """Return the least second derivative along directions of a kind, at steps."""
+    one, mixed, other = second_derivatives(sign)
+    least = (one + other - sp.sqrt((one - other) ** 2 + 4 * mixed**2)) / 2
+    return least.xreplace({a: first, b: second})  # pyright: ignore[reportReturnType]
+
+
+two_layer_curvature = Theorem(
+    id="ahn2023.two_layer_curvature",
+    title="Theorem 3 with two layers, for every d and n: its least point is a strict local minimum over all A_0, A_1",
+    source=Source("Theorem 3, L = 2, second derivatives", "derived here", AHN2023),
+    statement=STATEMENT,
+    example={"d": 5, "n": 20},
+    values={
+        f"{name}_{order}": _least(sign, *steps)
+        for name, sign in KINDS.items()
+        for order, steps in (("smaller_first", (SMALL, LARGE)), ("larger_first", (LARGE, SMALL)))
+    },
+    derivation=derivation,
+    canaries=(
+        _canary(
+            "an antisymmetric M that is taken for symmetric",
+            replace(ANTISYMMETRIC[0], right=SYMMETRIC[0].right, says=""),
+        ),
+        _canary(
+            "U + W b in the order of U + W a",
+            replace(ANTISYMMETRIC[1], right=ANTISYMMETRIC[1].right.subs({a: b, b: a}, simultaneous=True), says=""),
+        ),
+        *(
+            _canary(name, replace(SYMMETRIC[2], relation=in_both_orders("sum", 1, *steps), says=""))
+            for name, *steps in (
+                ("steps of a sum larger by 1/n", TOTAL + 1 / n),
+                ("equal steps of the same sum", TOTAL, TOTAL**2 / 4),
+                ("steps twice as long", 2 * TOTAL, 4 * PRODUCT),
+            )
+        ),
+    ),
+    proof_uses=("ahn2023.lemma1", "ahn2023.two_layer_minimum"),
+    argument=ARGUMENT,
+)
