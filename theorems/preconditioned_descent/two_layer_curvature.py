@@ -63,7 +63,9 @@ from verify import Derivation, Identity, Inequality, Inference, InWords, Source,
 
 KINDS = {"symmetric": 1, "antisymmetric": -1}
 """Of matrices M of trace 0 and tr M Mᵀ = 1: the sign of Mᵀ = ± M."""
-x, y = sp.symbols("x y", real=True)
+x, y, total, pair = sp.symbols("x y total product", real=True)
+PARTS = {name: tuple(sp.Symbol(f"{part}_{name}", real=True) for part in "UW") for name in KINDS}
+"""U and W at the least point, of each kind."""
 _FRACTIONS = sp.QQ.frac_field(d, n)
 Factor = tuple[sp.Expr, sp.Expr]
 """c I + z M, by c and z."""
@@ -144,20 +146,31 @@ def _parts(coefficients: Mapping[tuple[int, int], Any], total: Any, pair: Any) -
     return rest, slope
 
 
-def in_both_orders(which: str, sign: int, total: sp.Expr = TOTAL, pair: sp.Expr = PRODUCT) -> sp.Rel:
-    """Return that the "sum" or "product" of D(a, b) and D(b, a) is positive at σ and π, those of the least point."""
+BOTH = {"sum": "2U + total W", "product": "U^2 + total U W + product W^2"}
+"""Of D in both orders of the steps."""
+
+
+def in_both_orders(which: str, rest: Any, slope: Any, total: Any, pair: Any) -> Any:
+    """Return the sum or the product of D(a, b) and D(b, a), by U, W, σ and π."""
+    return 2 * rest + total * slope if which == "sum" else rest**2 + total * rest * slope + pair * slope**2
+
+
+def as_fraction(which: str, sign: int, total: sp.Expr = TOTAL, pair: sp.Expr = PRODUCT) -> sp.Expr:
+    """Return the same for a kind of directions, as one fraction; at the least point unless σ and π are given."""
     at = [_FRACTIONS.from_sympy(value) for value in (total, pair)]
-    rest, slope = _parts(determinant(sign), *at)
-    value = 2 * rest + at[0] * slope if which == "sum" else rest**2 + at[0] * rest * slope + at[1] * slope**2
-    return sp.Gt(_FRACTIONS.to_sympy(value), 0, evaluate=False)
+    return _FRACTIONS.to_sympy(in_both_orders(which, *_parts(determinant(sign), *at), *at))
 
 
-def _clauses(name: str, sign: int) -> tuple[Identity, Identity, Inequality, Inequality]:
-    """Return those of a kind of directions."""
+@cache
+def _factored(sign: int) -> dict[tuple[int, int], sp.Expr]:
+    return {powers: sp.factor(_FRACTIONS.to_sympy(c)) for powers, c in determinant(sign).items()}  # pyright: ignore[reportReturnType]
+
+
+def _clauses(name: str, sign: int) -> dict[str, Any]:
+    """Return those of a kind of directions, by what they are about."""
     in_first, mixed, in_second = second_derivatives(sign)
-    shown = {powers: sp.factor(_FRACTIONS.to_sympy(c)) for powers, c in determinant(sign).items()}
-    rest, slope = _parts(shown, a + b, a * b)
-    return (
+    rest, slope = _parts(_factored(sign), a + b, a * b)
+    clauses = [
         Identity(
             f"second_{name}",
             along(sign),
@@ -171,15 +184,23 @@ def _clauses(name: str, sign: int) -> tuple[Identity, Identity, Inequality, Ineq
             rest + slope * a,
             "D = H_00 H_11 - H_01^2 is U + W a, U and W symmetric in a and b",
         ),
-        *(
+    ]
+    rest, slope = PARTS[name]
+    for which, formula in BOTH.items():
+        says, fraction = f"the {which} of D in both orders of the steps", as_fraction(which, sign)
+        by_parts = in_both_orders(which, rest, slope, total, pair)
+        clauses += [
+            Identity(
+                f"{which}_fraction_{name}",
+                by_parts,
+                fraction,
+                f"{formula} as one fraction, where total and product are those of the least point's steps",
+            ),
             Inequality(
-                f"{which}_{name}",
-                in_both_orders(which, sign),
-                f"at the least point the {which} of D in both orders of the steps is > 0",
-            )
-            for which in ("sum", "product")
-        ),
-    )  # pyright: ignore[reportReturnType]
+                f"{which}_{name}", sp.Gt(fraction, 0, evaluate=False), f"at the least point {formula} > 0: {says}"
+            ),
+        ]
+    return {clause.label.removesuffix(f"_{name}"): clause for clause in clauses}
 
 
 SYMMETRIC, ANTISYMMETRIC = (_clauses(name, sign) for name, sign in KINDS.items())
@@ -199,8 +220,14 @@ STATEMENT = Statement(
     parameters=(DIMENSION, EXAMPLES),
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
     variables=(a, b, x, y),
+    definitions={total: TOTAL, pair: PRODUCT}
+    | {
+        part: value
+        for name, sign in KINDS.items()
+        for part, value in zip(PARTS[name], _parts(_factored(sign), total, pair), strict=True)
+    },
     claims=(POSITIVE_DEFINITE, STRICT),
-    steps=(CURVED, DEFINITE, LAST, *SYMMETRIC, *ANTISYMMETRIC),
+    steps=(CURVED, DEFINITE, LAST, *SYMMETRIC.values(), *ANTISYMMETRIC.values()),
 )
 ARGUMENT = (
     Inference(
@@ -242,7 +269,11 @@ ARGUMENT = (
             f"both_orders_{name}",
             "in the other order D is U + W b: the two have a positive sum and a positive product, and so both are "
             "positive",
-            (f"determinant_{name}", f"sum_{name}", f"product_{name}", "ahn2023.two_layer_minimum:least"),
+            (
+                f"determinant_{name}",
+                *(f"{which}{part}_{name}" for which in BOTH for part in ("", "_fraction")),
+                "ahn2023.two_layer_minimum:least",
+            ),
             "case distinction",
         )
         for name in KINDS
@@ -326,14 +357,18 @@ two_layer_curvature = Theorem(
     canaries=(
         _canary(
             "an antisymmetric M that is taken for symmetric",
-            replace(ANTISYMMETRIC[0], right=SYMMETRIC[0].right, says=""),
+            replace(ANTISYMMETRIC["second"], right=SYMMETRIC["second"].right, says=""),
         ),
         _canary(
             "U + W b in the order of U + W a",
-            replace(ANTISYMMETRIC[1], right=ANTISYMMETRIC[1].right.subs({a: b, b: a}, simultaneous=True), says=""),
+            replace(
+                ANTISYMMETRIC["determinant"],
+                right=ANTISYMMETRIC["determinant"].right.subs({a: b, b: a}, simultaneous=True),
+                says="",
+            ),
         ),
         *(
-            _canary(name, replace(SYMMETRIC[2], relation=in_both_orders("sum", 1, *steps), says=""))
+            _canary(name, replace(SYMMETRIC["sum"], relation=sp.Gt(as_fraction("sum", 1, *steps), 0), says=""))
             for name, *steps in (
                 ("steps of a sum larger by 1/n", TOTAL + 1 / n),
                 ("equal steps of the same sum", TOTAL, TOTAL**2 / 4),
