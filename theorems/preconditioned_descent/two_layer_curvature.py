@@ -9,9 +9,9 @@ The law of S does not change when it is turned, so that E tr V S^j Wᵀ S^i is a
 tr V tr W. Between multiples of I, symmetric matrices of trace 0 and antisymmetric ones all three are 0: there are three
 kinds of directions, and for M of a kind, tr M Mᵀ = 1, one matrix H of second derivatives along (x, y).
 
-*Of each kind.* E tr M Mᵀ S² (1 − aS)² > 0 is its last entry (`two_layer_minimum`: m_2 m_4 > m_3²). Its determinant D at
-the steps a and b is U + W a, where U and W depend on σ = a + b and π = ab alone; in the other order it is U + W b. At
-the least point σ and π are rational functions of d and n, and so are
+*Of each kind.* The last entry of H, 2 E tr M Mᵀ S² (I − aS)², is positive, as m_2 m_4 > m_3² (`two_layer_minimum`). Its
+determinant D at the steps a and b is U + W a, where U and W depend on σ = a + b and π = ab alone; in the other order it
+is U + W b. At the least point σ and π are rational functions of d and n, and so are
 
     D(a, b) + D(b, a) = 2U + σW,    D(a, b) D(b, a) = U² + σUW + πW²,
 
