@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEVICE ?= cpu
 
-.PHONY: help paper-checks test lint audit docs bench pin clean
+.PHONY: help paper-checks test lint audit docs bench record pin clean
 
 help:
 	@echo "make paper-checks   check the library's theorems against simulation (pytest paper_checks)"
@@ -12,7 +12,8 @@ help:
 	@echo "make lint           ruff and pyright"
 	@echo "make audit          slow checks: attacks, mutation, many more drawn instances"
 	@echo "make docs           build the site into build/docs, offline; warnings are errors"
-	@echo "make bench          time ours against the plain way (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
+	@echo "make bench          time ours against plain ways (DEVICE=cuda: training on a card); writes BENCHMARKS.md"
+	@echo "make record         run the checks and canaries, and write what the report shows of them"
 	@echo "make pin            write the digests, certificates, maps and findings of what changed"
 
 $(READY): pyproject.toml constraints.txt
@@ -29,10 +30,12 @@ test: $(READY)
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --threads
 
+# The seed is the commit's, so that every commit draws anew, and a failure repeats.
 audit: $(READY)
-	$(BIN)/python -m pytest tests --audit -m audit $(ARGS)
+	$(BIN)/python -m pytest tests --audit -m audit --seed $$((0x0$$(git rev-parse --short=8 HEAD 2>/dev/null))) $(ARGS)
+	$(BIN)/python -m pytest paper_checks -m audit $(ARGS)
 
 docs: $(READY)
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs $(ARGS)
@@ -49,6 +52,10 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.page $(BENCHMARKED) < build/benchmarks/names > BENCHMARKS.md.new
 	mv BENCHMARKS.md.new BENCHMARKS.md
 	cp -R build/benchmarks/growth/. tests/benchmarks/growth/
+
+record: $(READY)
+	$(BIN)/python -m pytest paper_checks -m "audit or not audit" $(ARGS)
+	$(BIN)/python -m pytest tests/theorems -k canary --record paper_checks/recorded.json
 
 pin: $(READY)
 	$(BIN)/verify pin $(ARGS)

@@ -1,19 +1,20 @@
 """Settings of the papers' checks."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from verify import Measurement
-from verify.reports.pytest_plugin import load_profile
-from verify.runs.crossings import register_profiles
+from verify.reports.pytest_plugin import load_profile, use_all_cores
 
-register_profiles()
+HERE = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Keep the tests of an `xdist_group`, which share their trainings, on one worker."""
+    """Use all cores, and keep the tests of an `xdist_group`, which share their trainings, on one worker."""
+    use_all_cores(config)
     if config.getoption("numprocesses", None) and config.getoption("dist") == "no":
         config.option.dist = "loadgroup"
 
@@ -25,6 +26,17 @@ def pytest_configure(config):
     # Said here, it is known too where these run as installed, by `pytest --pyargs paper_checks`.
     about = "quick: re-runs the findings' commands, in seconds; `pytest paper_checks -m quick` runs these alone"
     config.addinivalue_line("markers", about)
+    config.addinivalue_line("markers", "audit: too long for every run; run where it is selected, and by --full")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Skip what is too long for every run, unless it is selected: by a mark, a word, its id, or with all by --full."""
+    options = config.option
+    if options.full or options.markexpr or options.keyword or any("::" in argument for argument in config.args):
+        return
+    for item in items:
+        if item.get_closest_marker("audit") and HERE in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason="run by pytest paper_checks -m audit"))
 
 
 @pytest.fixture

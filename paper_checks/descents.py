@@ -44,12 +44,42 @@ def settled(
 
     A loss's rounding ends line searches early: each further pass goes on from where the last ended.
     """
-    from scipy.optimize import minimize
-
     point = start
     for _ in range(passes):
-        options = {"maxiter": steps, "maxfun": 4 * steps, "ftol": 0, "gtol": 1e-12, "maxcor": 30}
-        point = minimize(loss, point, jac=True, method="L-BFGS-B", options=options).x
+        point = _descended(loss, point, steps)
+    return _at(loss, point, step)
+
+
+def followed(loss: LossAndSlope, end: Settled, *, steps: int = 2000, passes: int = 3, step: float = 1e-5) -> Settled:
+    """Go on from where a descent stopped, each pass in coordinates in which all curvatures are 1 where it begins.
+
+    Valleys with walls so steep that rounding stops `settled` on their floor are descended so.
+    """
+    for _ in range(passes):
+        values, directions = np.linalg.eigh(end.hessian)
+        values = np.abs(values)
+        # Curvatures that are lost in rounding are taken as just not lost.
+        end = _at(
+            loss, _descended(loss, end.point, steps, directions / np.sqrt(values.clip(1e-15 * values.max()))), step
+        )
+    return end
+
+
+def _descended(loss: LossAndSlope, start: np.ndarray, steps: int, units: np.ndarray | None = None) -> np.ndarray:
+    """Return where L-BFGS from `start` ends; the columns of `units` are the coordinates' steps."""
+    from scipy.optimize import minimize
+
+    def along(moved: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = loss(start + units @ moved)
+        return value, units.T @ slope
+
+    options = {"maxiter": steps, "maxfun": 4 * steps, "ftol": 0, "gtol": 1e-12, "maxcor": 30}
+    if units is None:
+        return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    return start + units @ minimize(along, np.zeros_like(start), jac=True, method="L-BFGS-B", options=options).x
+
+
+def _at(loss: LossAndSlope, point: np.ndarray, step: float) -> Settled:
     value, slope = loss(point)
     each = np.eye(len(point)) * step
     hessian = np.array([(loss(point + one)[1] - loss(point - one)[1]) / (2 * step) for one in each])

@@ -1,6 +1,6 @@
 """Verdicts on margins that are measured: known between two ends, up to a share of the false alarms that are allowed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from verify import Evidence, Measurement, Outcome, Verdict, chance
@@ -32,6 +32,18 @@ def decided(detail: str, *margins: tuple[float, float]) -> Verdict:
         return Verdict(Outcome.VERIFIED, Evidence.SIMULATED, detail)
     outcome = Outcome.REFUTED if any(high < 0 for _, high in margins) else Outcome.INCONCLUSIVE
     return Verdict(outcome, Evidence.SIMULATED, detail)
+
+
+def with_more_samples(decide: Callable[[int], Verdict]) -> Verdict:
+    """Return the verdict of some samples; of four or sixteen times as many where fewer leave it open.
+
+    `decide` is given how many times as many are drawn. Each is a comparison of its own.
+    """
+    verdict = decide(1)
+    for more in (4, 16):
+        if verdict.outcome is Outcome.INCONCLUSIVE:
+            verdict = decide(more)
+    return verdict
 
 
 def above(large: Measurement, small: Measurement | float) -> tuple[float, float]:

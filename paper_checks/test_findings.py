@@ -2,10 +2,10 @@
 
 import pytest
 
-from verify import finding_ids, load_finding
+from verify import ids, load_finding
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("name", finding_ids())
+@pytest.mark.parametrize("name", ids("finding"))
 def test_reproduced(ledger, name):
     ledger.reproduce(load_finding(name))

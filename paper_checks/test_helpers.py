@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from paper_checks.descents import OnPrompts, Settled, settled
+from paper_checks.descents import OnPrompts, Settled, followed, settled
 from paper_checks.expected import between, certified
 from paper_checks.lazily import lazily
-from verify import Enclosure, Outcome
+from paper_checks.margins import with_more_samples
+from verify import Enclosure, Evidence, Outcome, Verdict
 
 CURVATURE, LEAST = np.diag([1.0, 4.0, 100.0]), np.array([1.0, -2.0, 0.5])
 
@@ -27,6 +28,28 @@ def test_a_descent_ends_at_the_minimum_within_what_it_says():
 def test_a_descent_that_is_cut_is_not_near_its_end():
     end = settled(bowl, np.zeros(3), steps=1, passes=1)
     assert end.off(0.0) == 1e-3 < np.linalg.norm(end.point - LEAST)
+
+
+def test_a_descent_that_is_followed_goes_on_to_its_end():
+    steep = np.diag([1e-4, 1.0, 1e6])
+
+    def narrow(point):
+        return 1 + (point - LEAST) @ steep @ (point - LEAST) / 2, steep @ (point - LEAST)
+
+    cut = settled(narrow, np.zeros(3), steps=1, passes=1)
+    end = followed(narrow, cut, steps=2)
+    assert np.abs(cut.point - LEAST).max() > 0.1 and np.abs(end.point - LEAST).max() < 1e-3
+
+
+def test_a_valley_is_followed_to_ever_larger_weights():
+    # (x²y − 1)² + 1/(1 + x²) falls along y = 1/x² as x grows, between ever steeper walls.
+    def valley(point):
+        x, y = point
+        wall, top = x**2 * y - 1, 1 + x**2
+        return wall**2 + 1 / top, np.array([4 * wall * x * y - 2 * x / top**2, 2 * wall * x**2])
+
+    cut = settled(valley, np.array([3.0, 0.1]), steps=20, passes=1)
+    assert followed(valley, cut, steps=20).point[0] > 4 * cut.point[0] > 0
 
 
 def test_nothing_is_near_a_saddle():
@@ -77,3 +100,14 @@ def test_an_end_on_prompts_is_held_against_theory_where_chance_lets_it_be_told(p
     end = Settled(np.array(point), 1.0, np.array(slope), np.diag(curvatures))
     found = OnPrompts(end, SPREAD).agrees(np.array([1.0, 0.0]), np.array([[1.0, 0.0]]), share=0.1)
     assert found.outcome is outcome, found.detail
+
+
+@pytest.mark.parametrize(("decided_at", "drawn"), [(1, [1]), (4, [1, 4]), (16, [1, 4, 16]), (100, [1, 4, 16])])
+def test_more_is_sampled_where_fewer_samples_leave_it_open(decided_at, drawn):
+    asked = []
+
+    def decide(more):
+        asked.append(more)
+        return Verdict(Outcome.VERIFIED if more >= decided_at else Outcome.INCONCLUSIVE, Evidence.SIMULATED, "")
+
+    assert with_more_samples(decide).holds is (decided_at <= 16) and asked == drawn

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# Drawn instances repeat from run to run; the database and the clock have no say.
-settings.register_profile("tests", derandomize=True, deadline=None, database=None)
+from verify.reports.pytest_plugin import draw_by_id, use_all_cores
+
+# The clock has no say in what is drawn.
+settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
@@ -15,8 +17,15 @@ CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 def pytest_configure(config):
     """Check shapes and types throughout `numerics` while it runs, but for `make bench`, which times what users run."""
+    draw_by_id(config)
     if "bench_*" not in config.getini("python_functions"):
         install_import_hook("numerics", CHECKER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Use all cores."""
+    use_all_cores(config)
 
 
 def pytest_addoption(parser):

@@ -116,6 +116,7 @@ def test_the_wheel_has_all_that_the_packages_have_and_no_more(wheel):
     assert set(kinds) <= names
     for folder in ("certificates", "necessity"):
         assert len([name for name in names if name.startswith(f"theorems/{folder}/")]) >= 20
+    assert "theorems/preconditioned_descent/label_attention.forms.json" in names
 
 
 def test_the_source_distribution_has_the_tests_and_what_they_need(built):
@@ -197,7 +198,7 @@ LACKING = {
     "simulate ahn2023.figure1": "experiment = ahn2023.figure1: needs torch: pip install torch numba jaxtyping",
     "simulate wang2024.separation": "device = auto: needs torch: pip install torch numba jaxtyping",
     "observe wang2024.theorem1 --at 9 T=9 q=2 d=1 eta=1": "observe = wang2024.theorem1: needs numba: pip install numba",
-    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --jobs 2": "--jobs = 2: needs joblib: pip install 'lemmascope[sweep]'",
+    "sweep wang2024.lemma1 --over T=4:5:2 q=2 --jobs 2": "--jobs = 2: needs joblib: pip install joblib pyarrow",
 }
 """Commands and what they say, which is to fail by input."""
 
@@ -213,7 +214,7 @@ def test_files_that_need_more_are_left_out_and_said_to_be(outside, tmp_path):
     code, out, err = outside(calls(sweep, before=hidden(*LIGHT)))
     assert (code, out.splitlines()[-1]) == (0, "exit code 0")
     assert err.splitlines() == [
-        "verify: no Parquet file is written: that needs pyarrow: pip install 'lemmascope[sweep]'",
+        "verify: no Parquet file is written: that needs pyarrow: pip install joblib pyarrow",
         "verify: no plot is drawn: that needs matplotlib: pip install matplotlib",
     ]
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".json"}

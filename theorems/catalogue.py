@@ -173,10 +173,10 @@ PREDICTIONS = {
     "wang2024.figure5": "paper_checks.wang2024.predictions:figure5",
 }
 FINDINGS = {
-    "ahn2023.figure2_is_theorem3s_point": "paper_checks.ahn2023.findings:figure2_is_theorem3s_point",
-    "ahn2023.figure7_descent_is_held_back": "paper_checks.ahn2023.findings:figure7_descent_is_held_back",
-    "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.findings:figures_4_and_5_are_best_on_batches",
-    "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.findings:figures_4_and_5_are_not_at_10_examples",
+    "ahn2023.figure2_is_theorem3s_point": "paper_checks.ahn2023.figure_findings:figure2_is_theorem3s_point",
+    "ahn2023.figure7_descent_is_held_back": "paper_checks.ahn2023.figure_findings:figure7_descent_is_held_back",
+    "ahn2023.figures_4_and_5_are_best_on_batches": "paper_checks.ahn2023.figure_findings:figures_4_and_5_are_best_on_batches",
+    "ahn2023.figures_4_and_5_are_not_at_10_examples": "paper_checks.ahn2023.figure_findings:figures_4_and_5_are_not_at_10_examples",
     "ahn2023.lemma1_needs_the_transpose": "paper_checks.ahn2023.findings:lemma1_needs_the_transpose",
     "ahn2023.more_examples_can_hurt": "paper_checks.ahn2023.findings:more_examples_can_hurt",
     "ahn2023.theorem1_has_other_local_minima": "paper_checks.ahn2023.findings:theorem1_has_other_local_minima",
@@ -186,7 +186,7 @@ FINDINGS = {
     "ahn2023.theorem3_is_attained": "paper_checks.ahn2023.findings:theorem3_is_attained",
     "ahn2023.theorem3_over_all_entries": "paper_checks.ahn2023.findings:theorem3_over_all_entries",
     "ahn2023.theorem4_against_theorem3": "paper_checks.ahn2023.findings:theorem4_against_theorem3",
-    "ahn2023.theorem4_at_the_figures_setting": "paper_checks.ahn2023.findings:theorem4_at_the_figures_setting",
+    "ahn2023.theorem4_at_the_figures_setting": "paper_checks.ahn2023.figure_findings:theorem4_at_the_figures_setting",
     "ahn2023.theorem4_at_two_layers": "paper_checks.ahn2023.findings:theorem4_at_two_layers",
     "ahn2023.theorem4_is_attained": "paper_checks.ahn2023.findings:theorem4_is_attained",
     "ahn2023.theorem5_last_row_is_needless": "paper_checks.ahn2023.findings:theorem5_last_row_is_needless",

@@ -32,7 +32,7 @@ from verify.checking.sources import Source as Source
 from verify.checking.theorem import Bound as Bound
 from verify.checking.theorem import Canary as Canary
 from verify.checking.theorem import Theorem as Theorem
-from verify.language.recursion import Dynamics as Dynamics
+from verify.language.clause_data import Dynamics as Dynamics
 from verify.language.expressions import Case as Case
 from verify.language.expressions import enclosed as enclosed
 from verify.language.expressions import primitive as primitive
@@ -77,21 +77,17 @@ from verify.runs.verdicts import Verdict as Verdict
 from verify.runs.verdicts import agreement as agreement
 from verify.runs.verdicts import all_of as all_of
 from verify.runs.verdicts import chance as chance
-from verify.checking.registry import comparison_ids as comparison_ids
 from verify.runs.comparisons import load_comparison as load_comparison
 from verify.runs.comparisons import load_prediction as load_prediction
 from verify.runs.verdicts import over_drawn as over_drawn
 from verify.runs.verdicts import over_instances as over_instances
-from verify.checking.registry import prediction_ids as prediction_ids
 from verify.runs.verdicts import student_bound as student_bound
 from verify.runs.crossings import Crossing as Crossing
 from verify.runs.crossings import in_full as in_full
-from verify.runs.crossings import register_profiles as register_profiles
 from verify.runs.sweeps.diagram import Diagram as Diagram
 from verify.runs.experiments import Experiment as Experiment
 from verify.runs.experiments import ExperimentResult as ExperimentResult
 from verify.runs.experiments import Setting as Setting
-from verify.checking.registry import experiment_ids as experiment_ids
 from verify.runs.experiments import load_experiment as load_experiment
 from verify.runs.measurements import Curve as Curve
 from verify.runs.measurements import HeatMap as HeatMap
@@ -100,14 +96,13 @@ from verify.runs.measurements import Predicted as Predicted
 from verify.runs.store import Store as Store
 
 # What is installed, by id, and findings.
+from verify.checking.registry import ids as ids
 from verify.checking.loading import load_theorem as load_theorem
-from verify.checking.registry import theorem_ids as theorem_ids
 from verify.reports.findings import Finding as Finding
 from verify.reports.findings import Premise as Premise
 from verify.reports.findings import Weight as Weight
 from verify.reports.reproduction import Reproduction as Reproduction
 from verify.reports.reproduction import reproduce as reproduce
-from verify.checking.registry import finding_ids as finding_ids
 from verify.reports.findings import findings_pages as findings_pages
 from verify.reports.findings import load_finding as load_finding
 

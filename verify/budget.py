@@ -23,6 +23,14 @@ _LEAST_SECONDS = 0.02
 """What is begun when the time is over has so much all the same: much is decided in less."""
 _AGAIN = 0.05
 """Seconds to the next alarm, where one was caught by what it was to end."""
+_SOON = 1e-3
+"""Seconds to an alarm that is due at once."""
+_INTERRUPTS: list[BaseException] = []
+"""Interrupts that were raised where nothing can be raised, and are due."""
+
+
+class EndError(KeyboardInterrupt):
+    """The end of a search: a KeyboardInterrupt, as Hypothesis catches none; handlers of Ctrl-C re-raise it."""
 
 
 @contextmanager
@@ -54,20 +62,14 @@ def ended(
     outer, handler, hook = _ALARM.get(), signal.getsignal(signal.SIGALRM), sys.unraisablehook
     if handler not in (signal.SIG_DFL, _ring):
         return function(*arguments)
-
-    def but_the_alarm(unraisable: Any) -> None:
-        # Rung in a callback, such as the garbage collector's, which can raise nothing; it rings again soon.
-        if not isinstance(unraisable.exc_value, _ALARM.get()[1]):
-            hook(unraisable)
-
     try:
         own = max(deadline, time.monotonic() + _LEAST_SECONDS)
         # What runs within lets through what its caller named, and may change another, as Hypothesis does.
         _ALARM.set((min(own, outer[0]), error))
-        sys.unraisablehook = but_the_alarm
+        sys.unraisablehook = _ringing_again(hook)
         signal.signal(signal.SIGALRM, _ring)
         _set_timer()
-        return function(*arguments)
+        result = function(*arguments)
     except error:
         if time.monotonic() >= outer[0]:
             raise outer[1]("the time ran out") from None
@@ -77,13 +79,42 @@ def ended(
         while True:
             try:
                 _ALARM.set(outer)
-                _set_timer()
+                # An interrupt that is noted sets the timer too: that is over before the timer is put back.
                 sys.unraisablehook = hook
+                _set_timer()
                 if outer[0] == math.inf:
                     signal.signal(signal.SIGALRM, handler)
                 break
-            except (OutOfTimeError, error):
-                continue
+            except (OutOfTimeError, KeyboardInterrupt, error) as end:
+                if type(end) is KeyboardInterrupt:
+                    _INTERRUPTS.append(end)
+        # Where another error is under way, the interrupt goes before it.
+        _raise_what_is_due()
+    return result
+
+
+def _ringing_again(hook: Callable[[Any], object]) -> Callable[[Any], None]:
+    """Return a hook for what is raised in a callback, such as the garbage collector's, which can raise nothing.
+
+    An interrupt and an alarm ring again soon; what else is raised there goes to the hook that was there before.
+    """
+
+    def again(unraisable: Any) -> None:
+        if type(unraisable.exc_value) is KeyboardInterrupt:
+            _INTERRUPTS.append(unraisable.exc_value)
+            signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+        elif not isinstance(unraisable.exc_value, _ALARM.get()[1]):
+            hook(unraisable)
+
+    return again
+
+
+def _raise_what_is_due() -> None:
+    """Raise an interrupt that was noted; several are one."""
+    if _INTERRUPTS:
+        noted = _INTERRUPTS[0]
+        _INTERRUPTS.clear()
+        raise noted
 
 
 def _has_timer() -> bool:
@@ -92,10 +123,11 @@ def _has_timer() -> bool:
 
 def _set_timer() -> None:
     left = _ALARM.get()[0] - time.monotonic()
-    signal.setitimer(signal.ITIMER_REAL, *((0, 0) if left == math.inf else (max(left, 1e-3), _AGAIN)))
+    signal.setitimer(signal.ITIMER_REAL, *((0, 0) if left == math.inf else (max(left, _SOON), _AGAIN)))
 
 
 def _ring(*_: object) -> None:
+    _raise_what_is_due()
     deadline, error = _ALARM.get()
     if time.monotonic() >= deadline:
         raise error("the time ran out")

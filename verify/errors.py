@@ -4,6 +4,8 @@ import re
 import sys
 from collections.abc import Iterable
 
+from verify.shown import visible
+
 _MOST_NAMES = 8
 """Names that a message lists; of more it shows the first, and how many there are."""
 
@@ -100,11 +102,11 @@ class InputError(ValueError):
 
     def __init__(self, name: str, value: object, requirement: str) -> None:
         self.name, self.value, self.requirement = name, value, requirement
-        shown = str(value)
+        shown = visible(str(value))
         if len(shown) > 60:
             shown = f"{shown[:25]}…{shown[-30:]} ({len(shown)} characters)"
         given = f" = {shown}" if shown else ""
-        super().__init__(" ".join(f"{name}{given}: {requirement}".split()))
+        super().__init__(visible(" ".join(f"{visible(name)}{given}: {requirement}".split())))
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
         return type(self), (self.name, str(self.value), self.requirement)

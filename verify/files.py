@@ -1,31 +1,57 @@
 """Files that are written whole or not at all, and the sources of a package."""
 
 import contextlib
+import json
 import os
 import re
+import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-NAME = re.compile(r"[\w.-]+")
+from verify.errors import InputError
+
+NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", re.ASCII)
 """What an id or a label is to be, where it is part of a file's name."""
+_LONGEST_NAME = 100
+"""Characters of such an id or label."""
+_OWN_PART = 150
+"""Characters of a file's name that the name beside it, under which it is written, begins with."""
+_LONGEST_READ = 64_000_000
+"""Bytes of a file that are read to see whether it is ours: more than any of ours has."""
 FOLDER = Path(".lemmascope")
 """Where the command line keeps what it found, in the working directory."""
 
 
-def part_of(path: Path) -> Path:
-    """Return where a file is written before it takes its place; what a killed process left there is overwritten."""
-    return path.with_name(path.name + ".part")
+def name_in_file(what: str, text: str) -> str:
+    """Return an id, label or value as a part of a file's name: the one check that it leads to no other folder.
+
+    Raises InputError for one that is not of ASCII letters, digits, `_` and `-`, joined by dots, or that is too long.
+    """
+    if len(text) > _LONGEST_NAME or not NAME.fullmatch(text):
+        shown = text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…"
+        why = "cannot be part of a file's name: it must be letters, digits, _ and -, joined by dots, "
+        raise InputError(what, repr(shown), f"{why}{_LONGEST_NAME} characters at most")
+    return text
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return what processes that were killed left of a file that they were writing."""
+    beside = re.compile(re.escape(path.name[:_OWN_PART]) + r"\.[0-9a-f]{16}\.part")
+    return sorted(each for each in path.parent.glob("*.part") if beside.fullmatch(each.name))
 
 
 @contextlib.contextmanager
-def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
-    """Yield a path beside another, which it becomes where nothing is raised: nobody reads half a file.
+def whole(path: Path) -> Iterator[Path]:
+    """Yield a new file beside a path, which becomes that where nothing is raised: nobody reads half a file.
 
-    A file that is `shared` may be written by several processes at once, each beside it under a name of its own.
+    Its name is drawn, and it is made where nothing is, a link included, so that several processes may write at once and
+    nothing else is written to. Raises OSError.
     """
-    part = part_of(path.with_name(f"{path.name}.{os.getpid()}") if shared else path)
+    part = path.with_name(f"{path.name[:_OWN_PART]}.{secrets.token_hex(8)}.part")
+    part.open("xb").close()
     try:
         yield part
         part.replace(path)
@@ -33,6 +59,29 @@ def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
         # Moved or half written, it is never left behind, not even after Ctrl-C.
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def replaceable(path: Path, is_ours: Callable[[bytes], bool]) -> bool:
+    """Whether nothing is lost where a file is written: there is none, or an empty one, or one that is ours.
+
+    A folder, a device or a link that leads nowhere is not. Raises OSError for what cannot be read.
+    """
+    if not os.path.lexists(path):
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        content = file.read(_LONGEST_READ)
+    return not content or is_ours(content)
+
+
+def json_object(content: bytes) -> dict[str, Any]:
+    """Return the JSON object that a file's content is, an empty one for anything else."""
+    try:
+        read = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def write_whole(path: Path, text: str) -> None:

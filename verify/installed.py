@@ -9,10 +9,11 @@ from importlib.util import find_spec
 from verify.errors import InputError
 
 _SIMULATIONS = "pip install torch numba jaxtyping"
-_SWEEPS = "pip install 'lemmascope[sweep]'"
+_SWEEPS = "pip install joblib pyarrow"
+_DASK = "pip install dask distributed"
 INSTALLED_BY = {
-    "dask": _SWEEPS,
-    "distributed": _SWEEPS,
+    "dask": _DASK,
+    "distributed": _DASK,
     "jaxtyping": _SIMULATIONS,
     "joblib": _SWEEPS,
     "latex2mathml": "pip install latex2mathml",

@@ -59,7 +59,7 @@ def remember(name: str, digest: str, found: Any) -> None:
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
         kept = {"of": digest, "found": found, "seal": _seal(path, digest, found)}
-        with files.whole(path, shared=True) as part:
+        with files.whole(path) as part:
             part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8", newline="\n")
 
 

@@ -1,7 +1,7 @@
 """Results that show themselves: short at the prompt, as on the command line in print, as tables in a notebook.
 
 How each is shown is written in one place, `verify.reports.display`, and loaded when something is shown. The root looks
-up to it by its name, as the public page does, and nothing else may: `tests/house.py` has the exception.
+up to it by its name, as the public page does, and nothing else may: `tests/layout.py` has the exception.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""Return text in which what does not show is written as Python writes it: an escape character as `\x1b`.
+
+    All that leaves the program as text passes through here, once, where it leaves: what stands in a file, or was typed,
+    neither begins a line of its own nor does anything to a terminal. With `lines` its line breaks stay.
+    """
+    if lines:
+        return "\n".join(map(visible, text.split("\n")))
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
 
 
 def _display(form: str, value: Any) -> Any:

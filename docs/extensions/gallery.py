@@ -9,7 +9,7 @@ from typing import Any
 
 from docs.extensions.markdown import plain, table
 from verify.checking.loading import load_theorem
-from verify.checking.registry import finding_ids, theorem_ids
+from verify.checking.registry import ids
 from verify.checking.theorem import Theorem
 from verify.outcomes import number_text
 from verify.reports.display.pages import page_of
@@ -29,7 +29,7 @@ def pages() -> dict[str, str]:
     """Return the gallery's pages by name."""
     rows = {row["id"]: row for row in list_rows(keep=True)}
     found = by_theorem()
-    theorems = {name: load_theorem(name) for name in theorem_ids()}
+    theorems = {name: load_theorem(name) for name in ids("theorem")}
     made = {name: page(theorem, rows[name], found.get(name, [])) for name, theorem in theorems.items()}
     return made | {"index": "\n\n".join(_index(theorems, rows))}
 
@@ -37,7 +37,7 @@ def pages() -> dict[str, str]:
 def by_theorem() -> dict[str, list[Finding]]:
     """Return the findings by the theorem that their command is about."""
     found: dict[str, list[Finding]] = {}
-    for finding in map(load_finding, finding_ids()):
+    for finding in map(load_finding, ids("finding")):
         found.setdefault(shlex.split(finding.command)[2], []).append(finding)
     return found
 

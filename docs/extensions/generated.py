@@ -21,7 +21,7 @@ def pages() -> dict[str, str]:
         "generated/proofs.md": reference.proofs(),
         "generated/rules.md": reference.rules(),
         **{f"generated/json_{verb}.md": text for verb, text in json_objects.described().items()},
-        "generated/architecture.svg": picture.wings(),
+        "generated/architecture.svg": picture.subpackages(),
         "generated/findings.md": gallery.findings_index(),
         **{f"gallery/{name}.md": text for name, text in gallery.pages().items()},
     }

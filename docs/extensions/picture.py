@@ -1,9 +1,9 @@
-"""The picture of the architecture, drawn from the table of wings that the tests hold every import to."""
+"""The picture of the architecture, drawn from the table of subpackages that the tests hold every import to."""
 
 from collections.abc import Iterator
 from html import escape
 
-from tests.house import ROOT, WINGS, floors, imports, lines_of_code, modules, wing_of
+from tests.layout import ROOT, SUBPACKAGES, imports, longest_chain, modules, statements, subpackage_of
 
 _WIDE, _HIGH, _GAP, _BETWEEN = 330, 32, 20, 26
 _SAID = {
@@ -21,19 +21,19 @@ _SAID = {
 
 
 def direct() -> dict[str, set[str]]:
-    """Return the wings that each may import and that none of these may import in turn."""
+    """Return the subpackages that each may import and that none of these may import in turn."""
     found = {}
-    for wing, allowed in WINGS.items():
-        others = allowed - {wing}
-        found[wing] = {other for other in others if not any(other in WINGS[via] - {via} for via in others)}
+    for subpackage, allowed in SUBPACKAGES.items():
+        others = allowed - {subpackage}
+        found[subpackage] = {other for other in others if not any(other in SUBPACKAGES[via] - {via} for via in others)}
     return found
 
 
 def _levels(edges: dict[str, set[str]]) -> dict[str, int]:
-    def level(wing: str) -> int:
-        return 1 + max(map(level, edges[wing]), default=-1)
+    def level(subpackage: str) -> int:
+        return 1 + max(map(level, edges[subpackage]), default=-1)
 
-    return {wing: level(wing) for wing in edges}
+    return {subpackage: level(subpackage) for subpackage in edges}
 
 
 def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
@@ -41,21 +41,21 @@ def _places(edges: dict[str, set[str]]) -> dict[str, tuple[float, float]]:
     levels = _levels(edges)
     levels["rechecker"] = levels["claims"]
     rows: dict[int, list[str]] = {}
-    for wing, level in levels.items():
-        rows.setdefault(level, []).append(wing)
+    for subpackage, level in levels.items():
+        rows.setdefault(level, []).append(subpackage)
     widest = max(map(len, rows.values()))
     places = {}
-    for level, wings in rows.items():
+    for level, subpackages in rows.items():
         # Claims stand in the column of what they import; the re-checker on the other side.
-        wings.sort(key=lambda wing: wing == "rechecker")
-        start = 0 if "rechecker" in wings else (widest - len(wings)) / 2 * (len(wings) > 1)
-        for i, wing in enumerate(wings):
-            places[wing] = ((start + i) * (_WIDE + _GAP) + 10, level * (_HIGH + _BETWEEN) + 10)
+        subpackages.sort(key=lambda subpackage: subpackage == "rechecker")
+        start = 0 if "rechecker" in subpackages else (widest - len(subpackages)) / 2 * (len(subpackages) > 1)
+        for i, subpackage in enumerate(subpackages):
+            places[subpackage] = ((start + i) * (_WIDE + _GAP) + 10, level * (_HIGH + _BETWEEN) + 10)
     return places
 
 
-def wings() -> str:
-    """Return the picture as SVG: a box a wing, with its size, and an arrow from each to those that it imports."""
+def subpackages() -> str:
+    """Return the picture as SVG: a box a subpackage, with its size, and an arrow from each to those that it imports."""
     edges = direct()
     places = _places(edges)
     width = max(x for x, _ in places.values()) + _WIDE + 10
@@ -69,9 +69,9 @@ _STYLE = """<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWi
 
 
 def _arrows(edges: dict[str, set[str]], places: dict[str, tuple[float, float]]) -> Iterator[str]:
-    for wing, others in edges.items():
+    for subpackage, others in edges.items():
         for other in sorted(others):
-            (x, y), (to_x, to_y) = places[wing], places[other]
+            (x, y), (to_x, to_y) = places[subpackage], places[other]
             # Between columns an arrow goes from the side that is nearer to the other.
             share = 0.5 + 0.4 * ((to_x > x) - (to_x < x))
             ends = f'x1="{x + share * _WIDE:g}" y1="{y:g}" x2="{to_x + (1 - share) * _WIDE:g}" y2="{to_y + _HIGH:g}"'
@@ -81,13 +81,13 @@ def _arrows(edges: dict[str, set[str]], places: dict[str, tuple[float, float]]) 
 def _boxes(places: dict[str, tuple[float, float]]) -> Iterator[str]:
     known = modules(ROOT, "verify")
     right, top = _WIDE + _GAP + 10, 10 + _HIGH / 2
-    counted = f"{floors(imports(known))} floors: the longest chain of imports"
+    counted = f"the longest chain of imports: {longest_chain(imports(known))} modules"
     yield f'<text x="{right}" y="{top:g}" font-size="11">{counted}</text>'
-    for wing, (x, y) in places.items():
-        own = [path for name, path in known.items() if wing_of(name) == wing and path.name != "__init__.py"]
-        size = f"{len(own)} modules, {sum(map(lines_of_code, own))} lines"
+    for subpackage, (x, y) in places.items():
+        own = [path for name, path in known.items() if subpackage_of(name) == subpackage and path.name != "__init__.py"]
+        size = f"{len(own)} modules, {sum(map(statements, own))} statements"
         base, end = f"{y + 21:g}", f"{x + _WIDE - 10:g}"
         yield f'<rect x="{x:g}" y="{y:g}" width="{_WIDE}" height="{_HIGH}" rx="5" fill="#eef2f8" stroke="#4a6a9a"/>'
-        yield f'<text x="{x + 10:g}" y="{base}" font-size="13"><tspan font-weight="bold">{wing}</tspan>'
-        yield f'<tspan dx="8" font-size="11">{escape(_SAID[wing])}</tspan></text>'
+        yield f'<text x="{x + 10:g}" y="{base}" font-size="13"><tspan font-weight="bold">{subpackage}</tspan>'
+        yield f'<tspan dx="8" font-size="11">{escape(_SAID[subpackage])}</tspan></text>'
         yield f'<text x="{end}" y="{base}" text-anchor="end" font-size="10" fill="#556">{size}</text>'

@@ -12,7 +12,7 @@ import typer
 import verify
 from docs.extensions.markdown import code, first_paragraph, plain, table
 from verify.checking.argument import RULES
-from verify.checking.registry import theorem_ids
+from verify.checking.registry import ids
 from verify.language.expressions import PRIMITIVES, RELATIONS, Case, to_data
 from verify.rechecker.clauses import KINDS
 from verify.rechecker.primitives.table import PRIMITIVES as RECHECKED
@@ -110,7 +110,7 @@ def clauses() -> str:
 
 def primitives(theorems: Iterable[str] | None = None) -> str:
     """Return the primitives that theorems bring, all installed ones': version, value, whether they are re-checked."""
-    for name in theorem_ids() if theorems is None else theorems:
+    for name in ids("theorem") if theorems is None else theorems:
         verify.load_theorem(name)
     rows = (
         (

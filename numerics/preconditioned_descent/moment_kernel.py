@@ -113,6 +113,37 @@ def _sum(d: int, u: Any, ui: int, us: int, v: Any, vi: int, vs: int) -> float:
 
 
 @compiled
+def _step(d: int, A: Any, B: Any, a: int, S: Any, s: int, C: Any, M: Any) -> None:
+    """Write C = S A and M = I − B C of the layer whose numbers begin at `a` and whose prompts' at `s`."""
+    P = _BLOCK
+    D = d * P
+    for i in range(d):
+        for j in range(d):
+            # S is symmetric: its row i is its column i.
+            _mixed(d, A, a + j, d, S, s + i * D, P, 1.0, False, C, s + i * D + j * P)
+    for i in range(d):
+        for j in range(d):
+            _mixed(d, B, a + i * d, 1, C, s + j * P, D, -1.0, False, M, s + i * D + j * P)
+        M[s + i * D + i * P : s + i * D + (i + 1) * P] += 1
+
+
+@compiled
+def _move(d: int, M: Any, s: int, S: Any, T: Any) -> None:
+    """Write T = M S, and the next layer's S, which is T Mᵀ."""
+    P = _BLOCK
+    D, Q = d * P, d * d * P
+    for i in range(d):
+        for j in range(d):
+            _dots(d, M, s + i * D, P, S, s + j * D, P, 1.0, False, T, s + i * D + j * P)
+    for i in range(d):
+        for j in range(i + 1):
+            there, mirror = s + Q + i * D + j * P, s + Q + j * D + i * P
+            _dots(d, T, s + i * D, P, M, s + j * D, P, 1.0, False, S, there)
+            if i != j:
+                S[mirror : mirror + P] = S[there : there + P]
+
+
+@compiled
 def _forward(
     L: int, d: int, moving: bool, A: Any, B: Any, w: Any, S: Any, h: Any, x: Any, g: Any, k: Any, C: Any, M: Any,
     T: Any, r: Any,
@@ -137,28 +168,94 @@ def _forward(
         if not moving:
             h[v + D : v + 2 * D] = k[v : v + D]
             continue
-        for i in range(d):
-            for j in range(d):
-                # S is symmetric: its row i is its column i.
-                _mixed(d, A, a + j, d, S, s + i * D, P, 1.0, False, C, s + i * D + j * P)
-        for i in range(d):
-            for j in range(d):
-                _mixed(d, B, a + i * d, 1, C, s + j * P, D, -1.0, False, M, s + i * D + j * P)
-            M[s + i * D + i * P : s + i * D + (i + 1) * P] += 1
+        _step(d, A, B, a, S, s, C, M)
         for i in range(d):
             _dots(d, M, s + i * D, P, x, v, P, 1.0, False, x, v + D + i * P)
             _dots(d, M, s + i * D, P, k, v, P, 1.0, False, h, v + D + i * P)
-        if l == L - 2:
-            continue
+        if l < L - 2:
+            _move(d, M, s, S, T)
+
+
+@compiled
+def _slopes_in_step(
+    d: int, on: bool, x: Any, k: Any, v: int, T: Any, s: int, bar_S: Any, bar_x: Any, bar_h: Any, twice: Any,
+    bar_M: Any,
+) -> None:  # fmt: skip
+    """Write M̄ and, where the loss depends on the next layer's S, which is `on`, twice = S̄ + S̄ᵀ of that."""
+    P = _BLOCK
+    D = d * P
+    if on:
         for i in range(d):
             for j in range(d):
-                _dots(d, M, s + i * D, P, S, s + j * D, P, 1.0, False, T, s + i * D + j * P)
+                for p in range(P):
+                    twice[i * D + j * P + p] = bar_S[i * D + j * P + p] + bar_S[j * D + i * P + p]
+    for i in range(d):
+        for j in range(d):
+            e = i * D + j * P
+            for p in range(P):
+                bar_M[e + p] = bar_x[i * P + p] * x[v + j * P + p] + bar_h[i * P + p] * k[v + j * P + p]
+            if on:
+                _dots(d, twice, i * D, P, T, s + j * P, D, 1.0, True, bar_M, e)
+
+
+@compiled
+def _slopes_in_product(
+    d: int, B: Any, a: int, S: Any, s: int, C: Any, bar_M: Any, bar_C: Any, slopes_A: Any, slopes_B: Any
+) -> None:  # fmt: skip
+    """Write C̄, and add B̄ and the part S C̄ of Ā."""
+    P = _BLOCK
+    D = d * P
+    for i in range(d):
+        for j in range(d):
+            slopes_B[a + i * d + j] -= _sum(d, bar_M, i * D, P, C, s + j * D, P)
+            _mixed(d, B, a + i, d, bar_M, j * P, D, -1.0, False, bar_C, i * D + j * P)
+    for i in range(d):
+        for j in range(d):
+            slopes_A[a + i * d + j] += _sum(d, S, s + i * D, P, bar_C, j * P, D)
+
+
+@compiled
+def _slopes_in_moment(
+    d: int, on: bool, A: Any, a: int, g: Any, v: int, M: Any, s: int, bar_C: Any, bar_k: Any, twice: Any, memory: Any,
+    bar_S: Any,
+) -> None:  # fmt: skip
+    """Write S̄ from C̄, k̄ and, where it is `on`, the next layer's S̄ + S̄ᵀ, which is `twice`."""
+    P = _BLOCK
+    D = d * P
+    if on:
+        # Half of S̄ + S̄ᵀ does as well as S̄: they act the same way on what is symmetric.
         for i in range(d):
-            for j in range(i + 1):
-                there, mirror = s + Q + i * D + j * P, s + Q + j * D + i * P
-                _dots(d, T, s + i * D, P, M, s + j * D, P, 1.0, False, S, there)
-                if i != j:
-                    S[mirror : mirror + P] = S[there : there + P]
+            for j in range(d):
+                _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, memory, i * D + j * P)
+        for i in range(d):
+            for j in range(d):
+                _dots(d, M, s + i * P, D, memory, j * P, D, 1.0, False, bar_S, i * D + j * P)
+    else:
+        bar_S[:] = 0
+    for i in range(d):
+        for j in range(d):
+            e = i * D + j * P
+            _mixed(d, A, a + j * d, 1, bar_C, i * D, P, 1.0, True, bar_S, e)
+            for p in range(P):
+                bar_S[e + p] -= bar_k[i * P + p] * g[v + j * P + p]
+
+
+@compiled
+def _slopes_in_g(
+    d: int, on: bool, S: Any, s: int, x: Any, n: int, h: Any, v: int, r: Any, a: int, bar_k: Any, bar_g: Any,
+    slopes_A: Any,
+) -> None:  # fmt: skip
+    """Write ḡ, where it is `on` with −S k̄, and add the part h ḡᵀ of Ā."""
+    P = _BLOCK
+    D = d * P
+    if on:
+        for i in range(d):
+            _dots(d, S, s + i * D, P, bar_k, 0, P, -1.0, False, bar_g, i * P)
+    for p in range(D):
+        bar_g[p] -= r[p % P] * x[n + p]
+    for i in range(d):
+        for j in range(d):
+            slopes_A[a + i * d + j] += _sum(1, h, v + i * P, P, bar_g, j * P, P)
 
 
 @compiled
@@ -179,54 +276,16 @@ def _backward(
         if l < L - 1 and not moving:
             bar_k[:] = bar_h
         elif l < L - 1:
-            if l < L - 2:
-                for i in range(d):
-                    for j in range(d):
-                        for p in range(P):
-                            twice[i * D + j * P + p] = bar_S[i * D + j * P + p] + bar_S[j * D + i * P + p]
-            for i in range(d):
-                for j in range(d):
-                    e = i * D + j * P
-                    for p in range(P):
-                        bar_M[e + p] = bar_x[i * P + p] * x[v + j * P + p] + bar_h[i * P + p] * k[v + j * P + p]
-                    if l < L - 2:
-                        _dots(d, twice, i * D, P, T, s + j * P, D, 1.0, True, bar_M, e)
+            _slopes_in_step(d, l < L - 2, x, k, v, T, s, bar_S, bar_x, bar_h, twice, bar_M)
             for i in range(d):
                 _dots(d, M, s + i * P, D, bar_h, 0, P, 1.0, False, bar_k, i * P)
-                for j in range(d):
-                    slopes_B[a + i * d + j] -= _sum(d, bar_M, i * D, P, C, s + j * D, P)
-                    _mixed(d, B, a + i, d, bar_M, j * P, D, -1.0, False, bar_C, i * D + j * P)
-            for i in range(d):
-                for j in range(d):
-                    slopes_A[a + i * d + j] += _sum(d, S, s + i * D, P, bar_C, j * P, D)
+            _slopes_in_product(d, B, a, S, s, C, bar_M, bar_C, slopes_A, slopes_B)
             if l:
                 bar_g[:] = bar_x
                 for i in range(d):
                     _dots(d, M, s + i * P, D, bar_g, 0, P, 1.0, False, bar_x, i * P)
-                if l < L - 2:
-                    # Half of S̄ + S̄ᵀ does as well as S̄: they act the same way on what is symmetric.
-                    for i in range(d):
-                        for j in range(d):
-                            _dots(d, twice, i * D, P, M, s + j * P, D, 0.5, False, bar_M, i * D + j * P)
-                    for i in range(d):
-                        for j in range(d):
-                            _dots(d, M, s + i * P, D, bar_M, j * P, D, 1.0, False, bar_S, i * D + j * P)
-                else:
-                    bar_S[:] = 0
-                for i in range(d):
-                    for j in range(d):
-                        e = i * D + j * P
-                        _mixed(d, A, a + j * d, 1, bar_C, i * D, P, 1.0, True, bar_S, e)
-                        for p in range(P):
-                            bar_S[e + p] -= bar_k[i * P + p] * g[v + j * P + p]
-        if l < L - 1:
-            for i in range(d):
-                _dots(d, S, s + i * D, P, bar_k, 0, P, -1.0, False, bar_g, i * P)
-        for p in range(D):
-            bar_g[p] -= r[p % P] * x[n + p]
-        for i in range(d):
-            for j in range(d):
-                slopes_A[a + i * d + j] += _sum(1, h, v + i * P, P, bar_g, j * P, P)
+                _slopes_in_moment(d, l < L - 2, A, a, g, v, M, s, bar_C, bar_k, twice, bar_M, bar_S)
+        _slopes_in_g(d, l < L - 1, S, s, x, n, h, v, r, a, bar_k, bar_g, slopes_A)
         if l:
             for i in range(d):
                 bar_h[i * P : (i + 1) * P] = bar_k[i * P : (i + 1) * P]

@@ -115,6 +115,38 @@ def _averages(
 
 
 @compiled
+def _logits(
+    turned: Any, plane: int, X: Any, u: Any, d_e: int, key: Any, double: Any, entry: Any, out: Any
+) -> Any:  # fmt: skip
+    """Write the tokens' logits aᵀX + bᵀE, and return the query's; `entry` is memory."""
+    (d, T), across, logit_query = X.shape, len(u) // LANES, X.dtype.type(0)
+    entry[d_e:] = 0
+    # Slices, so that indices begin at 0: loops over others are not vectorised.
+    encoded = key[d:]
+    for j in range(d_e):
+        logit_query += u[j] * encoded[j]
+        entry[j] = double * encoded[j]
+    signed_sums(turned, plane, 1, across, entry, out)
+    for k in range(d):
+        for t in range(T):
+            out[t] += key[k] * X[k, t]
+    return logit_query
+
+
+@compiled
+def _residual(X: Any, members: Any, V: Any, mean: Any, out: Any) -> None:
+    """Write r = V Z p − target, of which Z p is `mean`."""
+    d, D = V.shape
+    for k in range(d):
+        total, value = X.dtype.type(0), X.dtype.type(0)
+        for place in members:
+            total += X[k, place]
+        for j in range(D):
+            value += V[k, j] * mean[j]
+        out[k] = value - total / X.dtype.type(len(members))
+
+
+@compiled
 def _sample(
     bits: Any, turned: Any, plane: int, X: Any, members: Any, u: Any, d_e: int, key: Any, V: Any, double: Any,
     query: bool, p: Any, slopes: Any, twice: Any, entry: Any, r: Any, mean: Any, change: Any,
@@ -124,26 +156,10 @@ def _sample(
     `double` is 2/√d_e; p, slopes, `twice` and `entry` are memory.
     """
     (d, T), across, zero = X.shape, len(u) // LANES, X.dtype.type(0)
-    logit_query = zero
-    entry[d_e:] = 0
-    # Slices, so that indices begin at 0: loops over others are not vectorised.
-    encoded = key[d:]
-    for j in range(d_e):
-        logit_query += u[j] * encoded[j]
-        entry[j] = double * encoded[j]
-    signed_sums(turned, plane, 1, across, entry, p)
-    for k in range(d):
-        for t in range(T):
-            p[t] += key[k] * X[k, t]
+    logit_query = _logits(turned, plane, X, u, d_e, key, double, entry, p)
     p_query = _softmax(p, T, query, logit_query)
     _averages(X, bits, plane, p, twice, p_query, u, double, mean)
-    for k in range(d):
-        total, value = zero, zero
-        for place in members:
-            total += X[k, place]
-        for j in range(d + d_e):
-            value += V[k, j] * mean[j]
-        r[k] = value - total / X.dtype.type(len(members))
+    _residual(X, members, V, mean, r)
     loss, slope_query = zero, zero
     entry[:] = 0
     for k in range(d):

@@ -1,12 +1,13 @@
 """Multiples of Σ^{-1} in every layer: Theorem 3's steps, held against trainings of all entries of all A_l.
 
 By exact quadrature of the loss from its definition where sizes are small, and on prompts at up to ten dimensions: from
-random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well.
+random entries training ends at A_l = a_l Σ^{-1} with the theorem's a_l, entry by entry, off the diagonal as well; with
+three layers and more, at d ≥ 2, some end at other local minima (`OTHER_MINIMA`).
 PyTorch and the simulator are imported by the comparisons as they run.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -154,14 +155,31 @@ def trainings(draw: st.DrawFn, quick: Sequence[tuple[int, int, int]], full: Sequ
     return Training(L, d, n, tuple(draw(st.integers(1, 16)) / 8 for _ in range(d)), draw(st.integers(0, 2**31)))
 
 
-def _start(drawn: Training) -> np.ndarray:
-    """Return random entries of size 0.3."""
-    return 0.3 * np.random.default_rng(drawn.seed).normal(size=drawn.L * drawn.d**2)
+STARTS = 8
+"""How often a training may begin anew: a tenth of them at (3, 2, 1)."""
+OTHER_MINIMA = {(3, 2, 1): 1.2611754813834}
+"""The loss, at (L, d, n), of a local minimum over all A_l that is not at multiples of Σ^{-1}; the least is 1.25.
+
+With Σ = I and up to a rotation it is at A_0 = diag(0.0586, 0.1284), A_1 = diag(0.1536, 0.0604), A_2 = diag(0.5211,
+0.5007). Theorem 3's steps are 0.0644, 0.1513, 0.5343: in each direction another layer has the least step. All second
+derivatives but that along the rotation are above 0.29, by differences. Of 176 trainings 15 ended there. Some end off
+the multiples at (3, 2, 2), (3, 2, 3), (3, 3, 1) and (4, 2, 1) too; of a thousand at L ≤ 2 or d = 1 none did.
+"""
+
+
+def _starts(drawn: Training) -> Iterator[np.ndarray]:
+    """Yield random entries of size 0.3."""
+    source = np.random.default_rng(drawn.seed)
+    while True:
+        yield 0.3 * source.normal(size=drawn.L * drawn.d**2)
 
 
 @lru_cache(maxsize=256)
-def _trained(drawn: Training, device: str) -> Settled:
-    """Return where descent of the exact loss over all entries of all A_l ends."""
+def _trained(drawn: Training, device: str) -> tuple[Settled, int]:
+    """Return where descent of the exact loss over all entries of all A_l ends, and after how many trainings.
+
+    One that ends at the other minimum known at these sizes is not compared, and another is begun.
+    """
     import torch
 
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
@@ -174,11 +192,17 @@ def _trained(drawn: Training, device: str) -> Settled:
         found = exact_gradient(pattern(A), drawn.n, sigma, prior)
         return float(found.loss), found.A.cpu().numpy().ravel()
 
-    return settled(loss, _start(drawn))
+    other = OTHER_MINIMA.get((drawn.L, drawn.d, drawn.n), math.nan)
+    for begun, start in enumerate(_starts(drawn), start=1):
+        end = settled(loss, start)
+        elsewhere = drawn.prior == "inverse" and abs(end.loss - other) <= ROUNDING * other
+        if not elsewhere or begun == STARTS:
+            return end, begun
+    raise AssertionError
 
 
 def _trained_is(theory: Theory, drawn: Training, device: str) -> Verdict:
-    end, (steps, least) = _trained(drawn, device), theory(drawn.L, drawn.d, drawn.n)
+    (end, begun), (steps, least) = _trained(drawn, device), theory(drawn.L, drawn.d, drawn.n)
     sigma, inverse = (part.numpy() for part in covariance(drawn.spectrum, drawn.seed, "cpu"))
     # A Σ is similar to Σ^{1/2} A Σ^{1/2}, and the order of the layers is that of their traces.
     found = end.point.reshape(drawn.L, drawn.d, drawn.d)
@@ -188,12 +212,13 @@ def _trained_is(theory: Theory, drawn: Training, device: str) -> Verdict:
         ("entries", Verdict.within(off, end.off(SLOPES_ROUNDING), "an entry of an A_l is", Evidence.COMPUTED)),
         ("loss", Verdict.within(abs(end.loss - least), ROUNDING * least, "the loss is", Evidence.COMPUTED)),
     ]
-    return replace(all_of(verdicts), trainings=1)
+    return replace(all_of(verdicts), trainings=begun)
 
 
 multiples_of_the_inverse = Crossing(
     id="ahn2023.multiples_of_the_inverse",
-    title="Trainings of all entries of all A_l from random entries end at Theorem 3's multiples of Σ^{-1}",
+    title="Trainings of all entries of all A_l from random entries end at Theorem 3's multiples of Σ^{-1}, or at one "
+    "other minimum, named",
     subject="preconditioners of L layers",
     theorem="ahn2023.theorem3",
     exact="ahn2023.theorem3_exact",
@@ -229,7 +254,7 @@ def _trained_on_prompts(drawn: Training, device: str, prompts: int) -> OnPrompts
         assert A.grad is not None
         return float(loss.detach()), A.grad.cpu().numpy().ravel()
 
-    end = settled(lambda entries: slopes(entries, second_moment), _start(drawn), steps=300)
+    end = settled(lambda entries: slopes(entries, second_moment), next(_starts(drawn)), steps=300)
     parts = second_moment.chunk(GROUPS, dim=2)
     return OnPrompts(end, np.stack([slopes(end.point, part)[1] for part in parts]))
 

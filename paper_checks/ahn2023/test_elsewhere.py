@@ -24,6 +24,7 @@ CURVES |= {"chebyshev_for_m", "gradient_descent_for_m", "least_squares", "conjug
 OF_THE_WEIGHTS = {"steps_of_theorem_3", "weights_of_theorem_4", "one_step_for_all_layers"}
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("angle", [0, 15])
 def test_exact_curves_are_the_losses_of_prompts(angle):
     import torch

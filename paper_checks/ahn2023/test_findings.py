@@ -9,7 +9,7 @@ import pytest
 from sympy import Poly, Rational, symbols
 
 import verify
-from paper_checks.ahn2023 import findings
+from paper_checks.ahn2023 import figure_findings, findings
 from theorems.preconditioned_descent.fixed_steps import fixed_steps
 
 
@@ -89,7 +89,7 @@ def test_figure_2(least):
     steps = sorted(1 / roots.real)
     assert np.allclose(roots.imag, 0) and np.allclose(steps, [0.42240853, 0.68912608, 1.71421737], atol=1e-8, rtol=0)
     for i, a in enumerate(steps):
-        printed = findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
+        printed = figure_findings.figure2_is_theorem3s_point.expect[f"values.a.{i}"]
         assert printed.lower < a < printed.upper
     # The other order of rounding would not do: the intervals are narrow against what separates the steps.
     assert not any(0.435 < a < 0.685 for a in steps)
@@ -225,7 +225,7 @@ def test_zonal_moments_are_those_of_pairings():
     ("finding", "n"), [("figures_4_and_5_are_not_at_10_examples", 10), ("figures_4_and_5_are_best_on_batches", 20)]
 )
 def test_the_loss_at_the_printed_weights(finding, n):
-    expected = getattr(findings, finding).expect
+    expected = verify.load_finding(f"ahn2023.{finding}").expect
     loss = loss_on_set([Fraction(x) for x in ("0.38", "2.4", "9.555")], [Fraction("0.905"), Fraction("0.565")], n)
     assert expected["values.loss"].lower < loss < expected["values.loss"].upper
     if "values.log_loss" in expected:
@@ -237,7 +237,7 @@ def test_the_loss_at_the_printed_weights(finding, n):
 )
 def test_the_best_point_is_least_along_every_line(finding, layers, n):
     """Around the point to six decimals, in exact arithmetic: a thousandth either way along each weight is up."""
-    expected = getattr(findings, finding).expect
+    expected = verify.load_finding(f"ahn2023.{finding}").expect
     at = {2: [0.516762, 3.474664, 0.868459], 3: [0.338297, 2.090841, 8.568057, 0.877578, 0.578162]}[layers]
     point = [Fraction(str(x)) for x in at]
     names = [*(f"a.{i}" for i in range(layers)), *(f"b.{i}" for i in range(layers - 1))]
@@ -308,7 +308,7 @@ def equal_steps(a, layers, examples):
 
 
 def test_equal_steps_of_the_grid():
-    expected = findings.figure7_descent_is_held_back.expect
+    expected = figure_findings.figure7_descent_is_held_back.expect
     grid = [Fraction(step) for step in ("0.001", "0.002", "0.004", "0.008", "0.01", "0.02", "0.04", "0.08", "0.16")]
     for place, layers in enumerate((3, 4)):
         best = min((equal_steps(19 * step, layers, 19), 19 * step) for step in grid)
@@ -320,7 +320,7 @@ def test_equal_steps_of_the_grid():
 
 @pytest.mark.parametrize(("layers", "examples", "stated"), [(3, 19, "0.2965"), (3, 20, "0.2683"), (4, 19, "0.1850")])
 def test_the_best_equal_steps(layers, examples, stated):
-    assert stated in findings.figure7_descent_is_held_back.text
+    assert stated in figure_findings.figure7_descent_is_held_back.text
     best = min(equal_steps(Fraction(i, 1000), layers, examples) for i in range(670, 730, 5))
     assert round(float(best), 4) == float(stated)
 
@@ -328,7 +328,7 @@ def test_the_best_equal_steps(layers, examples, stated):
 def test_what_is_proved_of_equal_steps_is_cited():
     (claim,) = (claim for claim in fixed_steps.statement.claims if claim.label == "shared_step")
     assert claim.relation.rhs == Rational("0.268") and claim.relation.rel_op == ">"
-    text = findings.figure7_descent_is_held_back.text
+    text = figure_findings.figure7_descent_is_held_back.text
     assert "every a > 0 loses more than 0.268 on 20 is proved (shared_step of ahn2023.fixed_steps)" in text
 
 
@@ -336,5 +336,5 @@ def test_four_different_steps(least):
     # The orthogonal polynomial again, of degree four, in floats: the fixture's is of degree three.
     m = [5.0, *(float(zonal_moment(k, 20, 5)) / 20**k for k in range(1, 9))]
     c = np.linalg.solve([[m[i + j] for j in range(1, 5)] for i in range(1, 5)], [-m[i] for i in range(1, 5)])
-    assert round(m[0] + float(c @ m[1:5]), 4) == 0.055 and "0.0550" in findings.figure7_descent_is_held_back.text
+    assert round(m[0] + float(c @ m[1:5]), 4) == 0.055 and "0.0550" in figure_findings.figure7_descent_is_held_back.text
     assert round(float(least[1]), 4) == 0.1336

@@ -10,13 +10,14 @@ from hypothesis import given
 
 import verify
 from paper_checks.ahn2023 import multiples_of_the_inverse as multiples
+from paper_checks.descents import settled
 from paper_checks.lazily import lazily
 from theorems.preconditioned_descent.multiples_of_the_inverse import theorem3
 from theorems.preconditioned_descent.proportional_limit import proportional_limit
-from theorems.preconditioned_descent.three_layer_minimum import three_layer_minimum
 from verify.outcomes import as_float
 
 torch = lazily("torch")
+three_layers = lazily("theorems.preconditioned_descent.three_layer_minimum")
 TRAINED, ON_PROMPTS, EXACT = (
     multiples.multiples_of_the_inverse,
     multiples.multiples_on_prompts,
@@ -57,6 +58,24 @@ def test_preconditioners_of_several_layers_against_training_on_prompts(crossing,
     crossing.holds(ON_PROMPTS, instance)
 
 
+def test_with_three_layers_a_local_minimum_is_not_at_multiples():
+    from numerics.preconditioned_descent.reference import exact_gradient, pattern
+
+    ((L, d, n), least), identity = *multiples.OTHER_MINIMA.items(), torch.eye(2, dtype=torch.float64)
+
+    def loss(entries):
+        found = exact_gradient(pattern(torch.from_numpy(entries.reshape(L, d, d).copy())), n, identity, identity)
+        return float(found.loss), found.A.numpy().ravel()
+
+    printed = ((0.0586, 0.1284), (0.1536, 0.0604), (0.5211, 0.5007))
+    end = settled(loss, np.array([np.diag(row) for row in printed]).ravel())
+    assert np.abs(end.point.reshape(L, d, d) - [np.diag(row) for row in printed]).max() < 1e-3
+    assert end.loss == pytest.approx(least, rel=1e-12) and np.abs(end.slope).max() < 1e-8
+    rotation, *others = np.linalg.eigvalsh(end.hessian)
+    assert abs(rotation) < 1e-6 and others[0] > 0.29
+    assert least > 1.008 * multiples.minimum(L, d, n)[1]
+
+
 @pytest.mark.parametrize("label", ON_PROMPTS.planted)
 def test_planted_errors_in_the_steps_are_caught_on_prompts(crossing, label):
     crossing.catches(ON_PROMPTS, label)
@@ -73,6 +92,7 @@ def test_planted_errors_in_loss_and_slopes_are_caught(crossing, label):
     crossing.catches(EXACT, label)
 
 
+@pytest.mark.audit
 def test_the_papers_training_ends_at_theorem_3s_point(ledger):
     ledger.compare(multiples.trained_weights)
 
@@ -104,7 +124,7 @@ def test_a_wrong_point_has_a_slope_by_exact_quadrature(canary):
 
 @pytest.mark.parametrize(("d", "n"), [(1, 1), (2, 3), (5, 20), (40, 3)])
 def test_the_closed_form_of_three_layers_is_theorem_3s(d, n):
-    values = verify.check(three_layer_minimum, d=d, n=n).values
+    values = verify.check(three_layers.three_layer_minimum, d=d, n=n).values
     expected = verify.check(theorem3, L=3, d=d, n=n).values
     assert values["minimum_loss"] == expected["minimum_loss"]
     steps = [as_float(a) for a in expected["a"]]
@@ -118,7 +138,7 @@ def test_the_closed_form_of_three_layers_is_theorem_3s(d, n):
 def test_the_least_loss_of_three_layers_is_argued_and_is_that_by_exact_quadrature(ledger, d, n):
     from numerics.preconditioned_descent.reference import exact_gradient, pattern
 
-    result = ledger.check(three_layer_minimum, d=d, n=n)
+    result = ledger.check(three_layers.three_layer_minimum, d=d, n=n)
     assert result.for_all.standing == "argued"
     total, pairs, product = (float(result.values[name]) for name in ("sum", "pairs", "product"))
     steps = np.roots([1, -total, pairs, -product])

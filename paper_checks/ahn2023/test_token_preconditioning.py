@@ -81,6 +81,27 @@ def test_two_layers_are_best_at_positive_weights_and_not_in_the_valley(ledger, d
         assert loss > least and (a[0] > 0 or loss > valley)
 
 
+def test_two_layers_fall_to_a_limit_off_the_set_above_the_best_minimum():
+    from numerics.preconditioned_descent.reference import exact_gradient, pattern
+
+    identity, limit = torch.eye(2, dtype=torch.float64), 1.362844009
+    first = np.diag([0.26140762, 0.47024447])
+    second = np.array([[0.03207711, -0.1350738], [-0.07862989, 0.36183496]])
+    moved = np.array([[0.0, -1.00034487], [0.0, -0.1982472]])
+    above, slopes = [], []
+    for far in (10.0, 100.0):
+        shares = np.diag([1 / far, 1.0])
+        A = torch.tensor(np.stack([first, shares @ second @ shares]))
+        B = torch.tensor(np.stack([np.linalg.inv(shares) @ moved, 0 * moved]))
+        found = exact_gradient(pattern(A, B), 1, identity, identity)
+        above.append(float(found.loss) - limit)
+        slopes.append(max(float((found.A * A).abs().max()), float((found.B * B).abs().max())))
+    # Even in the share 1/far of the first coordinate: a tenth of it leaves a hundredth.
+    assert above[0] / above[1] == pytest.approx(100, rel=0.05) and 0 < above[1] < 1e-3
+    assert all(slope > token_preconditioning.VANISHING for slope in slopes)
+    assert limit > 1.1 * token_preconditioning.critical_points(2, 2, 1)[0].loss
+
+
 @pytest.mark.parametrize(("L", "d", "n"), [(2, 1, 2), (3, 1, 1), (2, 2, 1)])
 def test_theorem_3s_least_point_has_a_slope_in_the_first_rate(ledger, L, d, n):
     from numerics.preconditioned_descent.reference import exact_gradient, pattern

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from paper_checks.li2024 import findings
 
@@ -69,6 +70,7 @@ def test_small_scores():
     assert within(finding, "values.distance_at_most", Fraction(5, 2) * v * 25 * beta * (4 * w) ** 2 / 8)
 
 
+@pytest.mark.audit
 def test_the_tasks_at_another_seed():
     from verify import load_experiment
 

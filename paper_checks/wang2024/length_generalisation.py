@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 import verify
-from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.margins import MOST_COMPARISONS, with_more_samples
 from paper_checks.wang2024.stochastic_encoding import SAMPLES, SAMPLES_IN_FULL
 from verify import (
     Comparison,
@@ -76,16 +76,17 @@ def at_most(times: float, inside: Measurement, beyond: Measurement) -> Verdict:
 
 
 @cache
-def measured(at: Longer, device: str) -> tuple[Measurement, Measurement]:
+def measured(at: Longer, device: str, samples: int) -> tuple[Measurement, Measurement]:
     """Return the losses at both lengths, by samples from the definitions."""
-    settings = at._asdict() | {"q_test": at.q, "attend": "tokens", "samples": SAMPLES_IN_FULL if in_full() else SAMPLES}
+    settings = at._asdict() | {"q_test": at.q, "attend": "tokens", "samples": samples}
     del settings["seed"]
     found = load_experiment("wang2024.length_generalisation").run(seed=at.seed, device=device, **settings).measurements
     return found["loss"], found["loss_test"]
 
 
 def _longer(theory: Callable[[Longer], float], at: Longer, device: str) -> Verdict:
-    return at_most(theory(at), *measured(at, device))
+    samples = SAMPLES_IN_FULL if in_full() else SAMPLES
+    return with_more_samples(lambda more: at_most(theory(at), *measured(at, device, more * samples)))
 
 
 length_bound_sampled = Crossing(

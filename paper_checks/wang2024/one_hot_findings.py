@@ -83,7 +83,7 @@ needless_sizes = Finding(
     title="Theorem 1 needs neither q ≥ 2, nor q < T/4, nor its bound on ε",
     weight=Weight.STRONGER,
     summary="Theorem 1 asks for 2 ≤ q < T/4 and ε < dT/(100 (T−q) q); at its step sizes its conclusion holds for all "
-    "q ≤ T and every ε, by an argument whose algebra is proved.",
+    "q ≤ T and every ε, by an argument whose decisive inequalities are proved.",
     text="The bound on the curvature and the fall of the loss at every step are shown for all 1 ≤ q ≤ T, d and ε, and "
     "all η ≤ 4q²/(5q + 2d), which is above Theorem 1's 1/(20 d²). Of its hypotheses on the parameters only that on the "
     "step size remains. At T = 3, q = 2, d = 2, η = 1/80, ε = 1/10, where q > T/4 and ε is above the limit 3/100, the "
@@ -160,7 +160,7 @@ every_level_at_the_figures_step = Finding(
     title="Theorem 1's conclusion holds for every step size up to 4q²/(5q + 2d), including the experiments' η = 1",
     weight=Weight.STRONGER,
     summary="Theorem 1 asks for η ≤ 1/(20 d²); its conclusion holds up to η = 4q²/(5q + 2d), by an argument whose "
-    "algebra is proved.",
+    "decisive inequalities are proved.",
     text="For all T, q and d the loss of the one-hot layer falls at every step if η ≤ 4q²/(5q + 2d), which is 1.44 at "
     "the experiments' q = 3, d = 5, where Theorem 1 asks for η ≤ 1/(20 d²) = 1/500. The first step at which it is at "
     "most ε is bounded for every ε, here by 470 thousand for ε = 1/1000, where the run reaches it at step 55766, which "
@@ -186,7 +186,7 @@ larger_steps = Finding(
     title="Theorem 1's conclusion holds for every step size below 2q(T − 1)/(T − 1 + 6d), which tends to 2q as T grows",
     weight=Weight.STRONGER,
     summary="Beyond 2q the approach to zero loss is unstable; nearly up to there, for large T, Theorem 1's conclusion "
-    "holds, by an argument whose algebra is proved.",
+    "holds, by an argument whose decisive inequalities are proved.",
     text="For all T, q and d the loss of the one-hot layer falls at every step, and below every ε, if "
     "η < 2q(T − 1)/(T − 1 + 6d): 1194/229, about 5.21, at the experiments' T = 200, q = 3, d = 5, where Theorem 1 asks "
     "for η ≤ 1/500 and 2q is 6. The curvature is small where the loss is at most that of the start, and no step leaves "
@@ -210,7 +210,7 @@ steps_from_both_sides = Finding(
     title="Theorem 1's number of steps has explicit bounds on both sides; the lower one is exact to first order in 1/ε",
     weight=Weight.STRONGER,
     summary="For q < T and η ≤ 4q²/(5q + 2d) no step before (T − 1)/(4ηε) − O(1/√ε), with an explicit remainder, has "
-    "a loss of at most ε, by an argument whose algebra is proved.",
+    "a loss of at most ε, by an argument whose decisive inequalities are proved.",
     text="For q < T and η ≤ 4q²/(5q + 2d) every step t with L_t ≤ ε has t ≥ (Y − (2A + 3κ/2)√Y − T/(T − q))/κ, with "
     "Y = d/(2qε), A = dT/(q(T − 1)) and κ = 2ηd/(q(T − 1)). Y/κ is (T − 1)/(4ηε), the number of steps to first order "
     "(wang2024.one_hot_rate); an upper bound is 1/(1 − η(5q + 2d)/(10q²)) times that, at most 5/3 of it. At the "
@@ -235,7 +235,7 @@ exact_rate = Finding(
     title="With one-hot encoding the inverse loss grows by 4η/(T − 1) per step in the limit, whatever q < T and d",
     weight=Weight.STRONGER,
     summary="Figure 1 shows 1/L growing linearly; with one-hot encoding its slope tends to 4η/(T − 1) along every run "
-    "with η ≤ 4q²/(5q + 2d), by an argument whose algebra is proved.",
+    "with η ≤ 4q²/(5q + 2d), by an argument whose decisive inequalities are proved.",
     text="The figure's caption reads Theorem 1 as: the inverse loss increases linearly, L = O(1/t). With one-hot "
     "encoding and q < T, 1/(t·L_t) tends to 4η/(T − 1) along every run from zero with η ≤ 4q²/(5q + 2d), which "
     "contains Theorem 1's step sizes: at T = 200 and η = 1 to 4/199, for q = 3, d = 5 and all q < T and d with 2d ≤ "

@@ -17,7 +17,7 @@ import flint
 from hypothesis import strategies as st
 
 import verify
-from paper_checks.margins import MOST_COMPARISONS
+from paper_checks.margins import MOST_COMPARISONS, with_more_samples
 from paper_checks.wang2024 import on_the_set
 from paper_checks.wang2024.on_the_set import OnTheSet, Scales
 from theorems.sparse_token_selection.sign_attention import BITS, EFFORTS, SignAttention, outer
@@ -238,7 +238,8 @@ def on_the_set_is(bounds: Bounds, layer: Layer, measured: Any) -> Verdict:
 def _on_the_set(theory: Callable[[Layer], Bounds], layer: Layer, device: str) -> Verdict:
     # A sample of a large layer takes long, and its loss varies little.
     samples = max(SAMPLES, min(SAMPLES_IN_FULL, ENTRIES_IN_FULL // (layer.T * layer.d_e))) if in_full() else SAMPLES
-    return on_the_set_is(theory(layer), layer, sampled(layer, device, samples))
+    bounds = theory(layer)
+    return with_more_samples(lambda more: on_the_set_is(bounds, layer, sampled(layer, device, more * samples)))
 
 
 def _times(factor: float, layer: Layer) -> Bounds:

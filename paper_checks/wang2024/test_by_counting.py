@@ -67,6 +67,7 @@ def test_the_enclosures_at_the_figures_sizes_hold_the_means(query, C):
             assert low * (1 - 1e-8) <= mean <= high * (1 + 1e-8) and high < low * (1 + 1e-4)
 
 
+@pytest.mark.audit
 def test_the_interpolation_is_as_close_as_it_says():
     for grid, close in ((on_the_set.COARSE, 2e-3), (on_the_set.CLOSE, 1e-4)):
         layer = on_the_set.layer(16, 3, 2, 32, True, grid)

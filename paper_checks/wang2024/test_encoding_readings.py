@@ -17,6 +17,7 @@ def outcomes(*, floor=(0.199, 0.2), taken=(0.2005, 1e-4), bound=0.001, **other):
     return {name: verdict.outcome for name, verdict in every_reading(measured, SIZES, floor, taken, bound)}
 
 
+@pytest.mark.audit
 def test_no_reading_leaves_nothing(ledger):
     ledger.compare(encoding_readings.floor_under_every_reading)
 

@@ -8,7 +8,6 @@ from hypothesis import given
 
 import verify
 from paper_checks.wang2024 import reduced_dynamics
-from paper_checks.wang2024.layer import falls_as_bounded
 from paper_checks.wang2024.recursion import point_with, recursion
 from theorems.sparse_token_selection.inverse_loss_rate import inverse_loss_rate
 from theorems.sparse_token_selection.one_hot_convergence import theorem1
@@ -142,6 +141,7 @@ def test_reached_and_kept_after_more_steps_than_can_be_made(ledger, instance):
     assert abs(1 - float(1 / (slope * Fraction(instance["eps"]) * steps.midpoint))) < 0.01
 
 
+@pytest.mark.audit
 def test_reached_and_kept_at_the_papers_dimension(ledger, full):
     """q = 3, d = 5, the largest step size and nearly the largest ε of the theorem.
 
@@ -173,6 +173,8 @@ def test_larger_step_sizes_are_argued_and_certified(ledger):
 
 @pytest.mark.parametrize(("T", "q", "d"), [(4, 3, 2), (9, 2, 1), (9, 2, 8), (13, 1, 3)])
 def test_the_full_layers_loss_falls_up_to_the_larger_limit(T, q, d):
+    from paper_checks.wang2024.layer import falls_as_bounded
+
     result = verify.check(one_hot_larger_steps, T=T, q=q, d=d, eta=1, eps=1)
     below = 0.99 * float(result.values["largest_step_size"])
     assert falls_as_bounded((T, q, d, below), lambda _: 0.0, 60).holds

@@ -18,6 +18,7 @@ def test_W_star_block_against_training(crossing, instance):  # noqa: N802 - the 
     crossing.holds(BLOCK, instance)
 
 
+@pytest.mark.audit
 @given(instance=w_star_block.OFF_THE_SET)
 def test_W_star_block_is_left_from_elsewhere(crossing, instance):  # noqa: N802 - the paper's W*
     crossing.fails(BLOCK, instance)

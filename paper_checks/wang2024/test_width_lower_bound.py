@@ -218,6 +218,7 @@ def test_separation_is_certified(ledger):
     ledger.check(theorem, **theorem.example)
 
 
+@pytest.mark.audit
 def test_the_widths_over_the_length():
     """The abstract: Õ(d + q log T) against Ω̃(Td)."""
     found = load_experiment("wang2024.separation").run(lengths=(Fraction(50), Fraction(200)), q=3, d=20)
@@ -231,6 +232,7 @@ def test_the_widths_over_the_length():
     assert widths["attention_alone"][1] < widths["fully_connected"][1] / 15
 
 
+@pytest.mark.audit
 def test_the_separation_is_exponential_in_the_length_and_not_in_the_dimension():
     """At fixed d the nets' width is of order T, attention's beyond d of order log² T; in d their ratio is < T."""
 

@@ -14,13 +14,13 @@ def run(*arguments):
 
 def bench_check_from_a_cold_start(pair):
     pair(
-        "verify check wang2024.lemma1 T=9 q=2, in a process of its own",
-        lambda: run("-m", "verify", "check", "wang2024.lemma1", "T=9", "q=2"),
+        "verify check wang2024.stationary_points T=9 q=2 d=1, in a process of its own",
+        lambda: run("-m", "verify", "check", "wang2024.stationary_points", "T=9", "q=2", "d=1"),
         lambda: run("-c", "import sympy"),
         reach=2.5,
         cost=True,
         rounds=5,
-        note="The plain way is `import sympy` in a process of its own, which ours has to do too. Beside it come the"
+        note="The definition is `import sympy` in a process of its own, which ours has to do too. Beside it come the"
         " other imports (typer and pydantic, FLINT), reading the theorem with its canaries, and the re-check of the"
         " shipped proofs of ten clauses.",
     )

@@ -15,11 +15,13 @@ def bench_growth_with_points(growth):
 
     def swept(points):
         found = verify.sweep(theorem, {"n": f"50:{49 + points // ACROSS}:{points // ACROSS}", "R": radii}, d=20)
-        assert found.counts == {"verified": points}
+        # Its claims are in words, which no instance decides; what they rest on is evaluated.
+        assert found.counts == {"inconclusive": points}
 
     def checked(points):
         for i in range(points):
-            assert verify.check(theorem, n=50 + i // ACROSS, R=radii[i % ACROSS], d=20).outcome == "verified"
+            found = verify.check(theorem, n=50 + i // ACROSS, R=radii[i % ACROSS], d=20)
+            assert {str(clause.outcome) for clause in found.clauses if clause.role == "step"} == {"verified"}
 
     growth(
         "A sweep of Li et al.'s weight shift",

@@ -4,7 +4,7 @@ import contextlib
 from unittest import mock
 
 import verify.search.explore
-from verify import load_theorem, theorem_ids
+from verify import ids, load_theorem
 from verify.search.explore import MOST_EXAMPLES
 
 
@@ -25,6 +25,6 @@ def needed(theorem, canary, seed, *, guided, most=MOST_EXAMPLES, seconds=600):
 
 def canaries():
     """Yield all theorems' canaries."""
-    for name in theorem_ids():
+    for name in ids("theorem"):
         theorem = load_theorem(name)
         yield from ((theorem, canary) for canary in theorem.canaries)

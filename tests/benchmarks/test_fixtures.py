@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch  # noqa: F401 -- pytester would load it twice, which it does not survive
 
 pytest_plugins = ["pytester"]
 BENCHMARKS = """
@@ -10,13 +11,14 @@ BENCHMARKS = """
     from tests.benchmarks import timing
 
     def sleeping(milliseconds):
-        return lambda: time.sleep(milliseconds / 1000)
+        return lambda: (time.sleep(milliseconds / 1000), timing.time.go_on(milliseconds / 1000))
 
     def pretending(seconds):
         return lambda: timing.time.go_on(seconds)
 
     def bench_pair(pair):
-        pair("sleep", sleeping(5), sleeping(20), reach=3, rounds=5, plain_times=2.0, note="So.")
+        ways = {"slowly": sleeping(40), "quickly": sleeping(10)}
+        pair("sleep", sleeping(5), sleeping(20), best=ways, best_times=3.0, definition_times=2.0, rounds=5, note="So.")
 
     def bench_cost(pair):
         pair("cost", sleeping(20), sleeping(5), reach=3, rounds=5, cost=True)
@@ -71,19 +73,25 @@ def test_rows_say_what_was_measured(measured):
     found, rows, plots = measured()
     found.assert_outcomes(passed=4)
     sleep, cost, count, naps = (rows[name] for name in ("sleep", "cost", "count", "Naps & more"))
-    # Both ways take longer than they sleep, and were run once before.
-    assert len(sleep["ours"]) == len(sleep["plain"]) == len(sleep["ratios"]) == 5 and sleep["note"] == "So."
-    assert min(sleep["ours"]) >= 0.005 and min(sleep["plain"]) >= 2 * 0.02
-    assert sleep["ratios"] == [plain / ours for ours, plain in zip(sleep["ours"], sleep["plain"], strict=True)]
-    assert cost["ratios"] == [ours / plain for ours, plain in zip(cost["ours"], cost["plain"], strict=True)]
+    # All ways take longer than they sleep, and were run once before.
+    assert {len(sleep[name]) for name in ("ours", "best", "definition", "ratios", "ratios_to_definition")} == {5}
+    assert min(sleep["ours"]) >= 0.005 and min(sleep["best"]) >= 3 * 0.01 and min(sleep["definition"]) >= 2 * 0.02
+    assert (
+        sleep["note"] == "So. Of the best plain way ran: quickly, the fastest of 2 ways here." and sleep["reach"] == 2
+    )
+    for name, peer in (("ratios", "best"), ("ratios_to_definition", "definition")):
+        assert sleep[name] == [theirs / ours for ours, theirs in zip(sleep["ours"], sleep[peer], strict=True)]
+        assert cost[name] == [ours / theirs for ours, theirs in zip(cost["ours"], cost[peer], strict=True)]
+    assert cost["best"] == cost["definition"] and "both columns are of one time" in cost["note"]
+    assert count["best"] == count["definition"] == [6, 8]
     assert count["ratios"] == [3.0, 2.0] and count["note"] == "[2, 4] [6, 8]" and count["unit"] == "coins"
     assert naps["lines"] == [[[1, 4], [2, 8], [4, 16]], [[1, 1], [2, 4], [4, 16]]] and naps["file"] == "naps_more.png"
     assert naps["slopes"] == pytest.approx([1, 2])
     assert (plots / "naps_more.png").read_bytes().startswith(b"\x89PNG")
-    found.stdout.fnmatch_lines(["*ours against the plain way*", "sleep *", "every number: *"])
+    found.stdout.fnmatch_lines(["*ours against the plain ways*", "sleep *", "every number: *"])
 
 
 def test_nothing_is_written_where_benchmarks_are_disabled(measured):
     found, rows, plots = measured("--benchmark-disable")
     found.assert_outcomes(passed=4)
-    assert not rows and not plots.exists() and "ours against the plain way" not in found.stdout.str()
+    assert not rows and not plots.exists() and "ours against the plain ways" not in found.stdout.str()

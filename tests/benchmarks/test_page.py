@@ -23,15 +23,15 @@ from tests.benchmarks.page import (
     seconds_text,
     table,
 )
-from tests.house import ROOT
+from tests.layout import ROOT
 
 RATES = {"copy_bytes": 1e10, "float32_operations": 2e11, "float64_operations": 1e11}
 
 
 def pair_row(work="sums", **more):
     row = {"kind": "pair", "work": work, "on_device": False, "device": "cpu", "ours": [0.1, 0.2, 0.4], "note": ""}
-    row |= {"plain": [1.0, 2.0, 12.0], "plain_times": 1.0, "ratios": [10.0, 10.0, 30.0], "cost": False}
-    return row | {"reach": 20, "limit": None} | more
+    row |= {"best": [1.0, 2.0, 12.0], "ratios": [10.0, 10.0, 30.0], "cost": False, "reach": 20, "limit": None}
+    return row | {"definition": [3.0, 4.0, 28.0], "ratios_to_definition": [30.0, 20.0, 70.0]} | more
 
 
 def run(*rows, at="2026-01-01T00:00:00"):
@@ -48,7 +48,7 @@ def page_of(*rows, names=None):
 
 def test_a_row_has_medians_the_range_and_what_was_to_be_reached():
     (line,) = [line for line in page_of(pair_row()).splitlines() if line.startswith("| sums")]
-    assert line == "| sums | cpu | 200 ms | 2 s | 10 | 10–30 | >= 20 | no | – | 2026-01-01, aaaaaaa |"
+    assert line == "| sums | cpu | 200 ms | 2 s | 4 s | 10 | 10–30 | >= 20 | no | 30 | – | 2026-01-01, aaaaaaa |"
 
 
 def test_a_tree_that_differs_from_its_commit_is_marked():
@@ -59,7 +59,7 @@ def test_a_tree_that_differs_from_its_commit_is_marked():
 
 def test_the_names_say_what_is_shown():
     text = page_of(pair_row(), pair_row("products"), names=["bench_it.py::new[A]", "bench_it.py::products"])
-    assert "| new[A] | | not measured | | | | | | | |" in text and "| products | cpu |" in text and "sums" not in text
+    assert "| new[A] | | not measured |" + " |" * 9 in text and "| products | cpu |" in text and "sums" not in text
     listed = "bench_it.py::new[A]\nbench_it.py::products\n\n2 tests collected in 1.00s\n"
     assert names_of(listed) == ["bench_it.py::new[A]", "bench_it.py::products"]
 
@@ -74,13 +74,20 @@ def test_a_ratio_that_is_not_reached_says_what_bounds_it():
 def test_a_cost_is_to_be_no_larger():
     assert is_reached(pair_row(cost=True, ratios=[2.0, 2.5, 9.0], reach=2.5))
     assert not is_reached(pair_row(cost=True, ratios=[2.0, 2.6, 9.0], reach=2.5))
-    assert "| ours/plain 2.5 | 2–9 | <= 2.5 | yes |" in page_of(pair_row(cost=True, ratios=[2, 2.5, 9], reach=2.5))
+    text = page_of(pair_row(cost=True, ratios=[2, 2.5, 9], reach=2.5, ratios_to_definition=[1, 1, 4]))
+    assert "| ours/best 2.5 | 2–9 | <= 2.5 | yes | ours/definition 1 |" in text
 
 
 def test_what_nobody_measured_on_a_device_says_so():
     text = page_of(pair_row(on_device=True))
-    assert "| sums | cuda |" + " not measured |" * 8 in text
+    assert "| sums | cuda |" + " not measured |" * 10 in text
     assert page_of(pair_row(on_device=True), pair_row(on_device=True, device="cuda")).count("not measured") == 0
+
+
+def test_a_row_without_both_peers_is_not_measured():
+    old = {name: value for name, value in pair_row(note="old").items() if name not in ("best", "definition")}
+    text = page_of(old, pair_row("products", reach=1))
+    assert "| sums | cpu |" + " not measured |" * 10 in text and "old" not in text and "What bounds" not in text
 
 
 def test_a_limit_is_shown_with_how_far_ours_is_from_it():
@@ -102,7 +109,7 @@ def test_measuring_one_row_leaves_the_others(tmp_path, monkeypatch, capsys):
     changed = [name for name, text in before.items() if (folder / name).read_bytes() != text]
     assert changed == ["it_sums_cpu.json"] and len(list(folder.iterdir())) == 3
     shown = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
-    assert [(cells[0], cells[1], cells[6], cells[-1]) for cells in shown[1:]] == [
+    assert [(cells[0], cells[1], cells[7], cells[-1]) for cells in shown[1:]] == [
         ("| sums", "cpu", ">= 3", "2026-01-02, aaaaaaa |"),
         ("| products", "cpu", ">= 20", "2026-01-01, aaaaaaa |"),
         ("| products", "cuda", ">= 20", "2026-01-01, aaaaaaa |"),
@@ -148,8 +155,8 @@ def test_the_machine_is_said_once_and_without_its_name():
 
 
 def test_counts_have_their_unit():
-    text = page_of(pair_row(kind="counted", unit="examples", ours=[10], plain=[30], ratios=[3.0]))
-    assert "| 10 examples | 30 examples | 3 |" in text
+    text = page_of(pair_row(kind="counted", unit="examples", ours=[10], best=[30], definition=[30], ratios=[3.0]))
+    assert "| 10 examples | 30 examples | 30 examples | 3 |" in text
 
 
 def test_the_table_of_a_terminal_is_aligned():

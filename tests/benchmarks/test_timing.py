@@ -1,10 +1,10 @@
-"""Work is timed without its first run, and on the threads that serve it best."""
+"""Work is timed without its first run, and of several ways the fastest is found."""
 
 import time
 
 import torch
 
-from tests.benchmarks.timing import median_seconds, on_the_best_threads
+from tests.benchmarks.timing import fastest, median_seconds, on_threads
 
 
 def test_the_first_run_does_not_count():
@@ -18,17 +18,17 @@ def test_the_first_run_does_not_count():
     assert len(runs) == 4
 
 
-def test_work_runs_on_the_threads_that_it_is_faster_on():
-    before, seen = torch.get_num_threads(), []
+def test_the_fastest_way_is_found():
+    ways = {"slow": lambda: time.sleep(0.05), "fast": lambda: time.sleep(0.001)}
+    assert fastest(ways, 1) == ("fast", ways["fast"])
+
+
+def test_work_runs_on_one_thread_and_on_all():
+    before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-
-        def work():
-            seen.append(torch.get_num_threads())
-            time.sleep(0.001 if seen[-1] == 1 else 0.02)
-
-        run, best = on_the_best_threads(work)
-        run()
-        assert best.threads == 1 and best.seconds < 0.02 and seen[-1] == 1 and torch.get_num_threads() == 2
+        ways = on_threads("sums", torch.get_num_threads)
+        assert {name: run() for name, run in ways.items()} == {"sums, threads: 1": 1, "sums, threads: 2": 2}
+        assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

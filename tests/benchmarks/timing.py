@@ -1,9 +1,8 @@
-"""How long work takes, and on how many of PyTorch's threads it takes least."""
+"""How long work takes, and which of several ways takes least."""
 
 import statistics
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 
 def seconds_of(work: Callable[[], object], times: int) -> list[float]:
@@ -34,18 +33,18 @@ def awaited(device: str, work: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
-class Best(NamedTuple):
-    """The number of threads that work is the fastest on, and what it takes on it."""
+def fastest(ways: dict[str, Callable[[], object]], times: int) -> tuple[str, Callable[[], object]]:
+    """Return the way that takes the least time, and its name."""
+    taken = {name: median_seconds(work, times) for name, work in ways.items()}
+    name = min(taken, key=taken.__getitem__)
+    return name, ways[name]
 
-    threads: int
-    seconds: float
 
-
-def on_the_best_threads(work: Callable[[], object]) -> tuple[Callable[[], object], Best]:
-    """Return work as it is done on one of PyTorch's threads or on all, whichever is faster here."""
+def on_threads(name: str, work: Callable[[], object]) -> dict[str, Callable[[], object]]:
+    """Return work as it is done on one of PyTorch's threads, and on all, by names that say so."""
     import torch
 
-    all_of_them, taken = torch.get_num_threads(), dict[int, float]()
+    all_of_them = torch.get_num_threads()
 
     def on(threads: int) -> Callable[[], object]:
         def run() -> object:
@@ -57,7 +56,4 @@ def on_the_best_threads(work: Callable[[], object]) -> tuple[Callable[[], object
 
         return run
 
-    for threads in sorted({1, all_of_them}):
-        taken[threads] = median_seconds(on(threads), 5)
-    best = min(taken, key=taken.__getitem__)
-    return on(best), Best(best, taken[best])
+    return {f"{name}, threads: {threads}": on(threads) for threads in sorted({1, all_of_them})}

@@ -5,7 +5,7 @@
 
 import pytest
 
-from verify import load_theorem, theorem_ids
+from verify import ids, load_theorem
 from verify.reports.necessity_map import shipped
 
 MOST, SECONDS = 12, 3
@@ -15,7 +15,7 @@ BY_THE_MAP = {"wang2024.theorem1"}
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize("name", theorem_ids())
+@pytest.mark.parametrize("name", ids("theorem"))
 def test_mutants(ledger, name):
     theorem = load_theorem(name)
     tried = ledger.mutants(theorem, most=MOST, seconds=SECONDS)

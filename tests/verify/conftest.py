@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.verify.clock import Clock
 from tests.verify.examples import example_of
 from verify import Parameter, Source, Statement, Theorem
 from verify.language.expressions import PRIMITIVES
@@ -23,6 +24,14 @@ def _own_primitives():
     for name in set(sys.modules) - modules:
         if name.startswith("lemmascope_user_"):
             del sys.modules[name]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, which passes as a test lets it."""
+    made = Clock()
+    made.install(monkeypatch)
+    return made
 
 
 @pytest.fixture(autouse=True)

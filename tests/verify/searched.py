@@ -8,7 +8,7 @@ from verify import Hypothesis, Inequality, Parameter, Source, Statement, Theorem
 n, m = sp.symbols("n m", integer=True, positive=True)
 k = sp.Symbol("k", integer=True)
 x, y = sp.symbols("x y", positive=True)
-w, z, noise = sp.symbols("w z noise", real=True)
+v, w, z, noise = sp.symbols("v w z noise", real=True)
 N, M = (Parameter(name, "integer", "a size", minimum=1) for name in "nm")
 K = Parameter("k", "integer", "a number")
 X, Y = (Parameter(name, "rational", "a size", above=0) for name in "xy")

@@ -26,7 +26,7 @@ from verify.outcomes import (
     short_text,
     times_text,
 )
-from verify.outcomes.numbers import is_shortened
+from verify.outcomes.numbers import digit_count, is_shortened
 
 FRACTIONS = st.fractions() | st.builds(
     lambda m, e: Fraction(m) * Fraction(10) ** e, st.integers(), st.integers(-40, 40)
@@ -270,7 +270,9 @@ def test_the_json_of_a_check_has_the_fields_of_the_contract():
     body = _result((V, CERTIFIED, 128)).to_json()
     assert list(body) == [
         "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome", "evidence",
-        "for_all_parameters", "inferences_argued", "values", "values_rechecked", "detail", "bits", "seed", "seconds",
+        "refuted_steps",
+        "for_all_parameters", "inferences_argued", "inferences_own", "values", "values_rechecked", "detail", "bits",
+        "seed", "seconds",
     ]  # fmt: skip
     assert body["instance"] == {"x": "1/2", "x_float": 0.5} and body["values"] == {"v": 3, "v_float": 3.0}
     assert body["hypotheses"] == [
@@ -391,3 +393,8 @@ def test_what_is_shortened_is_known():
 )
 def test_a_ratio_in_three_digits(ratio, text):
     assert times_text(ratio) == text
+
+
+@given(st.integers(0, 10**40) | st.builds(lambda k, less: 10**k - less, st.integers(0, 4000), st.integers(0, 1)))
+def test_digits_are_counted_without_writing_them_out(size):
+    assert digit_count(size) == len(str(size)) and digit_count(10**10_000 + size) == 10_001

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from verify import remembered
-from verify.files import sources, whole
+from verify.files import sources
 
 FOUND = {"a": [1, "x", None], "b": {"c": True}}
 
@@ -95,15 +95,6 @@ def test_two_processes_write_one_file_at_once(tmp_path):
     runs = [subprocess.Popen([sys.executable, "-c", code, tmp_path, name]) for name in ("left", "right")]
     assert [run.wait(timeout=120) for run in runs] == [0, 0]
     assert [path.name for path in (tmp_path / "remembered").iterdir()] == ["one.json"]
-
-
-def test_a_shared_file_is_written_beside_under_a_name_of_the_process(tmp_path):
-    path = tmp_path / "f"
-    with whole(path, shared=True) as one, whole(path) as other:
-        assert one != other and one.parent == other.parent == tmp_path
-        one.write_text("1")
-        other.write_text("2")
-    assert path.read_text() == "1" and list(tmp_path.iterdir()) == [path]
 
 
 def test_the_sources_of_a_package_inside_another():

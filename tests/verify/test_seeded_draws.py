@@ -3,10 +3,12 @@
 import subprocess
 import sys
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
-from verify.seeded_draws import own_draws
+from verify.seeded_draws import own_draws, seed_hypothesis
 
 SEARCH = """
 import sys
@@ -15,7 +17,7 @@ sys.path.insert(0, sys.argv[1])
 import hypothesis
 import random
 from hypothesis import strategies as st
-from verify.seeded_draws import own_draws
+from verify.seeded_draws import own_draws, seed_hypothesis
 
 drawn = []
 settings = hypothesis.settings(max_examples=300, database=None, phases=[hypothesis.Phase.generate])
@@ -48,3 +50,19 @@ def test_what_is_put_aside_comes_back():
     with pytest.raises(KeyError), own_draws():
         raise KeyError
     assert (providers._get_local_constants, providers.CONSTANTS_CACHE) == before
+
+
+def test_a_text_seeds_the_runs_of_hypothesis():
+    def drawn(text):
+        numbers = []
+
+        @hypothesis.given(st.integers())
+        def each(n):
+            numbers.append(n)
+
+        seed_hypothesis(text)
+        with own_draws():
+            each()
+        return numbers
+
+    assert drawn("a") == drawn("a") != drawn("b")

@@ -42,7 +42,8 @@ from verify import (
     matrix as letter,
 )
 
-lam, other, trace, size = sp.symbols("lambda ell t m", positive=True)
+lam, other, trace = sp.symbols("lambda ell t", positive=True)
+size = sp.Symbol("m", integer=True, positive=True)
 c, c_other = sp.symbols("c c_k", real=True)
 
 PRIOR = Parameter("prior", "word", "covariance of w*: I, or Sigma^{-1}", words=("identity", "inverse"))

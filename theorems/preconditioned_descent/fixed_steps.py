@@ -57,7 +57,7 @@ from verify import (
 
 m = sp.Symbol("m", integer=True, positive=True)
 a = sp.Symbol("a", positive=True)
-s = sp.Symbol("s", real=True)
+s, at = sp.symbols("s at", real=True)
 TESTED = Parameter("m", "integer", "number of examples in the test's prompts", minimum=1)
 MULTIPLES = Hypothesis("multiples", text="A_l = a_l Sigma^{-1}, the same at all numbers of examples")
 LAYERS, SIZE, SEEN, TURN = 3, 5, 20, 57
@@ -89,7 +89,7 @@ SCALE, WHOLE = sp.Poly(least_polynomial(LAYERS, SEEN, SIZE), s).clear_denoms(con
 THREE = sp.factor(integral(sp.expand(WHOLE.as_expr() ** 2), m, SIZE))
 """SCALE² times the loss of the three steps at m examples."""
 LIMIT = SIZE * WHOLE.eval(1) ** 2
-UNIT = sp.Subs(m**2, m, SCALE)
+UNIT = sp.Subs(at**2, at, SCALE)
 SHARED = integral(sp.expand((1 - a * s) ** (2 * LAYERS)), SEEN, SIZE)
 """The loss of three equal steps."""
 
@@ -213,7 +213,7 @@ fixed_steps = Theorem(
         "one_layer_loss": ONE,
         "least_one_layer_loss": LEAST_OF_ONE,
         "three_layer_loss": THREE / UNIT,
-        "three_layer_loss_at_57": sp.Subs(THREE, m, TURN) / UNIT,
+        "three_layer_loss_at_57": sp.Subs(THREE.subs(m, at), at, TURN) / UNIT,
         "three_layer_limit": LIMIT / UNIT,
     },
     derivation=derivation,

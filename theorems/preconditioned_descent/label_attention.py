@@ -44,6 +44,7 @@ from theorems.preconditioned_descent.setting import (
     x,
 )
 from theorems.preconditioned_descent.two_layer_minimum import PRODUCT, TOTAL
+from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Canary,
@@ -83,32 +84,51 @@ def mean(*polynomials: sp.Expr) -> sp.Expr:
 
 SEEN = s * (1 - a * s) ** 2
 _ERROR = s * (1 - total * s + prod * s**2)
-COUPLING = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
-"""c, in a, a + b and a b."""
-
-
 AT_MINIMUM = {total: TOTAL, prod: PRODUCT}
-_QUOTIENT, _LEFT = (
-    part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(COUPLING, a), sp.Poly(a**2 - total * a + prod, a))
-)
-ALPHA: sp.Expr
-BETA: sp.Expr
-ALPHA, BETA = (sp.factor(_LEFT.coeff(a, power)) for power in (0, 1))  # pyright: ignore[reportAssignmentType]
+_SQUARE = d**6 * n**6 * (d - n) ** 2
+
+
+def derived_forms() -> Forms:
+    """Return c, its parts at the minimum and those of its product over both orders, and what t² multiplies."""
+    coupling = sp.collect(sp.expand(mean(SEEN, _ERROR) + 2 * mean(sp.expand(SEEN * _ERROR))), a)
+    quotient, left = (
+        part.as_expr().subs(AT_MINIMUM) for part in sp.div(sp.Poly(coupling, a), sp.Poly(a**2 - total * a + prod, a))
+    )
+    alpha: sp.Expr
+    beta: sp.Expr
+    alpha, beta = (sp.factor(left.coeff(a, power)) for power in (0, 1))  # pyright: ignore[reportAssignmentType]
+    both = alpha**2 + alpha * beta * TOTAL + beta**2 * PRODUCT
+    factor = 4 * d**2 * (d + 2) ** 2 * (n + 2) ** 2 / sp.denom(sp.factor(both))
+    squared = sp.expand(SEEN**2)
+    strength = (
+        mean(SEEN, SEEN, s**2)
+        + 2 * mean(squared, s**2)
+        + 4 * mean(SEEN, sp.expand(SEEN * s**2))
+        + 8 * mean(sp.expand(squared * s**2))
+    )
+    return {
+        "coupling": coupling,
+        "at_minimum": coupling.subs(AT_MINIMUM),
+        "quotient": quotient,
+        "alpha": alpha,
+        "beta": beta,
+        "sum": sp.factor(2 * alpha + beta * TOTAL),
+        "factor": factor,
+        "rest": sp.factor(both / factor - _SQUARE),
+        "strength": sp.collect(sp.expand(strength), a),
+        "without_wick": sp.expand(mean(SEEN, _ERROR)).subs(AT_MINIMUM),
+    }  # pyright: ignore[reportReturnType]
+
+
+FORMS = stored(derived_forms, d, n, a, total, prod)
+COUPLING = FORMS["coupling"]
+"""c, in a, a + b and a b."""
+ALPHA, BETA = FORMS["alpha"], FORMS["beta"]
 ROOT = sp.sqrt(TOTAL**2 - 4 * PRODUCT)
 STEPS = ((TOTAL - ROOT) / 2, (TOTAL + ROOT) / 2)
 SLOPES = tuple(-2 * step * (ALPHA + BETA * step) for step in STEPS)
 """∂f/∂t at Theorem 3's minimum, for a_0 the smaller and the larger step."""
-
-_SQUARED = sp.expand(SEEN**2)
-STRENGTH = sp.collect(
-    sp.expand(
-        mean(SEEN, SEEN, s**2)
-        + 2 * mean(_SQUARED, s**2)
-        + 4 * mean(SEEN, sp.expand(SEEN * s**2))
-        + 8 * mean(sp.expand(_SQUARED * s**2))
-    ),
-    a,
-)
+STRENGTH = FORMS["strength"]
 """E (w*ᵀ u w*)² w*ᵀ S² w*, by Wick's rule: what t = c/(a STRENGTH) lowers f by is c²/STRENGTH."""
 GAINS = tuple((ALPHA + BETA * step) ** 2 / STRENGTH.subs(a, step) for step in STEPS)
 
@@ -123,21 +143,19 @@ LABEL = MatrixIdentity(
 )
 AFFINE = Identity(
     "affine",
-    COUPLING.subs(AT_MINIMUM),
-    ALPHA + BETA * a + _QUOTIENT * (a**2 - TOTAL * a + PRODUCT),
+    FORMS["at_minimum"],
+    ALPHA + BETA * a + FORMS["quotient"] * (a**2 - TOTAL * a + PRODUCT),
     says="c is affine in a at Theorem 3's minimum, where a is a root of s^2 - (a_0 + a_1) s + a_0 a_1",
 )
 SUM = Inequality(
     "sum",
-    sp.Gt(sp.factor(2 * ALPHA + BETA * TOTAL), 0, evaluate=False),
+    sp.Gt(FORMS["sum"], 0, evaluate=False),
     "the c of the two orders of the steps have a sum > 0",
 )
-_PRODUCT = ALPHA**2 + ALPHA * BETA * TOTAL + BETA**2 * PRODUCT
-_FACTOR, _SQUARE = 4 * d**2 * (d + 2) ** 2 * (n + 2) ** 2 / sp.denom(sp.factor(_PRODUCT)), d**6 * n**6 * (d - n) ** 2
-_REST = sp.factor(_PRODUCT / _FACTOR - _SQUARE)
+_FACTOR, _REST = FORMS["factor"], FORMS["rest"]
 BOTH = Identity(
     "both",
-    _PRODUCT,
+    ALPHA**2 + ALPHA * BETA * TOTAL + BETA**2 * PRODUCT,
     _FACTOR * (_SQUARE + _REST),
     "the c of the two orders have a product that is a factor times the square (d^3 n^3 (d - n))^2 plus a rest",
 )
@@ -248,11 +266,7 @@ label_attention = Theorem(
         with_clause(
             STATEMENT,
             "Wick's 2 forgotten",
-            Identity(
-                "affine",
-                sp.expand(mean(SEEN, _ERROR)).subs(AT_MINIMUM),
-                AFFINE.right,
-            ),
+            Identity("affine", FORMS["without_wick"], AFFINE.right),
         ),
         with_clause(
             STATEMENT, "the slope is positive", Inequality("larger_first", sp.Gt(SLOPES[1], 0, evaluate=False))

@@ -1,6 +1,6 @@
 r"""Theorem 1's loss at d = 2 has a local minimum over all P and Q that is not global, for few examples.
 
-Σ = diag(λ, ℓ), ℓ < λ, w* ~ N(0, I), t = tr Σ. The prediction sees the last row p = (v, β) of P and the columns
+Σ = diag(λ, ℓ), ℓ ≤ λ, w* ~ N(0, I), t = tr Σ. The prediction sees the last row p = (v, β) of P and the columns
 q_j = (u_j, τ_j) of Q, j = 1, 2. As in `components`, f = λ F_1 + ℓ F_2 with M_j the symmetric part of u_j vᵀ and
 
     F_j = E (tr(S M_j) + β τ_j wᵀSw)² + 1 + 2 λ_j c_jj + Σ_i g_i c_ji²,    c_j = β u_j + τ_j v,
@@ -14,14 +14,16 @@ With v_1 = 1 fixed by scaling, half the second derivative there is a sum of squa
     λ³ (n+2)/n (u_11 − κ β)² + (λ ℓ²/n)(u_22 + n β/λ)² + (λ² a² V − n ℓ²) β²/λ + (λ² ℓ/n) u_12² + (λ² ℓ (n+2)/n) u_21²
     + λ g_1 τ_1² + ℓ g_1 (τ_2 + ℓ v_2/g_1)² + (λ a² g_2 − ℓ³/g_1) v_2²,
 
-where V is what is left of E (wᵀSw)² when S_11 is taken off. The last factor is positive as ℓ < λ, that of β² where
-n ℓ² < λ² a² V: for few examples, or small ℓ. With λ and ℓ exchanged, the label in Q at the smaller eigenvalue, the last
-factor is negative, and the point a saddle.
+where V is what is left of E (wᵀSw)² when S_11 is taken off. The factor of β² is positive where n ℓ² < λ² a² V: for few
+examples, or small ℓ; for n = 1 that is so at every ℓ ≤ λ, and at ℓ = λ for n = 1 alone. The last factor is (λ − ℓ) K,
+K > 0. At ℓ = λ rotations of the tokens and w* keep the law: one of them takes v_2 to 0, and the rest of the sum is
+positive definite. With λ and ℓ exchanged, the label in Q at the smaller eigenvalue, the last factor is −(λ − ℓ) K',
+K' > 0, and for ℓ < λ the point is a saddle.
 
-For any d the same point at an eigenvalue λ_k is, by hand, a local minimum where λ_k is above all others and
+For any d the same point at an eigenvalue λ_k is, by hand, a local minimum where λ_k is the largest and
 n Σ_{j≠k} λ_j² < λ_k² a_k² V, and f exceeds its least value there by Σ_{j≠k} λ_j² a_j: each j ≠ k has its own square
 (u_jj + n β/λ_k)² and its own v_j². At d = 3 that is held against quadrature in `paper_checks`; the statement is for
-d = 2.
+d = 2. With more examples local minima at β ≠ 0 can take its place (`paper_checks.ahn2023.label_in_Q`).
 
 Source: derived here; Ahn et al. 2023, Theorem 1, is about the global minimum.
 """
@@ -110,9 +112,18 @@ CURVED = Identity(
     "(largest^2 a^2 V - n smaller^2) beta^2 + h_4 u_12^2 + h_5 u_21^2 + h_6 tau_1^2 + h_7 (tau_2 + smaller v_2/g_1)^2 "
     "+ c v_2^2, all h_i > 0",
 )
-POSITIVE = Inequality("c", sp.Gt(_LAST, 0, evaluate=False), "c > 0")
-_EXCHANGED = _LAST.subs({lam: ell, ell: lam}, simultaneous=True)
-NEGATIVE = Inequality("c_exchanged", sp.Lt(_EXCHANGED, 0, evaluate=False), "with largest and smaller exchanged, c < 0")
+_EXCHANGE = {lam: ell, ell: lam}
+_FACTOR = n * ell * (lam**2 + (n + 3) * lam * ell + ell**2) / (lam * ((n + 2) * lam + ell) ** 2)
+_FACTOR_EXCHANGED = _FACTOR.subs(_EXCHANGE, simultaneous=True)
+LAST = Identity("c", _LAST, (lam - ell) * _FACTOR, "c = (largest - smaller) K")
+LAST_EXCHANGED = Identity(
+    "c_exchanged",
+    _LAST.subs(_EXCHANGE, simultaneous=True),
+    -(lam - ell) * _FACTOR_EXCHANGED,
+    "with largest and smaller exchanged, c = -(largest - smaller) K'",
+)
+POSITIVE = Inequality("positive", sp.Gt(_FACTOR, 0, evaluate=False), "K > 0")
+POSITIVE_EXCHANGED = Inequality("positive_exchanged", sp.Gt(_FACTOR_EXCHANGED, 0, evaluate=False), "K' > 0")
 ABOVE = Identity(
     "above",
     near(a).subs(e, 0),
@@ -122,13 +133,13 @@ ABOVE = Identity(
 LOCAL = InWords(
     "local",
     "at P = e_3 e_1', Q = -a e_3 e_1' in an eigenbasis of Sigma, a = 1/((n+1) largest/n + (largest + smaller)/n), f "
-    "over all P and Q has a local minimum that is not global, strict but for rescaling and what the prediction "
-    "does not see",
+    "over all P and Q has a local minimum that is not global, strict but for rescaling, rotations that keep Sigma and "
+    "what the prediction does not see",
 )
 SADDLE = InWords(
     "saddle",
-    "at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and b = 1/((n+1) smaller/n + (largest + "
-    "smaller)/n), all slopes of f over all P and Q vanish, and it is a saddle",
+    "if smaller < largest, at P = e_3 e_2', Q = -b e_3 e_2', e_2 the eigenvector of smaller and b = 1/((n+1) smaller/n "
+    "+ (largest + smaller)/n), all slopes of f over all P and Q vanish, and it is a saddle",
 )
 STATEMENT = Statement(
     parameters=(EXAMPLES, LARGEST, SMALLER),
@@ -138,7 +149,7 @@ STATEMENT = Statement(
         GAUSSIAN_TOKENS,
         STANDARD_PRIOR,
         Hypothesis("two_dimensions", text="d = 2, Sigma has the eigenvalues largest and smaller"),
-        Hypothesis("different", sp.Lt(ell, lam), "smaller < largest"),
+        Hypothesis("ordered", sp.Le(ell, lam), "smaller <= largest"),
         Hypothesis(
             "few_examples",
             sp.Lt(n * ell**2, lam**2 * a**2 * LEFT),
@@ -148,7 +159,7 @@ STATEMENT = Statement(
     ),
     variables=(*DIRECTION, r, size),
     claims=(LOCAL, ABOVE, SADDLE),
-    steps=(PREDICTION, STATIONARY, CURVED, POSITIVE, NEGATIVE),
+    steps=(PREDICTION, STATIONARY, CURVED, LAST, POSITIVE, LAST_EXCHANGED, POSITIVE_EXCHANGED),
 )
 ARGUMENT = (
     Inference(
@@ -167,21 +178,47 @@ ARGUMENT = (
     ),
     Inference(
         "definite",
-        "at the point with v_1 = 1 all slopes vanish and the second derivatives are positive definite",
-        ("loss", "stationary", "curved", "few_examples", "c"),
+        "if smaller < largest, at the point with v_1 = 1 all slopes vanish and the second derivatives are positive "
+        "definite",
+        ("loss", "stationary", "curved", "few_examples", "c", "positive"),
+        "nonnegative terms",
+    ),
+    Inference(
+        "definite_in_line",
+        "and whether they differ or not, that is so with v_1 = 1 and v_2 = 0",
+        ("loss", "stationary", "curved", "few_examples"),
         "nonnegative terms",
     ),
     Inference(
         "rescaled",
         "near the point v_1 > 0, and P/v_1, Q v_1 has the same f and v_1 = 1",
-        ("ahn2023.theorem1:rescaling", "definite"),
+        ("ahn2023.theorem1:rescaling", "seen"),
         "substitution",
     ),
     Inference(
-        "minimum",
-        "so f is nowhere lower near the point, and higher but for rescaling and what is not seen",
+        "rotated",
+        "if smaller = largest, rotations of the tokens and w* keep their law: where they turn P and Q too f is the "
+        "same, and near the point one of them takes v_2 to 0",
+        ("seen", "gaussian_tokens", "standard_prior", "two_dimensions"),
+        "invariance of the law",
+    ),
+    Inference(
+        "minimum_if_different",
+        "if smaller < largest, f is nowhere lower near the point, and higher but for rescaling and what is not seen",
         ("definite", "rescaled", "seen"),
         "second-order condition",
+    ),
+    Inference(
+        "minimum_if_equal",
+        "if smaller = largest, it is nowhere lower, and higher but for these and rotations",
+        ("definite_in_line", "rotated", "rescaled", "seen"),
+        "second-order condition",
+    ),
+    Inference(
+        "minimum",
+        "so the point is a local minimum, strict but for these",
+        ("minimum_if_different", "minimum_if_equal", "ordered"),
+        "case distinction",
     ),
     Inference(
         "local",
@@ -198,9 +235,9 @@ ARGUMENT = (
     ),
     Inference(
         "saddle",
-        "there the second derivative is negative along v_2 with tau_2 = -largest v_2/g, g = g_1 exchanged, and "
-        "positive along tau_1",
-        ("exchanged", "c_exchanged"),
+        "there, if smaller < largest, the second derivative is negative along v_2 with tau_2 = -largest v_2/g, g = g_1 "
+        "exchanged, and positive along tau_1",
+        ("exchanged", "c_exchanged", "positive_exchanged"),
         "indefinite Hessian",
     ),
 )
@@ -215,7 +252,7 @@ def derivation() -> Derivation:
         sum((c * sp.Mul(*(traces[tuple(sorted(word))] for word in key)) for key, c in moment.items()), sp.S.Zero)
         for moment in moments
     )
-    x, y = sp.symbols("x y", real=True)
+    x, y, m = sp.symbols("x y m", real=True)
     pattern = loss(sp.zeros(2, 1), sp.S.One, (sp.Matrix([-x, 0]), sp.Matrix([0, -y])), (sp.S.Zero, sp.S.Zero))
     return Derivation(
         (
@@ -225,6 +262,16 @@ def derivation() -> Derivation:
                 "the loss of pattern (8)",
                 pattern,
                 sum(z - 2 * z**2 * p + z * g * p**2 for z, g, p in ((lam, g1, x), (ell, g2, y))),
+            ),
+            Step(
+                "few_examples at n = 1: it holds for every smaller <= largest",
+                (lam**2 * a**2 * LEFT - n * ell**2).subs(n, 1),
+                (6 * lam * (lam**3 - ell**3) + ell * (4 * lam**3 - lam**2 * ell / 3 - ell**3)) / (3 * lam + ell) ** 2,
+            ),
+            Step(
+                "few_examples at smaller = largest: it holds for n = 1 alone, as n = m + 2 shows",
+                (lam**2 * a**2 * LEFT - n * ell**2).subs(ell, lam).subs(n, m + 2),
+                -(lam**2) * (m + 2) * (m**3 + 10 * m**2 + 25 * m + 8) / ((m + 4) * (m + 5) ** 2),
             ),
         )
     )
@@ -247,11 +294,9 @@ one_layer_local_minimum = Theorem(
     canaries=(
         _canary("a step without the trace", replace(STATIONARY, left=_slope(n / ((n + 1) * lam)), says="")),
         _canary("twice as curved", replace(CURVED, right=2 * CURVED.right, says="")),
-        _canary("a saddle", replace(POSITIVE, relation=sp.Le(*POSITIVE.relation.args, evaluate=False), says="")),
-        _canary(
-            "a minimum at the smaller eigenvalue",
-            replace(NEGATIVE, relation=sp.Ge(*NEGATIVE.relation.args, evaluate=False), says=""),
-        ),
+        _canary("a saddle", replace(LAST, right=-LAST.right, says="")),
+        _canary("K <= 0", replace(POSITIVE, relation=sp.Le(*POSITIVE.relation.args, evaluate=False), says="")),
+        _canary("a minimum at the smaller eigenvalue", replace(LAST_EXCHANGED, right=-LAST_EXCHANGED.right, says="")),
         _canary("the least value", replace(ABOVE, right=ABOVE.right - ell**2 * a2, says="")),
     ),
     proof_uses=("ahn2023.theorem1",),

@@ -62,6 +62,7 @@ from theorems.preconditioned_descent.setting import (
     x,
 )
 from theorems.preconditioned_descent.whole_gradient import gradient_at_idle_layers
+from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     Canary,
@@ -183,13 +184,20 @@ STRICT = Inequality(
     sp.Gt(_ONE * _CUBE - _SQUARE**2, 0, evaluate=False),
     "(E tr S^2)^2 < E tr S E tr S^3",
 )
-_SQUARED = sp.expand(polynomials(2, s) ** 2)
-_IN_A, _MIXED, _IN_B = (
-    _mean(sp.diff(_SQUARED, *pair).subs(IDLE_POINT)) for pair in (2 * steps[:1], (steps[0], rates[0]), 2 * rates[:1])
-)
+
+
+def derived_forms() -> Forms:
+    """Return the determinant of the second derivatives of E tr r_2(S)² in a_0 and b_0 at that point."""
+    squared = sp.expand(polynomials(2, s) ** 2)
+    pairs = (2 * steps[:1], (steps[0], rates[0]), 2 * rates[:1])
+    in_a, mixed, in_b = (_mean(sp.diff(squared, *pair).subs(IDLE_POINT)) for pair in pairs)
+    return {"saddle": sp.factor(in_a * in_b - mixed**2)}  # pyright: ignore[reportReturnType]
+
+
+FORMS = stored(derived_forms, d, n)
 SADDLE = Inequality(
     "saddle",
-    sp.Lt(sp.factor(_IN_A * _IN_B - _MIXED**2), 0, evaluate=False),
+    sp.Lt(FORMS["saddle"], 0, evaluate=False),
     "two layers with a_0 = 0, b_0 = -1/2 and a_1 = n/(n + d + 1) are a saddle of f over S: the second derivatives of "
     "E tr r_2(S)^2 in a_0 and b_0 have a determinant < 0",
 )

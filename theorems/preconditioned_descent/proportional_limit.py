@@ -174,7 +174,8 @@ def _canary(name: str, **changes: sp.Expr) -> Canary:
 
 proportional_limit = Theorem(
     id="ahn2023.proportional_limit",
-    title="As d/n → c the least loss of L layers over multiples tends to c^L (1 − c)/(1 − c^(L+1)) per dimension",
+    title="The limit, as d/n → c, of the loss of L layers over multiples has the minimum c^L (1 − c)/(1 − c^(L+1)) per "
+    "dimension",
     source=Source("Theorem 3's point in the proportional limit", "derived here", AHN2023),
     statement=STATEMENT,
     example={"L": 3, "c": "1/4"},

@@ -35,7 +35,7 @@ from theorems.preconditioned_descent.setting import (
     d,
     n,
 )
-from theorems.preconditioned_descent.two_layer_squares import minors
+from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment
 from verify import (
     Canary,
@@ -78,9 +78,6 @@ def _solved() -> tuple[tuple[sp.Expr, ...], sp.Expr]:
     return tuple(solution.to_Matrix()), _FRACTIONS.to_sympy(loss)
 
 
-LEAST_AT, LEAST = _solved()
-
-
 def loss(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
     """Return f by the elementary symmetric functions of the steps."""
     p = sp.Matrix([1, first, second, third])
@@ -92,6 +89,22 @@ def discriminant(first: sp.Expr, second: sp.Expr, third: sp.Expr) -> sp.Expr:
     return (first * second) ** 2 - 4 * second**3 - 4 * first**3 * third + 18 * first * second * third - 27 * third**2
 
 
+def derived_forms() -> Forms:
+    """Return the least point, the loss there, the minors of the form and the discriminant, each as one fraction."""
+    from theorems.preconditioned_descent.two_layer_squares import minors
+
+    least_at, least = _solved()
+    minor = dict(enumerate(minors(_signed(1, 3)), 1))
+    return {
+        **{f"e_{k}": at for k, at in enumerate(least_at, 1)},
+        "least": least,
+        **{f"minor_{size}": value for size, value in minor.items()},
+        "discriminant": _FRACTIONS.to_sympy(discriminant(*map(_FRACTIONS.from_sympy, least_at))),
+    }
+
+
+FORMS = stored(derived_forms, d, n)
+LEAST_AT, LEAST = tuple(FORMS[f"e_{k}"] for k in (1, 2, 3)), FORMS["least"]
 _OFF = sp.Matrix([e - at for e, at in zip(SYMMETRIC, LEAST_AT, strict=True)])
 SQUARES = Identity(
     "form",
@@ -100,16 +113,17 @@ SQUARES = Identity(
     "f = f* + the sum of (-1)^(i+j) m_(i+j) (e_i - e_i*)(e_j - e_j*) over i, j = 1, 2, 3",
 )
 DEFINITE = tuple(
-    Inequality(f"minor_{size}", sp.Gt(minor, 0, evaluate=False), f"the leading minor of size {size} is > 0")
-    for size, minor in enumerate(minors(_signed(1, 3)), 1)
+    Inequality(
+        f"minor_{size}", sp.Gt(FORMS[f"minor_{size}"], 0, evaluate=False), f"the leading minor of size {size} is > 0"
+    )
+    for size in (1, 2, 3)
 )
 POSITIVE = tuple(
     Inequality(f"positive_{k}", sp.Gt(at, 0, evaluate=False), f"e_{k}* > 0") for k, at in enumerate(LEAST_AT, 1)
 )
 DIFFERENT = Inequality(
     "different",
-    # In one fraction.
-    sp.Gt(_FRACTIONS.to_sympy(discriminant(*map(_FRACTIONS.from_sympy, LEAST_AT))), 0, evaluate=False),
+    sp.Gt(FORMS["discriminant"], 0, evaluate=False),
     "the discriminant of x^3 - e_1* x^2 + e_2* x - e_3* is > 0",
 )
 LEAST_STEPS = InWords(

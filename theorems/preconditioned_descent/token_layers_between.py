@@ -1,4 +1,4 @@
-r"""Theorem 4's least loss, for every L, d and n: below Theorem 3's, and not below Theorem 3's with (3^L − 1)/2 layers.
+r"""The infimum of Theorem 4's loss, for L ≥ 2 layers: below Theorem 3's, not below that of (3^L − 1)/2 layers.
 
 On S, with Σ = I and c_l = a_l b_l, f = ∫ r_L² dμ, ∫ s^k dμ = E tr S^k, r_{l+1} = r_l (1 − a_l s g_l²), g_{l+1} =
 g_l (1 − c_l s g_l²) (`preconditioned_tokens`).

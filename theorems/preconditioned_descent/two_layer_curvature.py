@@ -58,6 +58,7 @@ from theorems.preconditioned_descent.two_layer_minimum import (
     b,
     loss,
 )
+from theorems.stored_forms import Forms, stored
 from theorems.wishart.word_moments import word_formula, word_moment
 from verify import Derivation, Identity, Inequality, Inference, InWords, Source, Statement, Step, Theorem
 
@@ -166,14 +167,42 @@ def _factored(sign: int) -> dict[tuple[int, int], sp.Expr]:
     return {powers: sp.factor(_FRACTIONS.to_sympy(c)) for powers, c in determinant(sign).items()}  # pyright: ignore[reportReturnType]
 
 
-def _clauses(name: str, sign: int) -> dict[str, Any]:
+OTHER_STEPS = {
+    "longer": ("steps of a sum larger by 1/n", TOTAL + 1 / n, PRODUCT),
+    "equal": ("equal steps of the same sum", TOTAL, TOTAL**2 / 4),
+    "twice": ("steps twice as long", 2 * TOTAL, 4 * PRODUCT),
+}
+"""Sums and products of steps at which the sum of D in both orders is not positive for all d and n."""
+
+
+def derived_forms() -> Forms:
+    """Return f, its second derivatives, the parts of D and both of its fractions along a matrix of each kind."""
+    forms = {f"sum_{key}": as_fraction("sum", 1, *at) for key, (_, *at) in OTHER_STEPS.items()}
+    for name, sign in KINDS.items():
+        seconds = zip(("in_first", "mixed", "in_second"), second_derivatives(sign), strict=True)
+        in_steps, at_least = (_parts(_factored(sign), *at) for at in ((a + b, a * b), (total, pair)))
+        parts = {"rest_in_steps": in_steps[0], "slope_in_steps": in_steps[1], "rest": at_least[0], "slope": at_least[1]}
+        fractions = {which: as_fraction(which, sign) for which in BOTH}
+        each = {"along": along(sign), **dict(seconds), **parts, **fractions}
+        forms |= {f"{key}_{name}": form for key, form in each.items()}
+    return forms
+
+
+FORMS = stored(derived_forms, d, n, a, b, x, y, total, pair)
+
+
+def _forms(name: str, *keys: str) -> tuple[sp.Expr, ...]:
+    return tuple(FORMS[f"{key}_{name}"] for key in keys)
+
+
+def _clauses(name: str) -> dict[str, Any]:
     """Return those of a kind of directions, by what they are about."""
-    in_first, mixed, in_second = second_derivatives(sign)
-    rest, slope = _parts(_factored(sign), a + b, a * b)
+    in_first, mixed, in_second = _forms(name, "in_first", "mixed", "in_second")
+    rest, slope = _forms(name, "rest_in_steps", "slope_in_steps")
     clauses = [
         Identity(
             f"second_{name}",
-            along(sign),
+            FORMS[f"along_{name}"],
             loss(a, b) + in_first * x**2 / 2 + mixed * x * y + in_second * y**2 / 2,
             f"up to the second order f at a I + x M, b I + y M is f(a, b) + (H_00 x^2 + 2 H_01 x y + H_11 y^2)/2, "
             f"M {name} of trace 0, tr M M' = 1",
@@ -187,7 +216,7 @@ def _clauses(name: str, sign: int) -> dict[str, Any]:
     ]
     rest, slope = PARTS[name]
     for which, formula in BOTH.items():
-        says, fraction = f"the {which} of D in both orders of the steps", as_fraction(which, sign)
+        says, fraction = f"the {which} of D in both orders of the steps", FORMS[f"{which}_{name}"]
         by_parts = in_both_orders(which, rest, slope, total, pair)
         clauses += [
             Identity(
@@ -203,7 +232,7 @@ def _clauses(name: str, sign: int) -> dict[str, Any]:
     return {clause.label.removesuffix(f"_{name}"): clause for clause in clauses}
 
 
-SYMMETRIC, ANTISYMMETRIC = (_clauses(name, sign) for name, sign in KINDS.items())
+SYMMETRIC, ANTISYMMETRIC = map(_clauses, KINDS)
 LAST = Identity(
     "last",
     M[2] - 2 * a * M[3] + a**2 * M[4],
@@ -221,11 +250,7 @@ STATEMENT = Statement(
     hypotheses=(LINEAR_ATTENTION, PATTERN, TWO_LAYERS, GAUSSIAN_TOKENS, INVERSE_PRIOR),
     variables=(a, b, x, y),
     definitions={total: TOTAL, pair: PRODUCT}
-    | {
-        part: value
-        for name, sign in KINDS.items()
-        for part, value in zip(PARTS[name], _parts(_factored(sign), total, pair), strict=True)
-    },
+    | {part: value for name in KINDS for part, value in zip(PARTS[name], _forms(name, "rest", "slope"), strict=True)},
     claims=(POSITIVE_DEFINITE, STRICT),
     steps=(CURVED, DEFINITE, LAST, *SYMMETRIC.values(), *ANTISYMMETRIC.values()),
 )
@@ -335,9 +360,9 @@ def derivation() -> Derivation:
 _canary = partial(with_clause, STATEMENT)
 
 
-def _least(sign: int, first: sp.Expr, second: sp.Expr) -> sp.Expr:
+def _least(name: str, first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """Return the least second derivative along directions of a kind, at steps."""
-    one, mixed, other = second_derivatives(sign)
+    one, mixed, other = _forms(name, "in_first", "mixed", "in_second")
     least = (one + other - sp.sqrt((one - other) ** 2 + 4 * mixed**2)) / 2
     return least.xreplace({a: first, b: second})  # pyright: ignore[reportReturnType]
 
@@ -349,8 +374,8 @@ two_layer_curvature = Theorem(
     statement=STATEMENT,
     example={"d": 5, "n": 20},
     values={
-        f"{name}_{order}": _least(sign, *steps)
-        for name, sign in KINDS.items()
+        f"{name}_{order}": _least(name, *steps)
+        for name in KINDS
         for order, steps in (("smaller_first", (SMALL, LARGE)), ("larger_first", (LARGE, SMALL)))
     },
     derivation=derivation,
@@ -368,12 +393,8 @@ two_layer_curvature = Theorem(
             ),
         ),
         *(
-            _canary(name, replace(SYMMETRIC["sum"], relation=sp.Gt(as_fraction("sum", 1, *steps), 0), says=""))
-            for name, *steps in (
-                ("steps of a sum larger by 1/n", TOTAL + 1 / n),
-                ("equal steps of the same sum", TOTAL, TOTAL**2 / 4),
-                ("steps twice as long", 2 * TOTAL, 4 * PRODUCT),
-            )
+            _canary(says, replace(SYMMETRIC["sum"], relation=sp.Gt(FORMS[f"sum_{key}"], 0, evaluate=False), says=""))
+            for key, (says, *_) in OTHER_STEPS.items()
         ),
     ),
     proof_uses=("ahn2023.lemma1", "ahn2023.two_layer_minimum"),

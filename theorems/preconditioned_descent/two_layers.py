@@ -65,6 +65,7 @@ from theorems.preconditioned_descent.two_layer_squares import (
     in_deviations,
     minors,
 )
+from theorems.stored_forms import Forms, stored
 from theorems.wishart.trace_moments import trace_moment, wishart_trace_moment
 from verify import (
     ClauseValue,
@@ -140,12 +141,23 @@ EXCESS = Identity(
     "i < j; u = (a + b - sigma, a b - pi, sum y_j z_j/d), q_i = y_i z_i - sum y_j z_j/d, c_i = (b y_i + q_i, y_i + "
     "z_i, a z_i), delta = 4/n^2",
 )
+
+
+def derived_forms() -> Forms:
+    """Return the leading minors of G and of R."""
+    both = (("g", G), ("r", R))
+    return {f"{name}_{size}": minor for name, matrix in both for size, minor in enumerate(minors(matrix), 1)}
+
+
+FORMS = stored(derived_forms, d, n)
 DEFINITE = tuple(
     Inequality(
-        f"{name}_{size}", sp.Gt(minor, 0, evaluate=False), f"{name.upper()}'s leading minor of size {size} is > 0"
+        f"{name}_{size}",
+        sp.Gt(FORMS[f"{name}_{size}"], 0, evaluate=False),
+        f"{name.upper()}'s leading minor of size {size} is > 0",
     )
-    for name, matrix in (("g", G), ("r", R))
-    for size, minor in enumerate(minors(matrix), 1)
+    for name in ("g", "r")
+    for size in (1, 2, 3)
 )
 FACTORS = tuple(
     Inequality(name, sp.Gt(value, 0, evaluate=False), f"{name} > 0") for name, value in (("mu", ALPHA), ("nu", BETA))

@@ -27,7 +27,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 _SMALLEST, _LARGEST, _COARSE, _FINE, _SUMMED = 0.02, 400.0, 60, 31, 256
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
@@ -96,6 +95,8 @@ def _others(q: int, D: int, C: np.ndarray, share: float, tokens: int) -> np.ndar
 
 def _log_mean(exponents: np.ndarray, n: int) -> np.ndarray:
     """Return the log of the mean of the exponentials, the k-th with the chance of k among n fair signs."""
+    from scipy.special import gammaln
+
     k = np.arange(n + 1)
     weighted = exponents + gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - n * math.log(2)
     most = weighted.max(axis=1, keepdims=True)

@@ -49,6 +49,7 @@ from theorems.sparse_token_selection.task import (
 from verify import Derivation, Hypothesis, Identity, Inference, InWords, Source, Statement, Step, Theorem
 
 r, h, phi, w, w_next = sp.symbols("r h phi w w_next", positive=True)
+rho = sp.Symbol("rho", real=True)
 e = sp.Symbol("e", real=True)
 
 
@@ -80,8 +81,13 @@ def _on_curve(expression: sp.Expr) -> sp.Expr:
     return expression.subs(phi, 1 - move / 2).subs(h, h_fixed + lag_slope * r)  # pyright: ignore[reportOperatorIssue, reportReturnType]
 
 
+def _at_zero(expression: sp.Expr) -> sp.Limit:
+    """Return the limit as r → 0, in a symbol that is assumed to be real and no more."""
+    return sp.Limit(expression.subs(r, rho), rho, 0)
+
+
 CLAIMS = (
-    Identity("lag", sp.Limit(h_next, r, 0), (1 - eta / q) * h + eta / (T - q), says="h' -> (1 - eta/q) h + eta/(T-q)"),
+    Identity("lag", _at_zero(h_next), (1 - eta / q) * h + eta / (T - q), says="h' -> (1 - eta/q) h + eta/(T-q)"),
     Identity(
         "fixed_lag",
         ((1 - eta / q) * h + eta / (T - q)).subs(h, h_fixed),
@@ -90,19 +96,19 @@ CLAIMS = (
     ),
     Identity(
         "rate",
-        sp.Limit(increment.subs(h, h_fixed), r, 0),
+        _at_zero(increment.subs(h, h_fixed)),
         inverse_loss_slope * phi,
         says="1/L' - 1/L -> 4 eta phi/(T-1) at that h",
     ),
     Identity(
         "curve",
-        sp.Limit((_on_curve(h_next) - h_fixed) / r, r, 0),
+        _at_zero((_on_curve(h_next) - h_fixed) / r),
         lag_slope,
         says="h = q/(T-q) + q(T-1-d)/((T-q)(T-1)) r is kept to this order",
     ),
     Identity(
         "correction",
-        sp.Limit((_on_curve(increment) / inverse_loss_slope - 1) / r**2, r, 0),
+        _at_zero((_on_curve(increment) / inverse_loss_slope - 1) / r**2),
         -correction,
         says="there 1/L' - 1/L = 4 eta/(T-1) (1 - kappa r² + O(r³)), kappa = (d(T-q-eta) + 2q(T-1))/((T-q)(T-1))",
     ),
@@ -223,12 +229,12 @@ def derivation() -> Derivation:
         (
             Step(
                 "C moves by m, of second order in the odds",
-                sp.Limit(move / r**2, r, 0),
+                _at_zero(move / r**2),
                 eta * d / ((T - 1) * (T - q)),
             ),
             Step(
                 "the loss is of second order too",
-                sp.Limit(_substituted(loss, alpha_now, r) / r**2, r, 0),
+                _at_zero(_substituted(loss, alpha_now, r) / r**2),
                 d / (2 * (T - q)),
             ),
             Step("the lag h follows a contraction in the limit", lag.left, lag.right),

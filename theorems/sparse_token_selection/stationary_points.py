@@ -34,7 +34,7 @@ from theorems.sparse_token_selection.task import (
 )
 from verify import Derivation, Identity, Source, Statement, Step, Theorem
 
-u = sp.Symbol("u", positive=True)
+u = sp.Symbol("u", real=True)
 
 e_alpha = 1 - alpha * S
 e_C = 1 - alpha * P * (1 - w)

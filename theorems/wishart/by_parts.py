@@ -141,6 +141,16 @@ def _by_parts(words: tuple[_Path, ...], symmetric: Collection[str], known: dict[
         return {((), ()): 1}
     if words in known:
         return known[words]
+    moment: Counter[tuple[Weights, Traces]] = Counter()
+    for (columns, traces, others), times in _met(words, symmetric).items():
+        for (more, further), count in _by_parts(others, symmetric, known).items():
+            moment[tuple(sorted(columns + more)), tuple(sorted(traces + further))] += times * count
+    known[words] = moment
+    return moment
+
+
+def _met(words: tuple[_Path, ...], symmetric: Collection[str]) -> Counter[tuple[Weights, Traces, tuple[_Path, ...]]]:
+    """Return the terms of one integration by parts: columns and traces that are left, and words, by how often."""
     (weight, *path), rest = words[0], words[1:]
     first = tuple(path)
     terms: Counter[tuple[Weights, Traces, tuple[_Path, ...]]] = Counter()
@@ -165,9 +175,4 @@ def _by_parts(words: tuple[_Path, ...], symmetric: Collection[str], known: dict[
             met, other = weight + word[j], word[j + 1 :] + word[:j]
             add((), None, (met, *_joined(other, first)), *others)
             add((), None, (met, *_joined(_turned(other, symmetric), first)), *others)
-    moment: Counter[tuple[Weights, Traces]] = Counter()
-    for (columns, traces, others), times in terms.items():
-        for (more, further), count in _by_parts(others, symmetric, known).items():
-            moment[tuple(sorted(columns + more)), tuple(sorted(traces + further))] += times * count
-    known[words] = moment
-    return moment
+    return terms

@@ -1,15 +1,16 @@
 """Arguments: the inferences in prose that lead from the steps of a proof to its claims, as data.
 
-An inference is one rule, applied once, in one sentence. It names what it uses by label: steps, hypotheses and claims
-of its theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The
-inference that concludes a claim has the claim's label.
+An inference is one sentence, with the rule that carries it; it may hold more than one deduction, so that their number
+says how long an argument is, and not how sure. It names what it uses by label: steps, hypotheses and claims of its
+theorem, inferences before it, and other theorems, by their ids, or one claim of theirs, as `id:label`. The inference
+that concludes a claim has the claim's label.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from verify.errors import TheoremError, meant
-from verify.language.labels import refuse_bad_label
+from verify.language.labels import NAME, SENTENCE, TITLE, refuse_bad_label, refuse_bad_text
 from verify.language.statement import Statement
 
 
@@ -26,6 +27,11 @@ class Rule:
     reference
         Where it is proved: a textbook with its section, or a paper.
 
+    Raises
+    ------
+    TheoremError
+        For what is no text of one line.
+
     Examples
     --------
     >>> from verify import Rule
@@ -36,6 +42,11 @@ class Rule:
     name: str
     says: str
     reference: str
+
+    def __post_init__(self) -> None:
+        refuse_bad_text("rule", self.name, NAME)
+        for part, longest in (("says", SENTENCE), ("reference", TITLE)):
+            refuse_bad_text(f"rule {self.name}: {part}", getattr(self, part), longest, empty=True)
 
 
 _SHIPPED = (
@@ -335,6 +346,9 @@ class Inference:
             if not part.strip():
                 raise TheoremError(f"inference {self.label or self.says}: has no {name}")
         refuse_bad_label("inference", self.label)
+        refuse_bad_text(f"inference {self.label}: sentence", self.says)
+        for used in self.uses:
+            refuse_bad_text(f"inference {self.label}: uses", used, 2 * NAME)
         if isinstance(self.rule, str) and self.rule not in RULES:
             raise TheoremError(f"inference {self.label}: {self.rule!r} is not a known rule; {meant(self.rule, RULES)}")
         if len(set(self.uses)) != len(self.uses):

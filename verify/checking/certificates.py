@@ -17,7 +17,7 @@ from verify.checking.loading import load_theorem
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import in_words
 from verify.errors import InputError
-from verify.files import sources, write_whole
+from verify.files import json_object, replaceable, sources, write_whole
 from verify.outcomes import CheckResult, ClauseResult, Enclosure
 from verify.provers.proof_data import inverse_roots, number
 from verify.rechecker import Accepted, Rejected, Shown, Unreadable, recheck_text
@@ -69,7 +69,8 @@ def certificate_text(theorem: Theorem, result: CheckResult) -> str:
 def certificate_file(name: str) -> Path:
     """Return the path of a file that a certificate can be written to; to be asked before anything is computed.
 
-    Raises InputError for an empty name, a folder, what is no file, and where its folder is missing or not writable.
+    Raises InputError for an empty name, a folder, what is no file, a file that is there and is no certificate, and
+    where its folder is missing or not writable.
     """
     path = Path(name)
     if not name.strip():
@@ -81,6 +82,12 @@ def certificate_file(name: str) -> Path:
     if mode is not None and not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "none"
         raise InputError("--certificate", name, f"must name a file: it is {what}")
+    try:
+        lost = not replaceable(path, lambda content: json_object(content).get("format") == FORMAT)
+    except OSError as error:
+        raise InputError("--certificate", name, f"exists and cannot be read: {error.strerror}") from error
+    if lost:
+        raise InputError("--certificate", name, "exists and is not a certificate; not overwritten")
     if not folder.is_dir():
         raise InputError("--certificate", name, f"cannot be written: there is no folder {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):

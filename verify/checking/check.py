@@ -25,16 +25,15 @@ from verify.evaluation.values import evaluate_rising
 from verify.language.definedness import substituted
 from verify.language.statement import Hypothesis
 from verify.outcomes import (
-    Carried,
     CheckResult,
     ClauseResult,
     Enclosure,
     Evidence,
-    ForAll,
     HypothesisResult,
     Outcome,
     scope,
 )
+from verify.printing import text_of
 
 _LEAST_WORK = 5e6
 """What re-checking may cost where little time is given, in nominal microseconds."""
@@ -122,11 +121,8 @@ def check(
             except (UndefinedError, UndecidedError, OutOfTimeError) as error:
                 values[name], without[name] = None, str(error)
         proved = {clause.label for clause in clauses if clause.evidence is Evidence.PROVED}
-        by_clause, for_all = carried(theorem, proved)
-        refuted = {c.label for c in clauses if in_scope and c.role == "claim" and c.outcome is Outcome.REFUTED}
-        if refuted:
-            fallen = {label: Carried(ForAll.OPEN, why=f"{label} is refuted here") for label in refuted}
-            by_clause, for_all = {**by_clause, **fallen}, Carried.by_all([for_all, *fallen.values()])
+        refuted = {c.label: "here" for c in clauses if in_scope and c.outcome is Outcome.REFUTED}
+        by_clause, for_all = carried(theorem, proved, refuted)
         confirmed, doubt = decider.scope() if in_scope else (None, "")
         return CheckResult(
             theorem=theorem.id,
@@ -202,7 +198,7 @@ def _holds(relation: Relational, decider: Decider) -> tuple[bool, bool]:
     """
     result = decider.decide(Inequality("holds", relation))
     if result.holds is None:
-        raise UndecidedError(f"{relation}: not decided here: {result.detail}")
+        raise UndecidedError(f"{text_of(relation)}: not decided here: {result.detail}")
     return result.holds, result.rechecked
 
 
@@ -219,7 +215,7 @@ def _over(value: ValueOver, decider: Decider) -> tuple[Any, bool]:
         expression = sp.sympify(term)
         result, _ = evaluate_rising(expression, {**context.instance, **{s.name: x for s, x in numbers.items()}})
         if not isinstance(result, Fraction):
-            raise UndefinedError(f"{expression}: a rational value is needed here")
+            raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
         rationals = {symbol: sp.Rational(x.numerator, x.denominator) for symbol, x in numbers.items()}
         return result, decider.rechecks_value(substituted(expression, rationals), result)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from verify.budget import ended
+from verify.budget import EndError, ended
 from verify.checking.certificates import stated, written
 from verify.claims.context import Clause, Context
 from verify.errors import (
@@ -30,6 +30,7 @@ from verify.errors import (
 from verify.language.expressions import to_data
 from verify.language.statement import Statement, is_shipped
 from verify.outcomes import ClauseResult, Enclosure, Evidence, Outcome
+from verify.provers.proof_data import rational
 from verify.rechecker import Instance, Verdict
 from verify.shown import Witness
 
@@ -99,6 +100,8 @@ class Decider:
         self.context.clause = clause
         try:
             result = ended(self.context.late, clause.evaluate, self.context)
+        except EndError:
+            raise
         except KeyboardInterrupt:
             self.context.interrupt()
             return ClauseResult.undecided(clause, "interrupted")
@@ -112,14 +115,7 @@ class Decider:
             if isinstance(error, InputError | TheoremError) or is_shipped(clause):
                 raise
             raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
-        if not isinstance(result, ClauseResult):
-            raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
-        if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
-            raise TheoremError(f"clause {clause.label}: {result.outcome!r} is not an outcome of a clause")
-        if not isinstance(result.proof, Mapping | None):
-            raise TheoremError(f"clause {clause.label}: its proof is a {type(result.proof).__name__}, not a mapping")
-        if not isinstance(result.margin, int | Fraction | Enclosure | None):
-            raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is not an exact number")
+        _refuse_ill_typed(clause, result)
         # What is decided is what the statement says, and a witness is one of a refutation.
         witness = Witness(result.witness if result.holds is False else {}, frozenset(self.context.instance))
         return replace(result, label=clause.label, claim=clause.text, witness=witness, evidence=None, rechecked=False)
@@ -132,6 +128,8 @@ class Decider:
             return Verdict(None, f"its proof is no data: {error}", rejected=True)
         try:
             return ended(self.context.late, lambda: self.rechecker.verdict(data, proof))
+        except EndError:
+            raise
         except KeyboardInterrupt:
             self.context.interrupt()
             return Verdict(None, "interrupted")
@@ -143,6 +141,8 @@ class Decider:
             return ended(self.context.late, lambda: self.rechecker.in_scope())  # noqa: PLW0108
         except OutOfTimeError as error:
             return None, str(error)
+        except EndError:
+            raise
         except KeyboardInterrupt:
             self.context.interrupt()
             return None, "interrupted"
@@ -168,6 +168,18 @@ def decided(
     return Decider(statement, context).decide(clause)
 
 
+def _refuse_ill_typed(clause: Clause, result: Any) -> None:
+    """Raise TheoremError where a clause evaluates to no result of a clause, or to one with parts of other types."""
+    if not isinstance(result, ClauseResult):
+        raise TheoremError(f"clause {clause.label}: evaluates to a {type(result).__name__}, not to a ClauseResult")
+    if result.outcome not in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.INCONCLUSIVE):
+        raise TheoremError(f"clause {clause.label}: {result.outcome!r} is not an outcome of a clause")
+    if not isinstance(result.proof, Mapping | None):
+        raise TheoremError(f"clause {clause.label}: its proof is a {type(result.proof).__name__}, not a mapping")
+    if not isinstance(result.margin, int | Fraction | Enclosure | None):
+        raise TheoremError(f"clause {clause.label}: its margin {result.margin!r} is not an exact number")
+
+
 def _without_checkpoints(result: ClauseResult) -> ClauseResult | None:
     """Return the same with a run's proof that states no checkpoints, None where it states none.
 
@@ -181,10 +193,10 @@ def _proved_margin(result: ClauseResult) -> Any:
     """Return a clause's margin, as its proof states it where the clause itself says another one."""
     match result.proof:
         case {"kind": "exact", "margin": str(exactly)}:
-            return Fraction(exactly)
+            return rational(exactly)
         case {"kind": "ball", "margin": [low, high]}:
-            margin = result.margin
+            margin, low, high = result.margin, rational(low), rational(high)
             ends = (margin.lower, margin.upper) if isinstance(margin, Enclosure) else (None, None)
-            inside = all(end is not None and Fraction(low) <= end <= Fraction(high) for end in ends)
-            return margin if inside else Enclosure(Fraction(low), Fraction(high))
+            inside = all(end is not None and low <= end <= high for end in ends)
+            return margin if inside else Enclosure(low, high)
     return result.margin

@@ -9,9 +9,11 @@ import sympy as sp
 
 from verify.errors import TheoremError
 from verify.language.expressions import has_matrices
+from verify.language.labels import refuse_bad_text
 from verify.language.noncommutative import monomials
 from verify.language.symbolic_zeros import vanishes
-from verify.shown import Formula
+from verify.printing import text_of
+from verify.shown import Formula, visible
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Step:
     right
         Its result.
 
+    Raises
+    ------
+    TheoremError
+        For a reason that is empty, or no text of one line.
+
     Examples
     --------
     >>> import sympy as sp
@@ -42,6 +49,9 @@ class Step:
     left: Any
     right: Any
 
+    def __post_init__(self) -> None:
+        refuse_bad_text("step", self.why)
+
 
 @dataclass(frozen=True, repr=False)
 class CheckedStep(Formula):
@@ -52,9 +62,13 @@ class CheckedStep(Formula):
     left: Any
     right: Any
 
+    def lines(self) -> tuple[str, str, str]:
+        """Return the lines of the step as text: its reason, and the two sides."""
+        return f"{self.number}. {self.why}", f"   {text_of(self.left)}", f"     = {text_of(self.right)}"
+
     def text(self) -> str:
         """Return the step as text."""
-        return f"{self.number}. {self.why}\n   {sp.sstr(self.left)}\n     = {sp.sstr(self.right)}"
+        return "\n".join(map(visible, self.lines()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +145,7 @@ def check_step(number: int, step: Step, expand: Callable[[sp.Expr], sp.Expr] = l
     except TheoremError as error:
         raise TheoremError(f"step {number} ({step.why}): {error}") from error
     if not holds:
-        raise TheoremError(f"step {number} ({step.why}): {left} = {right} does not hold")
+        raise TheoremError(f"step {number} ({step.why}): {text_of(left)} = {text_of(right)} does not hold")
 
 
 def _vanishes(difference: sp.Expr) -> bool:

@@ -21,6 +21,7 @@ from verify.evaluation.values import evaluate_rising, exact_values, sign_of
 from verify.language.definedness import needs, taken_apart
 from verify.language.expressions import difference
 from verify.language.symbolic_zeros import substitute
+from verify.printing import text_of
 
 _MOST_TRIED = 10_000
 """So many integers are gone through where nothing says at which of them the sign may change."""
@@ -53,7 +54,7 @@ def _enough(room: sp.Expr, name: str, candidate: int, context: Context) -> bool:
         # What has no value is at most no level.
         return False
     if sign is None:
-        raise UndefinedError(f"{room}: the sign is undecided at {name} = {candidate}")
+        raise UndefinedError(f"{text_of(room)}: the sign is undecided at {name} = {candidate}")
     return sign >= 0
 
 

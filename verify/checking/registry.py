@@ -20,14 +20,16 @@ from types import ModuleType
 from typing import TypeVar
 
 from verify.errors import InputError, explained, meant
-from verify.files import NAME
 from verify.installed import lacked_by
+from verify.language.labels import ID
 
 Kind = TypeVar("Kind")
+KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
+"""What a package brings, each by an id."""
 _CATALOGUE = "lemmascope.catalogue"
 _OTHER_FILES = {".csv", ".html", ".ipynb", ".json", ".md", ".pdf", ".sqlite", ".tex", ".txt", ".toml", ".yaml", ".yml"}
 """How files end that are taken for a theorem file."""
-_ID = "of letters, digits, _, - and ., as files are named by it"
+_ID = "of parts joined by ., each of letters of A to Z, digits, _ and -, as files are named by it"
 
 
 def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]:
@@ -37,7 +39,7 @@ def _listed(kind: str) -> Iterator[tuple[str, metadata.EntryPoint | InputError]]
     """
     group, installed = f"lemmascope.{kind}s", _installed(metadata.entry_points, tuple(map(_changed, sys.path)))
     for entry in installed.select(group=group):
-        fits = NAME.fullmatch(entry.name)
+        fits = ID.fullmatch(entry.name)
         yield _top(entry.value), entry if fits else InputError(group, entry.name, f"is not an id: it must be {_ID}")
     for entry in installed.select(group=_CATALOGUE):
         try:
@@ -70,7 +72,7 @@ def _installed(read: Callable[[], metadata.EntryPoints], _path: tuple[tuple[str,
 
 def _is_entry(pair: tuple[object, object]) -> bool:
     name, value = pair
-    fits = isinstance(name, str) and isinstance(value, str) and NAME.fullmatch(name)
+    fits = isinstance(name, str) and isinstance(value, str) and ID.fullmatch(name)
     return bool(fits and re.fullmatch(r"[\w.]+:[\w.]+", str(value)))
 
 
@@ -87,8 +89,32 @@ def _top(value: str) -> str:
 def ids(kind: str, package: str | None = None) -> list[str]:
     """Return the ids of all that is installed of a kind, or of a package, sorted; nothing of it is imported.
 
-    Raises InputError for a catalogue that cannot be read.
+    Parameters
+    ----------
+    kind
+        `theorem`, `experiment`, `comparison`, `prediction` (the ids of the experiments that it is of), `finding` or
+        `diagram`.
+    package
+        A package; None for all.
+
+    Returns
+    -------
+    list[str]
+        The ids.
+
+    Raises
+    ------
+    InputError
+        For another kind, and for a catalogue that cannot be read.
+
+    Examples
+    --------
+    >>> import verify
+    >>> "wang2024.theorem1" in verify.ids("theorem")
+    True
     """
+    if kind not in KINDS:
+        raise InputError("kind", kind, f"must be one of {', '.join(KINDS)}")
     listed = [entry for its, entry in _listed(kind) if package in (None, its)]
     if broken := [entry for entry in listed if isinstance(entry, InputError)]:
         raise broken[0]
@@ -98,106 +124,6 @@ def ids(kind: str, package: str | None = None) -> list[str]:
 def listed(kind: str) -> list[str]:
     """Return where all that can be read of a kind is, as `package: id = module:object`, sorted; nothing is imported."""
     return sorted(f"{package}: {entry.name} = {entry.value}" for package, entry in _entries(kind))
-
-
-def theorem_ids(package: str | None = None) -> list[str]:
-    """Return the ids of all installed theorems, or of a package's, sorted; no theorem is imported.
-
-    Parameters
-    ----------
-    package
-        A package; None for all.
-
-    Returns
-    -------
-    list[str]
-        The ids.
-
-    Examples
-    --------
-    >>> import verify
-    >>> "wang2024.theorem1" in verify.theorem_ids()
-    True
-    """
-    return ids("theorem", package)
-
-
-def experiment_ids() -> list[str]:
-    """Return the ids of all installed experiments, sorted; no experiment is imported.
-
-    Returns
-    -------
-    list[str]
-        The ids.
-
-    Examples
-    --------
-    >>> import verify
-    >>> "wang2024.figure1" in verify.experiment_ids()
-    True
-    """
-    return ids("experiment")
-
-
-def comparison_ids() -> list[str]:
-    """Return the ids of all installed comparisons, sorted; no comparison is imported.
-
-    Returns
-    -------
-    list[str]
-        The ids.
-
-    Examples
-    --------
-    >>> import verify
-    >>> "wang2024.lemma1_gradient_at_length" in verify.comparison_ids()
-    True
-    """
-    return ids("comparison")
-
-
-def finding_ids(package: str | None = None) -> list[str]:
-    """Return the ids of all installed findings, or of a package's, sorted; no finding is imported.
-
-    Parameters
-    ----------
-    package
-        A package; None for all.
-
-    Returns
-    -------
-    list[str]
-        The ids.
-
-    Examples
-    --------
-    >>> import verify
-    >>> "li2024.claimed_bound_is_vacuous" in verify.finding_ids()
-    True
-    """
-    return ids("finding", package)
-
-
-def prediction_ids() -> list[str]:
-    """Return the ids of all experiments of which theory predicts a curve, sorted; no prediction is imported.
-
-    Returns
-    -------
-    list[str]
-        The ids of the experiments.
-
-    Examples
-    --------
-    >>> import verify
-    >>> "wang2024.figure1" in verify.prediction_ids()
-    True
-    """
-    return ids("prediction")
-
-
-def diagram_ids() -> list[str]:
-    """Return the ids of all phase diagrams, sorted; nothing of them is imported."""
-    return ids("diagram")
 
 
 def package_of(theorem_id: str) -> str:

@@ -160,7 +160,7 @@ def expressions_of(value: Value) -> tuple[sp.Basic, ...]:
         case ValueLeast():
             return (*value.expressions, *value.ends())
         case ValueOver():
-            return (value.expression,)
+            return (value.expression, value.entry, *value.sums, *map(sp.sympify, value.sums.values()))
         case ValueWhere():
             return (value.expression, *value.relations)
         case tuple():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from verify.errors import TheoremError, meant
+from verify.language.labels import NAME, TITLE, refuse_bad_text
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Paper:
     claims
         What it claims, in one plain sentence.
 
+    Raises
+    ------
+    TheoremError
+        For what is no text of one line.
+
     Examples
     --------
     >>> from verify import Paper
@@ -38,6 +44,13 @@ class Paper:
     numbered_statements: int | None = None
     disclosed: tuple[str, ...] = ()
     claims: str = ""
+
+    def __post_init__(self) -> None:
+        refuse_bad_text("paper: key", self.key, NAME)
+        for part in ("citation", "arxiv", "claims"):
+            refuse_bad_text(f"paper {self.key}: {part}", getattr(self, part), empty=True)
+        for number in self.disclosed:
+            refuse_bad_text(f"paper {self.key}: number", number, TITLE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,7 @@ class Source:
     Raises
     ------
     TheoremError
-        For another provenance, and for a `paper` that is no `Paper`.
+        For another provenance, for a `paper` that is no `Paper`, and for what is no text of one line.
 
     Examples
     --------
@@ -73,6 +86,8 @@ class Source:
     note: str = ""
 
     def __post_init__(self) -> None:
+        refuse_bad_text("source: number", self.number, TITLE)
+        refuse_bad_text("source: note", self.note, empty=True)
         if self.provenance not in (known := get_args(Source.__annotations__["provenance"])):
             raise TheoremError(f"source: {self.provenance!r} is not a provenance; {meant(str(self.provenance), known)}")
         if self.paper is not None and not isinstance(self.paper, Paper):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -7,9 +7,10 @@ the weakest theorem which its proof uses, down to the leaves.
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from verify.checking.argument import Inference, theorem_of
@@ -18,9 +19,11 @@ from verify.checking.loading import load_theorem
 from verify.checking.registry import package_folder, package_of, packages
 from verify.checking.theorem import Theorem
 from verify.errors import InputError
+from verify.files import name_in_file
 from verify.outcomes import Carried, Evidence, ForAll
-from verify.rechecker import IN_WORDS, Accepted, Rejected, Unreadable, is_for_all
+from verify.rechecker import IN_WORDS, KNOWN, Accepted, Rejected, Unreadable, is_for_all
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 DIGESTS = "statement_digests.json"
 """Where a package says which statement each of its theorems has."""
 
@@ -70,7 +73,7 @@ def pinned_digests(package: str) -> dict[str, str]:
 
 def shipped_path(theorem_id: str) -> Path:
     """Return where the package of a theorem ships its certificate, whether it is there or not."""
-    return package_folder(package_of(theorem_id)) / "certificates" / f"{theorem_id}.json"
+    return package_folder(package_of(theorem_id)) / "certificates" / f"{name_in_file('id', theorem_id)}.json"
 
 
 def rechecked(theorem_id: str) -> Accepted | str:
@@ -113,7 +116,7 @@ def shipped_proofs(theorem: Theorem) -> Mapping[str, Any]:
 def _proofs(path: Path, changed: int, size: int) -> tuple[str, dict[str, Any]]:
     data = json.loads(path.read_text(encoding="utf-8"))
     # What is said to be proved, and is of a kind that is: the re-checker reads it when it is used.
-    proved = (c for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED) and is_for_all(c["proof"]))
+    proved = (c for c in data["clauses"] if c["evidence"] == str(Evidence.PROVED) and is_for_all(c["proof"], KNOWN))
     return data["statement_digest"], {clause["label"]: clause["proof"] for clause in proved}
 
 
@@ -127,16 +130,19 @@ def standing(
     return _Standings(certificate, load).of(theorem)
 
 
-def carried(theorem: Theorem, proved: Collection[str]) -> tuple[Mapping[str, Carried], Carried]:
+def carried(
+    theorem: Theorem, proved: Collection[str], refuted: Mapping[str, str] | None = None
+) -> tuple[Mapping[str, Carried], Carried]:
     """Return what carries each clause of a theorem for all parameters, and what its claims, where some are proved.
 
-    A clause that the certificate of its package proves, and that is not among these, counts as well.
+    A clause that the certificate of its package proves, and that is not among these, counts as well. One that is
+    refuted in scope is open, and so is what an argument has from it; `refuted` says where each is.
     """
     standings = _Standings(rechecked, load_theorem)
     if any(label not in proved for label in shipped_proofs(theorem)):
         accepted = standings.accepted(theorem)
         proved = {*proved, *(() if isinstance(accepted, str) else _proved_by(accepted))}
-    return standings.carried(theorem, proved)
+    return standings.carried(theorem, proved, refuted=refuted or {})
 
 
 def carried_beyond(theorem: Theorem, extension: Inference) -> Carried:
@@ -145,7 +151,7 @@ def carried_beyond(theorem: Theorem, extension: Inference) -> Carried:
     used = Carried.by_all(standings.elsewhere(name) for name in extension.uses if theorem_of(name) is not None)
     if used.standing is ForAll.OPEN:
         return used
-    return Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:beyond:{extension.label}"})
+    return Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:beyond:{extension.label}"}, theorem=theorem.id)
 
 
 def argued_without(theorem: Theorem, label: str, proved: Collection[str]) -> Carried | None:
@@ -202,11 +208,11 @@ class _Standings:
         return Standing(theorem.id, clauses, for_all, Evidence.weakest(known) if len(known) == len(evidence) else None)
 
     def carried(
-        self, theorem: Theorem, proved: Collection[str], without: str = ""
+        self, theorem: Theorem, proved: Collection[str], without: str = "", refuted: Mapping[str, str] = _NONE
     ) -> tuple[Mapping[str, Carried], Carried]:
         """Return what carries each clause for all parameters, some of which are proved, and what carries the claims.
 
-        `without` is a hypothesis that may not be used.
+        `without` is a hypothesis that may not be used; `refuted` says of clauses where they are refuted.
         """
         known: dict[str, Carried] = {hypothesis.label: _PROVED for hypothesis in theorem.statement.hypotheses}
         if without:
@@ -214,16 +220,20 @@ class _Standings:
         for clause in theorem.statement.clauses:
             open_ = Carried(ForAll.OPEN, why=f"{clause.label} is open")
             known[clause.label] = _PROVED if clause.label in proved else open_
+        known |= {label: Carried(ForAll.OPEN, why=f"{label} is refuted {at}") for label, at in refuted.items()}
         for inference in theorem.argument:
             used = Carried.by_all(known.get(label) or self.elsewhere(label) for label in inference.uses)
             if used.standing is not ForAll.OPEN:
                 used = Carried(ForAll.ARGUED, used.inferences | {f"{theorem.id}:{inference.label}"})
             # A claim that is proved by itself needs no argument.
-            if known.get(inference.label) is not _PROVED:
+            if known.get(inference.label) is not _PROVED and inference.label not in refuted:
                 known[inference.label] = used
-        clauses = {clause.label: known[clause.label] for clause in theorem.statement.clauses}
+        clauses = {
+            clause.label: replace(known[clause.label], theorem=theorem.id) for clause in theorem.statement.clauses
+        }
         below = [self.of(self.load(name)).for_all for name in theorem.proof_uses]
-        return clauses, Carried.by_all([*(clauses[claim.label] for claim in theorem.statement.claims), *below])
+        claims = (clauses[claim.label] for claim in theorem.statement.claims)
+        return clauses, Carried.by_all([*claims, *below], theorem.id)
 
     def elsewhere(self, used: str) -> Carried:
         """Return what carries another theorem's claims, or one of them."""

@@ -11,10 +11,15 @@ from verify.checking.derivation import Derivation
 from verify.checking.reported_values import ClauseValue, Value, ValueLeast, ValueOver, expressions_of
 from verify.checking.sources import Source
 from verify.errors import InputError, TheoremError, meant
-from verify.language.expressions import to_data
-from verify.language.parameters import parse_instance
+from verify.language.assumptions import POSITIVE, REAL, is_positive, not_implied, refuse_beyond
+from verify.language.labels import NAME, TITLE, refuse_bad_id, refuse_bad_label, refuse_bad_text
+from verify.language.parameters import Parameter, parse_instance
 from verify.language.statement import Hypothesis, Statement, unused_hypotheses
+from verify.printing import text_of
 from verify.shown import Formula
+
+WITHOUT = " without "
+"""What stands between a theorem's id and the label of a hypothesis, in the id of a variant that does without it."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ class Theorem(Formula):
     Raises
     ------
     TheoremError
-        For a part of the wrong type, an incomplete example, and labels or hypotheses that nothing is about.
+        For a part of the wrong type, an id that is none, an incomplete example, and labels or hypotheses that nothing
+        is about.
 
     Examples
     --------
@@ -144,11 +150,13 @@ class Theorem(Formula):
 
     def __post_init__(self) -> None:
         self._refuse_ill_typed()
+        self._refuse_bad_names()
         object.__setattr__(self, "argument", tuple(self.argument))
         object.__setattr__(self, "beyond", tuple(self.beyond))
         for value in self.values.values():
             for expression in expressions_of(value):
                 self.statement.refuse_bound(expression)
+            self.statement.refuse_other_symbols(*expressions_of(value))
         self._names_agree()
         # A variant has lost parts that its argument would use: see `variant`.
         if self.argument:
@@ -168,6 +176,19 @@ class Theorem(Formula):
             if not isinstance(value, right):
                 how = ', such as Source("Lemma 4", "printed", paper)' if right is Source else ""
                 raise TheoremError(f"{name}: is a {type(value).__name__}, where a {right.__name__} is needed{how}")
+
+    def _refuse_bad_names(self) -> None:
+        name, without, label = self.id.partition(WITHOUT) if self.is_variant else (self.id, "", "")
+        refuse_bad_id("theorem", name)
+        if without:
+            refuse_bad_label("theorem without", label)
+        refuse_bad_text(f"theorem {self.id}: title", self.title, TITLE)
+        for used in (*self.statement_uses, *self.proof_uses, *self.boundaries):
+            refuse_bad_id(f"theorem {self.id}: uses", used)
+        for name in self.values:
+            refuse_bad_text("value", name, NAME)
+        for canary in self.canaries:
+            refuse_bad_text("canary", canary.label, TITLE)
 
     def _refuse_incomplete_example(self) -> None:
         parameters = self.statement.parameters
@@ -192,47 +213,60 @@ class Theorem(Formula):
             raise TheoremError(f"hypothesis {hypothesis.label}: {why}")
 
     def _names_agree(self) -> None:
-        clauses = {clause.label: clause for clause in self.statement.clauses}
         names = {parameter.name for parameter in self.statement.parameters}
         if unknown := sorted(set(self.example) - names):
             nearest = meant(unknown[0], [p.name for p in self.statement.parameters])
             raise TheoremError(f"example: {unknown[0]} is not a parameter; {nearest}")
-        lists = {p.name for p in self.statement.parameters if p.kind == "rationals"}
-        for name, value in self.values.items():
-            if isinstance(value, ValueOver) and value.parameter not in lists:
-                raise TheoremError(f"value {name}: {value.parameter} is not a parameter of kind rationals")
-            if isinstance(value, ValueLeast):
-                self._least_agrees(name, value)
+        self._values_agree()
         for canary in self.canaries:
             if canary.clause not in {clause.label for clause in canary.statement.clauses}:
                 nearest = meant(canary.clause, [clause.label for clause in canary.statement.clauses])
                 raise TheoremError(f"canary {canary.label}: its statement has no clause {canary.clause}; {nearest}")
         for label, bound in self.bounds.items():
-            relation = getattr(clauses.get(label), "relation", None)
-            if relation is None or isinstance(relation, sp.Eq):
-                raise TheoremError(f"bound {label}: no clause with this label is an inequality")
-            if bound.along is not None and bound.along not in names:
-                raise TheoremError(f"bound {label}: {bound.along} is not a parameter")
-            if bound.along is not None and any(p.name == bound.along and p.words for p in self.statement.parameters):
-                raise TheoremError(f"bound {label}: {bound.along} is not a parameter that has a range")
-            known = names | {symbol.name for symbol in self.statement.definitions}
-            for expression in (bound.proved, bound.free):
-                self.statement.refuse_unknown(expression or sp.Integer(0), known, f"bound {label}")
-                to_data(sp.sympify(expression or 0))
-            if bound.along is not None and bound.free is None:
-                raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
+            self._bound_agrees(label, bound, names)
         for name, hypothesis in self.boundaries.items():
             if hypothesis.relation is None:
                 raise TheoremError(f"boundary {name}: {hypothesis.label} is not a relation")
-            self.statement.refuse_unknown(hypothesis.relation, names, f"boundary {name}")
-            to_data(hypothesis.relation)
+            self._refuse_beside(hypothesis.relation, names, f"boundary {name}")
+
+    def _values_agree(self) -> None:
+        lists = {p.name: p for p in self.statement.parameters if p.kind == "rationals"}
+        for name, value in self.values.items():
+            if isinstance(value, ValueOver):
+                if value.parameter not in lists:
+                    raise TheoremError(f"value {name}: {value.parameter} is not a parameter of kind rationals")
+                _refuse_misused_entries(name, value, lists[value.parameter])
+            if isinstance(value, ValueLeast):
+                self._least_agrees(name, value)
+
+    def _bound_agrees(self, label: str, bound: Bound, names: set[str]) -> None:
+        clauses = {clause.label: clause for clause in self.statement.clauses}
+        relation = getattr(clauses.get(label), "relation", None)
+        if relation is None or isinstance(relation, sp.Eq):
+            raise TheoremError(f"bound {label}: no clause with this label is an inequality")
+        if bound.along is not None and bound.along not in names:
+            raise TheoremError(f"bound {label}: {bound.along} is not a parameter")
+        if bound.along is not None and any(p.name == bound.along and p.words for p in self.statement.parameters):
+            raise TheoremError(f"bound {label}: {bound.along} is not a parameter that has a range")
+        known = names | {symbol.name for symbol in self.statement.definitions}
+        for expression in (bound.proved, bound.free):
+            self._refuse_beside(expression or sp.Integer(0), known, f"bound {label}")
+        if bound.along is not None and bound.free is None:
+            raise TheoremError(f"bound {label}: along {bound.along}, there is no free bound to compare with")
+
+    def _refuse_beside(self, expression: sp.Basic, known: set[str], where: str) -> None:
+        self.statement.refuse_unknown(expression, known, where)
+        self.statement.refuse_bound(expression)
+        self.statement.refuse_other_symbols(expression)
 
     def _least_agrees(self, name: str, value: ValueLeast) -> None:
         if value.parameter not in {p.name for p in self.statement.parameters if p.kind == "integer"}:
             raise TheoremError(f"value {name}: {value.parameter} is not a parameter of kind integer")
         for end in value.ends():
             if value.parameter in {symbol.name for symbol in self.statement.expand(end).free_symbols}:  # pyright: ignore[reportAttributeAccessIssue]
-                raise TheoremError(f"value {name}: {end} uses {value.parameter}, of which the least value is asked for")
+                raise TheoremError(
+                    f"value {name}: {text_of(end)} uses {value.parameter}, of which the least value is asked for"
+                )
 
     def made_derivation(self) -> Derivation:
         """Return the derivation. Raises TheoremError where there is none, and where its function fails."""
@@ -251,3 +285,15 @@ class Theorem(Formula):
     def variant(self, statement: Statement) -> "Theorem":
         """Return the same theorem with another statement, under the same proof data; no argument is one for it."""
         return replace(self, statement=statement, bounds={}, argument=(), beyond=(), is_variant=True)
+
+
+def _refuse_misused_entries(name: str, value: ValueOver, entries: Parameter) -> None:
+    """Refuse a symbol of an entry that assumes what the list's domain does not imply, and of a sum, more than real.
+
+    A sum may be assumed positive where its terms are made of positive numbers: a list is not empty.
+    """
+    if lacking := not_implied(value.entry, entries):
+        raise TheoremError(f"value {name}, entry {value.entry}: parameter {entries.name} {lacking}")
+    for symbol, term in value.sums.items():
+        positives = {each.name for each in sp.sympify(term).free_symbols if each.is_positive}  # pyright: ignore[reportAttributeAccessIssue]
+        refuse_beyond(f"value {name}: the sum", symbol, POSITIVE if is_positive(term, positives) else REAL)

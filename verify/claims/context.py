@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import sympy as sp
 
+from verify.budget import EndError
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, first_passage
 from verify.evaluation.values import evaluate_rising
+from verify.language.clause_data import Dynamics
 from verify.language.parameters import Instance
-from verify.language.recursion import Dynamics
 from verify.language.statement import ClauseData, Statement
 from verify.outcomes import DIGITS, ClauseResult, Enclosure
+from verify.printing import text_of
 from verify.provers.tube_cells import Tube
 from verify.provers.tubes import Horizon, enclose_passage
 
@@ -187,6 +189,8 @@ class Context:
                     self.passages[key] = enclose_passage(
                         dynamics, tube, level, self.instance, deadline=half, progress=self.progress
                     )
+            except EndError:
+                raise
             except KeyboardInterrupt:
                 self.passages[key] = replace(first, why=INTERRUPTED)
         run = self.passages[key]
@@ -207,7 +211,7 @@ def exact_value(statement: Statement, instance: Instance, expression: sp.Basic, 
     """Return an expression's exact value, with `more` than the instance; UndefinedError where it is not rational."""
     value, _ = evaluate_rising(statement.expand(sp.sympify(expression)), {**instance, **more})
     if not isinstance(value, Fraction):
-        raise UndefinedError(f"{expression}: a rational value is needed here")
+        raise UndefinedError(f"{text_of(expression)}: a rational value is needed here")
     return value
 
 

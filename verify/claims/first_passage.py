@@ -4,7 +4,7 @@
 """Clauses about a recursion: its observable comes down to a level, and stays there."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,11 +15,12 @@ from verify.claims.shipped import Shipped
 from verify.errors import TheoremError
 from verify.evaluation.iteration import INTERRUPTED, MOST_EVALUATIONS, Passage, first_excess, scan_trajectory
 from verify.evaluation.values import scan_values
+from verify.language.clause_data import Dynamics
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
-from verify.language.recursion import Dynamics
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
+from verify.printing import text_of
 from verify.provers.cycles import QUICK_CONTRACTION, Cycle, approximate_cycle
 from verify.provers.descent_lemma import Descent, certify_descent
 from verify.provers.proof_data import (
@@ -77,9 +78,9 @@ class Reaches(Shipped):
 
     def in_symbols(self) -> str:
         """Return the clause in words."""
-        within = "" if self.within is None else f", with t <= {self.within}"
-        first = "" if self.not_before is None else f", and at none before {self.not_before}"
-        return f"{self.dynamics.observable} <= {self.level} at some step t{within}{first}"
+        within = "" if self.within is None else f", with t <= {text_of(self.within)}"
+        first = "" if self.not_before is None else f", and at none before {text_of(self.not_before)}"
+        return f"{text_of(self.dynamics.observable)} <= {text_of(self.level)} at some step t{within}{first}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the recursion's expressions, the level and the bounds on the steps."""
@@ -89,6 +90,10 @@ class Reaches(Shipped):
     def bound_names(self) -> set[str]:
         """Return the names of the state."""
         return {symbol.name for symbol in self.dynamics.state}
+
+    def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what the state may assume."""
+        return self.dynamics.domains(integers, positives)
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
@@ -105,12 +110,12 @@ class Reaches(Shipped):
         if self.not_before is not None:
             below = _whole(context.value(-self.not_before))
             if below is None:
-                return ClauseResult.undecided(self, f"the whole part of {self.not_before} is undecided")
+                return ClauseResult.undecided(self, f"the whole part of {text_of(self.not_before)} is undecided")
             first = -below
         if self.within is not None:
             last = _whole(context.value(self.within))
             if last is None:
-                return ClauseResult.undecided(self, f"the whole part of {self.within} is undecided")
+                return ClauseResult.undecided(self, f"the whole part of {text_of(self.within)} is undecided")
             if last < 0:
                 witness = {**context.instance, "within": last}
                 detail = "the bound is negative"
@@ -120,6 +125,9 @@ class Reaches(Shipped):
             return self._never(context, level, passage)
         if isinstance(passage, Horizon):
             return self._enclosed(context, level, passage, first, last)
+        return self._step_by_step(context, level, passage, first)
+
+    def _step_by_step(self, context: Context, level: Fraction, passage: Passage, first: int) -> ClauseResult:
         margin = _below(level, passage.observable)
         if passage.reached and passage.step < first:
             witness = {**context.instance, "step": passage.step, "observable": passage.observable}
@@ -255,8 +263,8 @@ class Stays(Shipped):
 
     def in_symbols(self) -> str:
         """Return the clause in words."""
-        after = f"for all steps s >= t, t the first with <= {self.reached}"
-        return f"{self.dynamics.observable} <= {self.level} {after}"
+        after = f"for all steps s >= t, t the first with <= {text_of(self.reached)}"
+        return f"{text_of(self.dynamics.observable)} <= {text_of(self.level)} {after}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the recursion's expressions and both levels."""
@@ -266,6 +274,10 @@ class Stays(Shipped):
     def bound_names(self) -> set[str]:
         """Return the names of the state."""
         return {symbol.name for symbol in self.dynamics.state}
+
+    def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what the state may assume."""
+        return self.dynamics.domains(integers, positives)
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
@@ -340,7 +352,7 @@ def _refuse_state(label: str, dynamics: Dynamics, *levels: sp.Expr | None) -> No
     state = {symbol.name for symbol in dynamics.state}
     for level in levels:
         if used := sorted(s.name for s in sp.sympify(level or 0).free_symbols if s.name in state):  # pyright: ignore[reportAttributeAccessIssue]
-            raise TheoremError(f"clause {label}: {level} uses {used[0]}, which the recursion binds")
+            raise TheoremError(f"clause {label}: {text_of(level)} uses {used[0]}, which the recursion binds")
 
 
 def _below(level: Fraction, observable: Enclosure | None) -> Enclosure | None:

@@ -28,6 +28,7 @@ from verify.language.symbolic_zeros import (
     zero_with_divisors,
 )
 from verify.outcomes import ClauseResult
+from verify.printing import text_of
 from verify.provers.proof_data import identity_proof, point_proof
 
 _ROUNDING = 1e-13
@@ -154,7 +155,9 @@ def _zero_proof(sides: Sides, statement: Statement, scope: str) -> Proof | None:
 
 def _refuse(shown: bool, part: sp.Basic) -> None:
     if not shown:
-        raise UndefinedError(f"equal where they have values, but {part} may have none, or be divided by and vanish")
+        raise UndefinedError(
+            f"equal where they have values, but {text_of(part)} may have none, or be divided by and vanish"
+        )
 
 
 def has_a_value(part: sp.Basic, statement: Statement) -> bool:

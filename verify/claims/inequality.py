@@ -18,6 +18,7 @@ from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.language.symbolic_zeros import spread_points
 from verify.outcomes import ClauseResult, Enclosure
+from verify.printing import text_of
 from verify.provers.proof_data import margin_proof, point_proof
 
 _POSITIVE = "no negative coefficient over the bounds, for all parameters"
@@ -65,7 +66,7 @@ class Inequality:
     @property
     def text(self) -> str:
         """The clause in symbols."""
-        return self.says or str(self.relation)
+        return self.says or text_of(self.relation)
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield both sides."""

@@ -12,7 +12,7 @@ A root is real; where the symbol of an unknown assumes more, all points of the b
 point is a root of the gradient.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -32,6 +32,7 @@ from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
+from verify.printing import text_of
 from verify.provers.proof_data import box_proof, empty_box_proof
 
 _NEWTON_STEPS, _NARROWINGS = 50, 6
@@ -90,12 +91,14 @@ class IsolatedRoot(Shipped):
         names = {symbol.name for symbol in self.unknowns}
         for expression in (*self.centre, self.radius):
             if used := sorted(s.name for s in sp.sympify(expression).free_symbols if s.name in names):  # pyright: ignore[reportAttributeAccessIssue]
-                raise TheoremError(f"clause {self.label}: {expression} uses the unknown {used[0]}")
+                raise TheoremError(f"clause {self.label}: {text_of(expression)} uses the unknown {used[0]}")
 
     def in_symbols(self) -> str:
         """Return the clause in symbols."""
-        box = ", ".join(f"|{x} - ({c})| <= {self.radius}" for x, c in zip(self.unknowns, self.centre, strict=True))
-        return f"exactly one root of {', '.join(map(str, self.equations))} with {box}"
+        box = ", ".join(
+            f"|{x} - ({text_of(c)})| <= {text_of(self.radius)}" for x, c in zip(self.unknowns, self.centre, strict=True)
+        )
+        return f"exactly one root of {', '.join(map(text_of, self.equations))} with {box}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield the equations, the centre and the radius."""
@@ -104,6 +107,10 @@ class IsolatedRoot(Shipped):
     def bound_names(self) -> set[str]:
         """Return the names of the unknowns."""
         return {symbol.name for symbol in self.unknowns}
+
+    def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what an unknown may assume: all points of the box have to be so, which an evaluation looks at."""
+        return {symbol.name: _ASSUMED for symbol in self.unknowns}
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
@@ -123,13 +130,15 @@ class IsolatedRoot(Shipped):
                 image = test.image(box)
                 reach = arithmetic.number(radius)
                 away = [abs(k - arithmetic.number(c)) for k, c in zip(image or (), centre, strict=bool(image))]
+                if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
+                    # What was typed was simplified by the assumptions, and is another equation at the other points.
+                    return ClauseResult.undecided(
+                        self, f"the box has points that the assumptions of {wrong[0]} exclude"
+                    )
                 if any(distance > reach for distance in away):
                     proof, why = empty_box_proof("no_root", bits), "no root in the box"
                     return ClauseResult.refuted(self, proof, detail=why, witness=dict(context.instance), bits=bits)
                 if image is not None and all(distance < reach for distance in away):
-                    if wrong := [str(x) for x, c in zip(self.unknowns, centre, strict=True) if not _fits(x, c, radius)]:
-                        why = f"the box has points that the assumptions of {wrong[0]} exclude"
-                        return ClauseResult.undecided(self, why)
                     values = {x.name: e for x, e in zip(self.unknowns, test.narrowed(image), strict=True)}
                     proof = box_proof("root", centre, radius, bits)
                     return ClauseResult.verified(self, proof, detail="Krawczyk's test", values=values, bits=bits)

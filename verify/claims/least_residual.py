@@ -16,7 +16,7 @@ That p is, up to a factor, the orthogonal polynomial of degree L of s dμ; for �
 real, positive and distinct (Szegő, Orthogonal Polynomials, section 3.3). Here they are isolated, not cited.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,10 +28,12 @@ from verify.claims.shipped import Shipped
 from verify.errors import InputError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import real_roots
 from verify.evaluation.arithmetic import exact_fraction
+from verify.language.assumptions import NATURAL
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.outcomes import ClauseResult, Enclosure
+from verify.printing import text_of
 from verify.provers.proof_data import inverse_roots, residual_proof
 
 MOST_FACTORS = 20
@@ -101,6 +103,10 @@ class LeastResidual(Shipped):
         """Return the name of the moment's index."""
         return {self.index.name}
 
+    def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what the index may assume, which is 0, 1, 2 and so on."""
+        return {self.index.name: NATURAL}
+
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
         parts = {"factors": self.factors, "moment": self.moment, "index": self.index}
@@ -168,7 +174,7 @@ class _Problem:
         def whole(expression: sp.Expr, least: int) -> int:
             value = exact(expression)
             if value.denominator != 1 or value < least:
-                raise UndefinedError(f"{expression} = {value}: must be an integer >= {least}")
+                raise UndefinedError(f"{text_of(expression)} = {value}: must be an integer >= {least}")
             return int(value)
 
         self.count, self.shift, self.scale = whole(clause.factors, 1), whole(clause.shift, 0), exact(clause.scale)

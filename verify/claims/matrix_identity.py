@@ -24,13 +24,16 @@ from verify.claims.shipped import Equality
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import exact_fraction
 from verify.evaluation.values import evaluate_rising, exact_values
+from verify.language.assumptions import is_integral
 from verify.language.definedness import needs, taken_apart
-from verify.language.expressions import Case, to_data
-from verify.language.noncommutative import Monomial, monomials
+from verify.language.expressions import to_data
+from verify.language.noncommutative import Monomial, Shape, monomials, shape_of
+from verify.language.nonvanishing import shown_positive
 from verify.language.parameters import Instance
 from verify.language.statement import Statement
 from verify.language.symbolic_zeros import sample_points, substitute, vanishes
 from verify.outcomes import ClauseResult
+from verify.printing import text_of
 from verify.provers.proof_data import matrices_proof
 
 _LARGEST, _TRIES = 8, 5
@@ -47,14 +50,15 @@ class MatrixIdentity(Equality):
     left, right
         Polynomials in `matrix(name)` letters, their `sympy.transpose`, and scalars.
     shapes
-        Rows and columns of each letter, as expressions of the parameters.
+        Rows and columns of each letter: polynomials with integer coefficients in integer parameters or variables, which
+        are at least 1 in scope.
     says
         The clause in words.
 
     Raises
     ------
     TheoremError
-        For a letter without a shape, and products of shapes that do not fit.
+        For a letter without a shape, and matrices that do not fit, in a product or a sum that cancels too.
 
     Examples
     --------
@@ -79,19 +83,35 @@ class MatrixIdentity(Equality):
         used = {symbol for side in self.expressions() for symbol in side.free_symbols if not symbol.is_commutative}
         if missing := sorted(map(str, used - set(self.shapes))):
             raise TheoremError(f"clause {self.label}: the shape of {missing[0]} is not given")
-        if not any(side.has(Case) for side in self.expressions()):
-            self._shaped([word for side in self.expressions() for word in monomials(side)])
+        self._shape()
 
-    def _shaped(self, words: list[Monomial]) -> None:
-        ends = set[tuple[sp.Basic, sp.Basic] | None]()
-        for word in words:
-            shapes = [self.shapes[letter][::-1] if turned else self.shapes[letter] for letter, turned in word]
-            for (_, inner), (outer, _), (letter, _) in zip(shapes, shapes[1:], word[1:], strict=False):
-                if sp.sympify(inner) != sp.sympify(outer):
-                    raise TheoremError(f"clause {self.label}: {letter} does not fit what it is multiplied by")
-            ends.add((sp.sympify(shapes[0][0]), sp.sympify(shapes[-1][1])) if shapes else None)
-        if len(ends) > 1:
-            raise TheoremError(f"clause {self.label}: a sum or an equality of matrices of different shapes")
+    def _shape(self) -> Shape | None:
+        """Return the shape of both sides, None of scalars. Raises TheoremError where there is none."""
+        try:
+            found = {shape_of(side, self.shapes) for side in self.expressions() if side is not sp.S.Zero}
+        except TheoremError as error:
+            raise TheoremError(f"clause {self.label}: {error}") from None
+        if len(found) > 1:
+            raise TheoremError(f"clause {self.label}: an equality of matrices of different shapes")
+        return found.pop()
+
+    def refuse_in(self, statement: Statement) -> None:
+        """Raise TheoremError for a shape that is no polynomial of integers, or not shown to be at least 1 in scope."""
+        integers = {p.name for p in statement.parameters if p.kind == "integer"}
+        integers |= {variable.name for variable in statement.variables if variable.is_integer}
+        relations = [*statement.domain, *(h.relation for h in statement.hypotheses if h.relation is not None)]
+        for letter, shape in self.shapes.items():
+            for length in (statement.expand(sp.sympify(part)) for part in shape):
+                if not is_integral(length, integers):
+                    need = "a polynomial with integer coefficients in parameters of kind integer"
+                    raise TheoremError(
+                        f"clause {self.label}: {letter} has {text_of(length)} rows or columns; it must be {need}"
+                    )
+                if not shown_positive(length, statement.parameters, relations):
+                    why = "is not shown to be at least 1 in scope: give its parameters a minimum"
+                    raise TheoremError(
+                        f"clause {self.label}: {letter} has {text_of(length)} rows or columns, which {why}"
+                    )
 
     def bound_names(self) -> set[str]:
         """Return the names of the letters."""
@@ -113,8 +133,6 @@ class MatrixIdentity(Equality):
             if any(not isinstance(length, Fraction) or length.denominator > 1 or length < 1 for length in lengths):
                 return ClauseResult.undecided(self, f"{letter}: there are no matrices of so many rows and columns")
         try:
-            # A word may have put in what does not fit.
-            self._shaped([word for side in self._sides(statement) for word in monomials(taken_apart(side)[0])])
             if (proof := context.proof_for_all()) is not None:
                 return ClauseResult.verified(self, proof, detail="the same monomials, for all matrices")
         except (TheoremError, UndefinedError, UndecidedError) as error:
@@ -169,7 +187,7 @@ class MatrixIdentity(Equality):
             return False
         for part in dict.fromkeys(part for side in sides for part in needs(side)):
             if not has_a_value(part, statement):
-                raise UndefinedError(f"the same monomials, but {part} may have no value")
+                raise UndefinedError(f"the same monomials, but {text_of(part)} may have no value")
         return True
 
     def _difference(self, statement: Statement) -> dict[Monomial, sp.Expr]:
@@ -187,6 +205,10 @@ class MatrixIdentity(Equality):
             if any(length not in range(1, _LARGEST + 1) for length in lengths):
                 return None
             sizes[letter] = tuple(map(int, lengths))  # type: ignore[arg-type]
+        found = [evaluate_rising(statement.expand(part), instance)[0] for part in self._shape() or ()]
+        if not found or any(length not in range(1, _LARGEST + 1) for length in found):
+            return None
+        rows, columns = map(int, found)  # type: ignore[arg-type]
         needed = [part for side in self._sides(statement) for part in needs(side)]
         written = sp.Tuple(*self._sides(statement)).free_symbols
         variables = [s for s in written if s.is_commutative and s.name not in instance]  # type: ignore[attr-defined]
@@ -199,7 +221,8 @@ class MatrixIdentity(Equality):
             }
             for part in needed:
                 evaluate_rising(part, {**instance, **scalars})
-            value = _value(difference, {letter: flint.fmpq_mat(m) for letter, m in matrices.items()}, instance, scalars)
+            made = {letter: flint.fmpq_mat(m) for letter, m in matrices.items()}
+            value = _value(difference, made, (rows, columns), instance, scalars)
             for i in range(value.nrows()):
                 for j in range(value.ncols()):
                     if value[i, j] != 0:
@@ -209,22 +232,23 @@ class MatrixIdentity(Equality):
 
 
 def _value(
-    difference: Mapping[Monomial, sp.Expr], matrices: Mapping[sp.Symbol, flint.fmpq_mat], *values: Instance
+    difference: Mapping[Monomial, sp.Expr],
+    matrices: Mapping[sp.Symbol, flint.fmpq_mat],
+    shape: tuple[int, int],
+    *values: Instance,
 ) -> flint.fmpq_mat:
     known = {name: value for mapping in values for name, value in mapping.items()}
-    total = None
+    total = flint.fmpq_mat(*shape)
     for word, coefficient in difference.items():
         scalar, _ = evaluate_rising(coefficient, known)
         if not isinstance(scalar, Fraction):
-            raise UndefinedError(f"{coefficient}: a rational value is needed here")
-        if not word:
-            raise UndefinedError("a sum of scalars and matrices")
-        first, *others = (matrices[letter].transpose() if turned else matrices[letter] for letter, turned in word)
-        product = first * flint.fmpq(scalar.numerator, scalar.denominator)
-        for matrix in others:
-            product = product * matrix
-        total = product if total is None else total + product
-    assert total is not None
+            raise UndefinedError(f"{text_of(coefficient)}: a rational value is needed here")
+        # Without a letter it is a multiple of the identity.
+        rows = shape[0]
+        product = flint.fmpq_mat(rows, rows, [int(i == j) for i in range(rows) for j in range(rows)])
+        for letter, turned in word:
+            product = product * (matrices[letter].transpose() if turned else matrices[letter])
+        total = total + product * flint.fmpq(scalar.numerator, scalar.denominator)
     return total
 
 

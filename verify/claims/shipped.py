@@ -11,6 +11,7 @@ from verify.claims.context import Proof
 from verify.errors import TheoremError
 from verify.language.expressions import to_data
 from verify.language.statement import Statement
+from verify.printing import text_of
 
 
 class Shipped:
@@ -57,7 +58,7 @@ class Equality(Shipped):
 
     def in_symbols(self) -> str:
         """Return both sides."""
-        return f"{self.left} = {self.right}"
+        return f"{text_of(self.left)} = {text_of(self.right)}"
 
     def expressions(self) -> Iterator[sp.Basic]:
         """Yield both sides."""

@@ -12,7 +12,7 @@ negative pivot of the second derivatives, keeps away from 0 on the whole box.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,11 +27,13 @@ from verify.errors import InputError, TheoremError, UndecidedError, UndefinedErr
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Float64, balls
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.second_derivatives import Composed, Values, gauss_rule
+from verify.language.assumptions import NATURAL
+from verify.language.clause_data import Dynamics
 from verify.language.expressions import to_data
 from verify.language.parameters import Instance
-from verify.language.recursion import Dynamics
 from verify.language.statement import Statement
 from verify.outcomes import DIGITS, ClauseResult
+from verify.printing import text_of
 from verify.provers.critical_points import CriticalPoint, certify, disjoint, newton, positive_definite, search
 from verify.provers.elimination import all_found
 from verify.provers.proof_data import box_proof, empty_box_proof
@@ -70,7 +72,8 @@ class StationarySquare(Shipped):
     Raises
     ------
     TheoremError
-        For a step that is no polynomial, one of `near` and `radius` alone, and `minimum` without `near`.
+        For a step that is no polynomial or uses no unknown, one of `near` and `radius` alone, and `minimum` without
+        `near`.
 
     Examples
     --------
@@ -97,8 +100,12 @@ class StationarySquare(Shipped):
         for expression in (*self.recursion.step, self.recursion.observable):
             if not sp.sympify(expression).is_polynomial(*taken):
                 raise TheoremError(
-                    f"clause {self.label}: {expression} is no polynomial in {', '.join(map(str, taken))}"
+                    f"clause {self.label}: {text_of(expression)} is no polynomial in {', '.join(map(str, taken))}"
                 )
+        used = set().union(*(sp.sympify(step).free_symbols for step in self.recursion.step))
+        if self.unknowns and used.isdisjoint(self.unknowns):
+            names = ", ".join(map(str, self.unknowns))
+            raise TheoremError(f"clause {self.label}: the step uses no unknown, none of {names}")
         if not self.unknowns or bool(self.near) != (self.radius is not None):
             raise TheoremError(f"clause {self.label}: needs an unknown, and a radius where it has near, and only there")
         if self.minimum and not self.near:
@@ -107,8 +114,9 @@ class StationarySquare(Shipped):
 
     def in_symbols(self) -> str:
         """Return the clause in words."""
-        claimed = f"the integral of ({self.recursion.observable})^2 after {self.layers} layers has a critical point"
-        near = f" within {self.radius} of {', '.join(map(str, self.near))}" if self.near else ""
+        square, layers = f"({text_of(self.recursion.observable)})^2", text_of(self.layers)
+        claimed = f"the integral of {square} after {layers} layers has a critical point"
+        near = f" within {text_of(self.radius)} of {', '.join(map(text_of, self.near))}" if self.near else ""
         return claimed + near + (", with positive definite second derivatives" if self.minimum else "")
 
     def expressions(self) -> Iterator[sp.Basic]:
@@ -121,6 +129,10 @@ class StationarySquare(Shipped):
     def bound_names(self) -> set[str]:
         """Return the names of the state, the unknowns, the variable and the index."""
         return {symbol.name for symbol in (*self.recursion.state, *self.unknowns, self.variable, self.index)}
+
+    def bound_domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what the index may assume, which is 0, 1, 2 and so on."""
+        return {self.index.name: NATURAL}
 
     def to_data(self) -> Mapping[str, object]:
         """Return what the digest covers."""
@@ -234,9 +246,11 @@ class _Problem:
     def __init__(self, clause: StationarySquare, statement: Statement, instance: Instance) -> None:
         layers = exact_value(statement, instance, clause.layers)
         if layers.denominator != 1 or layers < 1:
-            raise UndefinedError(f"{clause.layers} = {layers}: must be an integer >= 1")
+            raise UndefinedError(f"{text_of(clause.layers)} = {layers}: must be an integer >= 1")
         self.count = int(layers)
         self.composed, self.degree = self._grown(clause, _Programs(clause, statement, instance))
+        if not self.composed.places:
+            raise UndecidedError("nothing after these layers depends on an unknown")
         orders = range(2 * self.degree + 2)
         moments = [exact_value(statement, instance, clause.moment, **{clause.index.name: k}) for k in orders]
         self.moments = [flint.fmpq(m.numerator, m.denominator) for m in moments]
@@ -256,7 +270,7 @@ class _Problem:
                     f"one layer more has a polynomial of degree {degree} in {clause.variable}, whose square asks for "
                 )
                 reason += f"exact moments up to twice that; degrees and layers up to {MOST_DEGREE} are taken"
-                raise InputError(str(clause.layers), self.count, f"must be <= {layers}: {reason}")
+                raise InputError(text_of(clause.layers), self.count, f"must be <= {layers}: {reason}")
             layers += 1
         return composed, degree
 

@@ -9,6 +9,7 @@ who draws from such a range checks what was drawn. What a primitive encloses is 
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -34,6 +35,7 @@ from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import Values, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt
 from verify.language.expressions import PRIMITIVES, STRICT, difference, enclosed_applications
+from verify.printing import text_of
 
 _ROOT_BITS = (512, 8192)
 """Irrational ends are enclosed to about 150 digits, or more where roots are closer than that."""
@@ -168,7 +170,9 @@ def solvable(relation: Relational, unknown: str, names: frozenset[str]) -> Solva
     else:
         degree = max(above.degree(), 0)
         expressions = [*reversed(above.all_coeffs()), *reversed(below.all_coeffs())]
-        coefficients = compile_program(expressions, [symbols[name] for name in others])
+        # Where one has no value, nor has the relation, whatever the parameters are.
+        with suppress(UndefinedError):
+            coefficients = compile_program(expressions, [symbols[name] for name in others])
     return Solvable(relation, unknown, others, coefficients, degree, scanned)
 
 
@@ -193,8 +197,8 @@ def satisfied(relation: Relational, values: Values) -> bool:
     It is not where it has no value, nor where 4096 bits leave it undecided.
     """
     written, scanned = _named_scans(relation)
-    names, program = _slack_program(written)
     try:
+        names, program = _slack_program(written)
         values = _with_scans(scanned, values)
     except (UndefinedError, UndecidedError):
         return False
@@ -242,7 +246,7 @@ def _with_scans(scanned: Mapping[str, AppliedUndef], values: Values) -> Values:
         try:
             completed[name] = Fraction(primitive.scan(*arguments))
         except (OverflowError, ValueError) as error:
-            raise UndefinedError(f"{node}: {error}") from None
+            raise UndefinedError(f"{text_of(node)}: {error}") from None
     return completed
 
 

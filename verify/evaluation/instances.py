@@ -12,9 +12,10 @@ from verify.errors import InputError, TheoremError, UndecidedError, UndefinedErr
 from verify.evaluation.values import Values, evaluate_rising, holds, scan_values, symbols_by_name
 from verify.language.definedness import rebuilt, substituted, taken_apart
 from verify.language.expressions import decided, difference, enclosed_applications
-from verify.language.parameters import Instance, Parameter, Value, parse_instance
+from verify.language.parameters import LONGEST_NUMBER, Instance, Parameter, Value, parse_instance
 from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Enclosure, HypothesisResult, Outcome, json_numbers, scope, times_text
+from verify.printing import text_of
 from verify.shown import Result
 
 _DIGITS = 6
@@ -133,7 +134,9 @@ def completed(statement: Statement, instance: Instance, *, scan: bool = False) -
         except (UndefinedError, UndecidedError) as error:
             raise InputError(parameter.name, "", f"missing, and it has no default here: {error}") from None
         if not isinstance(value, Fraction):
-            raise InputError(parameter.name, "", f"missing, and it has no default here: {expression} is not rational")
+            raise InputError(
+                parameter.name, "", f"missing, and it has no default here: {text_of(expression)} is not rational"
+            )
         whole[parameter.name] = parameter.parse(value)
     return {parameter.name: whole[parameter.name] for parameter in statement.parameters if parameter.name in whole}
 
@@ -172,7 +175,9 @@ def check_domain(statement: Statement, instance: Instance) -> None:
         if names.keys() <= instance.keys() and not _kept(relation, instance):
             name = min(relation.lhs.free_symbols or relation.free_symbols, key=str).name  # pyright: ignore[reportAttributeAccessIssue]
             others = ", ".join(f"{other} = {instance[other]}" for other in names if other != name)
-            raise InputError(name, instance[name], f"must satisfy {relation}" + (f" (here {others})" if others else ""))
+            raise InputError(
+                name, instance[name], f"must satisfy {text_of(relation)}" + (f" (here {others})" if others else "")
+            )
 
 
 def _kept(relation: Relational, instance: Instance) -> bool:
@@ -274,11 +279,11 @@ def _range(statement: Statement, parameter: Parameter, instance: Instance) -> st
             admissible = sp.S.EmptySet
         elif any(unknown in part.free_symbols for part in lost):
             # Where a part that cancels has no value it does not hold: it is shown as it is.
-            open_relations.append(str(relation))
+            open_relations.append(text_of(relation))
         elif len([n for n in names if n not in instance]) > 1:
             open_relations.append(_isolated(relation.func(*sides, evaluate=False), unknown))
-        elif (solved := _solve(relation.func(*_stricter_ends(relation, sides)), unknown)) is None:
-            open_relations.append(str(relation))
+        elif (solved := _solve(relation, _stricter_ends(relation, sides), unknown)) is None or _too_long(solved):
+            open_relations.append(text_of(relation))
         else:
             admissible = admissible.intersect(solved)
     if parameter.kind == "integer":
@@ -302,20 +307,27 @@ def _stricter_ends(relation: Relational, sides: list[sp.Expr]) -> list[sp.Expr]:
     return evaluated
 
 
-def _solve(relation: sp.Basic, unknown: sp.Symbol) -> sp.Set | None:
-    if relation in (sp.true, sp.false):
-        return sp.S.Reals if relation == sp.true else sp.S.EmptySet
+def _solve(relation: Relational, sides: list[sp.Expr], unknown: sp.Symbol) -> sp.Set | None:
+    """Return where a relation of two sides holds, None where SymPy does not say."""
     try:
-        return sp.solve_univariate_inequality(relation, unknown, relational=False)
+        decided = relation.func(*sides)
+        if decided in (sp.true, sp.false):
+            return sp.S.Reals if decided == sp.true else sp.S.EmptySet
+        return sp.solve_univariate_inequality(decided, unknown, relational=False)
     except Exception:
         # SymPy's solvers raise anything on what they were not made for: the relation is shown as it is.
         return None
 
 
+def _too_long(admissible: sp.Set) -> bool:
+    """Whether a number in it has more digits than a value may have: the relation is shown as it is."""
+    return any(max(abs(number.p), number.q) >= LONGEST_NUMBER for number in admissible.atoms(sp.Rational))
+
+
 def _isolated(relation: Any, unknown: sp.Symbol) -> str:
     """Return the relation with the unknown alone on the left where it stands alone on a side."""
     turned = relation.reversed if relation.rhs == unknown else relation
-    return f"{turned.lhs} {turned.rel_op} {turned.rhs}"
+    return f"{text_of(turned.lhs)} {turned.rel_op} {text_of(turned.rhs)}"
 
 
 def _integers(admissible: sp.Set) -> sp.Set:

@@ -6,15 +6,17 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
+from typing import TypeAlias
 
 import flint
 import sympy as sp
 
+from verify.budget import EndError
 from verify.evaluation.arithmetic import FIRST_BITS, LAST_BITS, Arithmetic, Float64, Raw, balls, enclosure_of_ball
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.values import Values
+from verify.language.clause_data import Dynamics
 from verify.language.parameters import Value
-from verify.language.recursion import Dynamics
 from verify.outcomes import Enclosure
 
 _STEPS_BETWEEN_LOOKS = 1024
@@ -26,6 +28,8 @@ MOST_EVALUATIONS = 5 * EXACT_STEPS
 _STEPS_BETWEEN_LEAPS = 4
 """Steps that damp what is fast after a leap."""
 INTERRUPTED = "interrupted"
+Checkpoint: TypeAlias = tuple[int, tuple[flint.arb, ...]]
+"""A step of a run, and the state there."""
 
 
 def used_symbols(
@@ -59,7 +63,7 @@ class Passage:
     state: tuple[flint.arb, ...]
     bits: int
     why: str = ""
-    checkpoints: tuple[tuple[int, tuple[flint.arb, ...]], ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
 
 
 Progress = Callable[[int], None]
@@ -115,15 +119,12 @@ def _follow(
 ) -> Passage:
     """Return the passage from a state on, at the bits in force."""
     count = 0
-    checkpoints: list[tuple[int, tuple[flint.arb, ...]]] = []
+    checkpoints: list[Checkpoint] = []
     try:
         while True:
             observed, *following = program(*state)
             if not observed > bound:
-                enclosure = enclosure_of_ball(observed) if observed.is_finite() else None
-                if observed <= bound:
-                    return Passage(True, count, enclosure, state, bits, "", tuple(checkpoints))
-                return Passage(False, count, enclosure, state, bits, "undecided")
+                return _not_above(observed, bound, count, state, bits, checkpoints)
             if last_step is not None and count >= last_step:
                 return Passage(False, count, enclosure_of_ball(observed), state, bits, "last step", tuple(checkpoints))
             if count % _STEPS_BETWEEN_LOOKS == 0:
@@ -135,9 +136,26 @@ def _follow(
                     return Passage(False, count, enclosure_of_ball(observed), state, bits, "time")
             state = tuple(following)
             count += 1
+    except EndError:
+        raise
     except KeyboardInterrupt:
         # Every step before `count` was certified above the level, wherever the interrupt came.
         return Passage(False, count, None, state, bits, INTERRUPTED)
+
+
+def _not_above(
+    observed: flint.arb,
+    bound: flint.arb,
+    step: int,
+    state: tuple[flint.arb, ...],
+    bits: int,
+    checkpoints: Sequence[Checkpoint],
+) -> Passage:
+    """Return the passage at the first step at which the observable is not certified above the level."""
+    enclosure = enclosure_of_ball(observed) if observed.is_finite() else None
+    if observed <= bound:
+        return Passage(True, step, enclosure, state, bits, "", tuple(checkpoints))
+    return Passage(False, step, enclosure, state, bits, "undecided")
 
 
 def first_excess(

@@ -15,7 +15,8 @@ from verify.cores import on_all_cores
 from verify.errors import InputError, TheoremError, meant
 from verify.evaluation.programs import Program, compile_program
 from verify.evaluation.vector_exponential import compiled_exponential
-from verify.language.recursion import Dynamics
+from verify.language.clause_data import Dynamics
+from verify.printing import text_of
 
 BLOCK = 256
 """Instances of a block: some twenty numbers of each lie in 48 KiB."""
@@ -110,7 +111,7 @@ def _programs(dynamics: Dynamics) -> tuple[Program, Program, Program]:
         compile_program((dynamics.observable,), dynamics.state, fixed),
     )
     if used := sorted({name for program in programs for name in program.primitives}):
-        raise TheoremError(f"{used[0]}: a recursion with primitives is not followed at many instances at once")
+        raise TheoremError(f"{text_of(used[0])}: a recursion with primitives is not followed at many instances at once")
     return programs
 
 

@@ -13,6 +13,7 @@ from verify.evaluation.guarded_numbers import call_primitive, call_scan
 from verify.language.definedness import Provided, needs, provided, rebuilt
 from verify.language.expressions import PRIMITIVES, Magnitude
 from verify.language.symbolic_zeros import carry_out, share_exponentials
+from verify.printing import text_of
 
 _FUNCTIONS = ("exp", "log", "sqrt", "power")
 _LARGEST_WRITTEN = 8
@@ -66,6 +67,7 @@ def compile_program(
 ) -> Program:
     """Compile expressions of the language over `fixed` and `inputs`; other free symbols raise TheoremError.
 
+    UndefinedError is raised for a number that is divided by and is 0, and for a root of a negative one.
     What depends on the fixed inputs alone is computed once, when the program is bound.
     """
     evaluated, exponentials = share_exponentials([_carried_out(sp.sympify(e)) for e in expressions])
@@ -75,7 +77,11 @@ def compile_program(
     writer.run({symbol: expression for expression, symbol in hoisted.items()})
     prelude, writer.lines = "\n".join(writer.lines), []
     writer.run(exponentials)
-    shared, results = sp.cse(reduced, order="none")
+    try:
+        shared, results = sp.cse(reduced, order="none")
+    except ZeroDivisionError:
+        # SymPy computes numbers as it compares terms.
+        raise UndefinedError("there is a division by zero") from None
     writer.run(dict(shared))
     returned = "".join(f"{writer.write(result)}, " for result in results)
     source = "\n".join(f"    {line}" for line in [*writer.lines, f"return ({returned})"])
@@ -102,6 +108,10 @@ def _hoist(expression: sp.Basic, fixed: set[sp.Symbol], hoisted: dict[sp.Expr, s
     return expression.func(*(_hoist(argument, fixed, hoisted) for argument in expression.args))
 
 
+def _not_evaluated(node: sp.Basic) -> TheoremError:
+    return TheoremError(f"{text_of(node)}: {node.func.__name__} cannot be evaluated")
+
+
 class _Writer:
     def __init__(self, names: dict[sp.Basic, str]) -> None:
         self.names = names
@@ -118,13 +128,9 @@ class _Writer:
             self.variables += 1
 
     def write(self, node: sp.Basic) -> str:
+        if isinstance(node, sp.Atom):
+            return self._atom(node)
         match node:
-            case sp.Rational():
-                return self.constants.setdefault(node, f"k{len(self.constants)}")
-            case sp.Symbol():
-                if node not in self.names:
-                    raise TheoremError(f"{node}: a symbol without a value")
-                return self.names[node]
             case sp.Add():
                 return self._sum(node)
             case sp.Mul():
@@ -133,24 +139,37 @@ class _Writer:
                 return f"{node.func.__name__}({self.write(node.args[0])})"
             case sp.Pow():
                 return self._power(node)
-            case sp.core.numbers.Exp1():
-                return f"exp({self.write(sp.Integer(1))})"
             case sp.Abs() | Magnitude():
                 return f"abs({self.write(node.args[0])})"
             case Provided():
-                # In each arithmetic 0 times what has no value has none.
-                value, *needed = map(self.write, node.args)
-                nought = self.write(sp.Integer(0))
-                return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
-            case sp.zoo | sp.nan | sp.oo | sp.S.NegativeInfinity:
-                raise UndefinedError("there is a division by zero")
-            case sp.core.numbers.ImaginaryUnit():
-                raise UndefinedError("there is a root of a negative number")
+                return self._provided(node)
         name = node.func.__name__
         if name in PRIMITIVES and isinstance(node, PRIMITIVES[name].head):
             self.primitives.add(name)
             return f"primitive_{name}({', '.join(self.write(argument) for argument in node.args)})"
-        raise TheoremError(f"{node}: {name} cannot be evaluated")
+        raise _not_evaluated(node)
+
+    def _atom(self, node: sp.Atom) -> str:
+        match node:
+            case sp.Rational():
+                return self.constants.setdefault(node, f"k{len(self.constants)}")
+            case sp.Symbol():
+                if node not in self.names:
+                    raise TheoremError(f"{node}: a symbol without a value")
+                return self.names[node]
+            case sp.core.numbers.Exp1():
+                return f"exp({self.write(sp.Integer(1))})"
+            case sp.zoo | sp.nan | sp.oo | sp.S.NegativeInfinity:
+                raise UndefinedError("there is a division by zero")
+            case sp.core.numbers.ImaginaryUnit():
+                raise UndefinedError("there is a root of a negative number")
+        raise _not_evaluated(node)
+
+    def _provided(self, node: Provided) -> str:
+        # In each arithmetic 0 times what has no value has none.
+        value, *needed = map(self.write, node.args)
+        nought = self.write(sp.Integer(0))
+        return f"({' + '.join([value, *(f'{nought}*{part}' for part in needed)])})"
 
     def _sum(self, node: sp.Add) -> str:
         # Positive terms first, so that no line begins by negating.

@@ -94,8 +94,12 @@ class Estimates:
         try:
             near = float(exact)
         except OverflowError:
-            raise UndefinedError(f"{value}: beyond float64's range") from None
+            raise UndefinedError("a number is beyond float64's range") from None
         return Estimate(near, 0.0 if near == exact else _UNIT * abs(near) + _TINY)
+
+    def beyond(self) -> Estimate:
+        """Return what stands for a number beyond float64's range: NaN."""
+        return Estimate(float("nan"), 0.0)
 
     def numbers(self, values: Sequence[Fraction | int]) -> Estimate:
         """Return n numbers as one Estimate, of arrays of shape (n,). Raises UndefinedError as `number`."""

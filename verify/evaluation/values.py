@@ -1,9 +1,9 @@
 """Values of an expression at an instance: exact or in balls of rising precision, and in float64 for a search."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import sympy as sp
 from sympy.core.relational import Relational
@@ -17,6 +17,11 @@ from verify.language.expressions import STRICT, enclosed_applications
 from verify.language.parameters import Value
 from verify.language.symbolic_zeros import differentiate, limits_at
 from verify.outcomes import Enclosure
+from verify.printing import text_of
+
+if TYPE_CHECKING:
+    # It loads NumPy.
+    from verify.evaluation.running_errors import Estimate, Estimates
 
 Values: TypeAlias = Mapping[str, Value | Enclosure]
 """An instance's values by name, and enclosures of what was found for it."""
@@ -39,24 +44,37 @@ def evaluate_rising(
     names, program = _program(expression)
     if missing := [name for name in names if name not in instance]:
         raise TheoremError(f"{missing[0]} has no value here: a bound variable, or one that only an identity may have")
-    exact = Exact()
+    values = [instance[name] for name in names]
     try:
-        arguments = [exact.number(instance[name]) for name in names]
-        (raw,) = program.bind(exact)(*arguments)
-        return exact_fraction(exact.checked(raw)), None
+        return _exact_value(program, values), None
     except NotExactError:
         pass
     except ZeroDivisionError:
-        raise UndefinedError(f"{expression}: division by zero") from None
+        raise UndefinedError(f"{text_of(expression)}: division by zero") from None
+    return _value_in_balls(expression, program, values, digits, sign=sign)
+
+
+def _exact_value(program: Program, values: Sequence[Value | Enclosure]) -> Fraction:
+    """Return a program's exact value. Raises NotExactError where it has none."""
+    exact = Exact()
+    arguments = [exact.number(value) for value in values]
+    (raw,) = program.bind(exact)(*arguments)
+    return exact_fraction(exact.checked(raw))
+
+
+def _value_in_balls(
+    expression: sp.Basic, program: Program, values: Sequence[Value | Enclosure], digits: int, *, sign: bool
+) -> tuple[Enclosure, int]:
+    """Return a ball, raised as `evaluate_rising` says, and the number of bits."""
     bits = max(FIRST_BITS, 4 * digits)
     while True:
         is_last = 2 * bits > LAST_BITS
         with balls(bits) as ball:
             try:
-                (raw,) = program.bind(ball)(*(ball.number(instance[name]) for name in names))
+                (raw,) = program.bind(ball)(*map(ball.number, values))
                 good = raw.is_finite() and raw.rel_accuracy_bits() >= 3.33 * digits
                 if is_last and not raw.is_finite():
-                    raise UndefinedError(f"{expression}: no finite value")
+                    raise UndefinedError(f"{text_of(expression)}: no finite value")
                 if is_last or (good and (not sign or raw > 0 or raw < 0)):
                     return enclosure_of_ball(raw), bits
             except UndecidedError:
@@ -91,7 +109,7 @@ def _with_enclosures(expression: sp.Basic, instance: Values) -> tuple[sp.Basic, 
     for node, primitive in enclosed_applications(expression):
         arguments = [evaluate_rising(argument, instance)[0] for argument in node.args]
         if not all(isinstance(argument, Fraction) for argument in arguments):
-            raise UndefinedError(f"{node}: its arguments must be rational")
+            raise UndefinedError(f"{text_of(node)}: its arguments must be rational")
         symbol = sp.Symbol(f"{primitive.name} {len(substitution)}")
         try:
             values[symbol.name] = call_enclosed(primitive.name, primitive.evaluate, *arguments)
@@ -147,9 +165,15 @@ def sign_of(value: Fraction | Enclosure) -> int | None:
 
 
 @lru_cache(maxsize=2**12)
-def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Callable[..., tuple[float, ...]]]:
+def _scan_program(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Program]:
     names = symbols_by_name(sp.Tuple(*expressions))
-    return tuple(names), compile_program(expressions, tuple(names.values())).bind(Float64())
+    return tuple(names), compile_program(expressions, tuple(names.values()))
+
+
+@lru_cache(maxsize=2**12)
+def _scan_function(expressions: tuple[sp.Expr, ...]) -> tuple[tuple[str, ...], Callable[..., tuple[float, ...]]]:
+    names, program = _scan_program(expressions)
+    return names, program.bind(Float64())
 
 
 def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -> tuple[float, ...]:
@@ -157,5 +181,45 @@ def scan_values(expressions: tuple[sp.Expr, ...], values: Mapping[str, Value]) -
 
     Raises an ArithmeticError or a ValueError where one has no value; a power of a negative number may be complex.
     """
-    names, program = _scan_program(expressions)
+    names, program = _scan_function(expressions)
     return program(*(float(values[name]) for name in names))
+
+
+def estimated_values(expressions: tuple[sp.Expr, ...], instances: Sequence[Values]) -> "tuple[Estimate, ...]":
+    """Return expressions' values at many instances, arrays in float64 with a running bound of each one's error.
+
+    NaN where there is no value, where a number is beyond float64, and where an expression has a primitive.
+    """
+    import numpy as np
+
+    from verify.evaluation.running_errors import Estimate, Estimates
+
+    nothing = Estimate(np.full(len(instances), np.nan), np.zeros(len(instances)))
+    try:
+        names, program = _scan_program(expressions)
+    except UndefinedError:
+        # What is kept has no value anywhere, such as one over log 1.
+        return (nothing,) * len(expressions)
+    if program.primitives:
+        return (nothing,) * len(expressions)
+    arithmetic = Estimates()
+
+    def inputs(name: str) -> Estimate:
+        made = [_estimated(arithmetic, instance[name]) for instance in instances]
+        return Estimate(np.array([one.value for one in made]), np.array([one.error for one in made]))
+
+    with np.errstate(all="ignore"):
+        try:
+            parts = program.bind(arithmetic)(*map(inputs, names))
+        except (UndefinedError, ArithmeticError):
+            # A constant is beyond float64, or has no value.
+            return (nothing,) * len(expressions)
+        return tuple(Estimate(*(np.broadcast_to(each, len(instances)) for each in (p.value, p.error))) for p in parts)
+
+
+def _estimated(arithmetic: "Estimates", number: Value | Enclosure) -> "Estimate":
+    assert isinstance(number, int | Fraction)
+    try:
+        return arithmetic.number(number)
+    except UndefinedError:
+        return arithmetic.beyond()

@@ -1,17 +1,19 @@
 # SymPy says little of its types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
-"""The parts of a statement as data: a clause, and a labelled hypothesis."""
+"""The parts of a statement as data: a clause, a labelled hypothesis, and a recursion."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import sympy as sp
 
 from verify.errors import TheoremError
+from verify.language.assumptions import INTEGRAL, POSITIVE, REAL, is_integral, is_positive
 from verify.language.expressions import Magnitude, difference, refuse_no_relation, to_data
 from verify.language.parameters import Parameter
+from verify.printing import text_of
 
 
 class ClauseData(Protocol):
@@ -19,7 +21,9 @@ class ClauseData(Protocol):
 
     `quantifies`: it may use the statement's variables, and then holds for all their values. `uses_matrices`: its
     expressions may hold matrices. `rests_on_hypotheses`: a proof of it for all parameters may use the hypotheses.
-    `relation`: the relation that it is, None for another kind.
+    `relation`: the relation that it is, None for another kind. A shipped kind may have `bound_domains(integers,
+    positives)`: what the symbols of bound names may assume beyond `real`, given the names of integers and of positive
+    numbers; and `refuse_in(statement)`, which refuses what does not go with a statement.
     """
 
     quantifies: ClassVar[bool]
@@ -114,8 +118,8 @@ class Hypothesis:
     def statement(self) -> str:
         """The hypothesis in words or symbols."""
         if isinstance(self.relation, sp.Eq) and not self.text:
-            return f"{self.relation.lhs} = {self.relation.rhs}"
-        return self.text or str(self.relation)
+            return f"{text_of(self.relation.lhs)} = {text_of(self.relation.rhs)}"
+        return self.text or text_of(self.relation)
 
     @property
     def slack(self) -> sp.Expr:
@@ -130,3 +134,60 @@ class Hypothesis:
         data = {"label": self.label, "kind": self.kind, "relation": relation, "text": self.text}
         supposed = {"supposed_at": list(self.supposed_at)} if self.supposed_at else {}
         return data | ({"varies": self.varies.name} if self.varies else {}) | supposed
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """A recursion z' = step(z), and a scalar that is observed along it.
+
+    Enclosures grow with what the written form of `step` repeats: write a contraction as `z*(1 - a) + b`, not as
+    `z - (a*z - b)`.
+
+    Parameters
+    ----------
+    state
+        The symbols of the state.
+    initial
+        The state before the first step, in terms of the parameters.
+    step
+        The next state, in terms of the state and the parameters.
+    observable
+        The scalar that clauses such as `Reaches` are about.
+
+    Raises
+    ------
+    TheoremError
+        Where the state, its start and its step are not of one length.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from verify import Dynamics
+    >>> z, eta = sp.symbols("z eta", positive=True)
+    >>> Dynamics((z,), (sp.Integer(1),), (z * (1 - eta),), z**2).observable
+    z**2
+    """
+
+    state: tuple[sp.Symbol, ...]
+    initial: tuple[sp.Expr, ...]
+    step: tuple[sp.Expr, ...]
+    observable: sp.Expr
+
+    def __post_init__(self) -> None:
+        if not len(self.state) == len(self.initial) == len(self.step):
+            raise TheoremError("a recursion needs one initial value and one step for each state variable")
+
+    def domains(self, integers: Collection[str], positives: Collection[str]) -> Mapping[str, Collection[str]]:
+        """Return what its state may assume: integer and positive, where its start and its steps are shown to be."""
+        parts, names = (*self.initial, *self.step), [symbol.name for symbol in self.state]
+        whole = {*integers, *(symbol.name for symbol in self.state if symbol.is_integer)}
+        above = {*positives, *(symbol.name for symbol in self.state if symbol.is_positive)}
+        stays = INTEGRAL if all(is_integral(part, whole) for part in parts) else REAL
+        return dict.fromkeys(names, stays | (POSITIVE if all(is_positive(part, above) for part in parts) else REAL))
+
+    def to_data(self) -> Mapping[str, object]:
+        """Return what the digest covers."""
+        lists = {"state": self.state, "initial": self.initial, "step": self.step}
+        return {name: [to_data(item) for item in items] for name, items in lists.items()} | {
+            "observable": to_data(self.observable)
+        }

@@ -4,10 +4,11 @@
 """What an expression needs to have a value: its parts as they are written, kept where rewriting would drop them.
 
 An expression has a value only where all that it is written with, as SymPy keeps it, has one: no divisor is 0, what is
-under a logarithm or a root is as it should be, limits exist, and what is differentiated has a value. SymPy simplifies
-as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u = −3. Each rewriting here compares what
-was written before with what is left, and keeps what was lost beside it: `Provided(u, sqrt(u))` is u where sqrt(u) has a
-value. Inside a limit, a substitution or a derivative it stays inside, where the symbol is bound that it may be about.
+under a logarithm or a root is as it should be, limits exist, and what is differentiated has a value, on both sides of
+the point. SymPy simplifies as it puts something in: with d = sqrt(u), d² becomes u, which has a value at u = −3. Each
+rewriting here compares what was written before with what is left, and keeps what was lost beside it: `Provided(u,
+sqrt(u))` is u where sqrt(u) has a value. Inside a limit, a substitution or a derivative it stays inside, where the
+symbol is bound that it may be about.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,9 +58,17 @@ def needs(node: sp.Basic) -> tuple[sp.Basic, ...]:
         replaced = dict(zip(symbols, points, strict=True))  # pyright: ignore[reportCallIssue]
         return _all(*(needs(part.xreplace(replaced)) for part in needs(inner)), *map(needs, points))
     if isinstance(node, sp.Derivative):
-        return needs(node.args[0])
+        inside = needs(node.args[0])
+        return _all(inside, _both_sides(inside, node.variables))
     below = _all(*map(needs, node.args))
     return _all(below, (node,)) if is_partial(node) else below
+
+
+def _both_sides(inside: Iterable[sp.Basic], symbols: Iterable[sp.Basic]) -> Iterator[sp.Basic]:
+    """Yield log u for each root of a u that changes: a derivative is two-sided, so that u > 0 is needed."""
+    for part in inside:
+        if isinstance(part, sp.Pow) and not isinstance(part.exp, sp.Integer) and part.base.has(*symbols):
+            yield sp.log(part.base)
 
 
 def _all(*parts: Iterable[sp.Basic]) -> tuple[sp.Basic, ...]:

@@ -21,6 +21,9 @@ from sympy.core.function import AppliedUndef
 
 from verify.errors import TheoremError
 from verify.language.definedness import evaluated, substituted
+from verify.language.labels import NAME, refuse_bad_text
+from verify.language.parameters import LONGEST_NUMBER, MOST_DIGITS
+from verify.printing import text_of
 
 Data: TypeAlias = list["Data | str | int"]
 
@@ -94,7 +97,7 @@ def refuse_no_relation(where: str, given: object) -> None:
         way = "write a claim or a hypothesis for each comparison"
     if given is False:
         way = "== asks whether two expressions are written alike: write sp.Eq(left, right, evaluate=False)"
-    raise TheoremError(f"{where}: {given} is not a relation between expressions; {way}")
+    raise TheoremError(f"{where}: {text_of(given)} is not a relation between expressions; {way}")
 
 
 def difference(relation: sp.core.relational.Relational) -> sp.Expr:
@@ -109,6 +112,7 @@ HEADS: dict[str, Any] = {operation.__name__: operation for operation in _OPERATI
 _ASSUMPTIONS = (
     *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
 )
+_BINDING = (sp.Derivative, sp.Subs, sp.Limit)
 _WRITTEN_FRACTION, _WRITTEN_DECIMAL = 10**6, 10**12
 
 
@@ -135,10 +139,48 @@ class Primitive:
 PRIMITIVES: dict[str, Primitive] = {}
 
 
+@dataclass(frozen=True)
+class Contents:
+    """The symbols of an expression, its Cases, what binds symbols in it, and whether a product keeps a factor 0."""
+
+    symbols: frozenset[sp.Symbol]
+    cases: frozenset[Case]
+    binding: frozenset[Any]
+    keeps_zero: bool
+
+
+def contents(expression: sp.Basic) -> Contents:
+    """Return what occurs in an expression, which is gone through once for all that ask."""
+    kept = _contents(expression)
+    # SymPy holds two Subs for equal that bind different symbols: what has one is gone through each time.
+    substitutes = any(isinstance(node, sp.Subs) for node in kept.binding)
+    return _contents.__wrapped__(expression) if substitutes else kept
+
+
 @lru_cache(maxsize=2**12)
+def _contents(expression: sp.Basic) -> Contents:
+    seen: set[int] = set()
+    found: set[Any] = set()
+    left: list[sp.Basic] = [expression]
+    keeps_zero = False
+    while left:
+        node = left.pop()
+        # Equal ones are told apart, for the same reason.
+        if id(node) not in seen:
+            seen.add(id(node))
+            if isinstance(node, (sp.Symbol, Case, *_BINDING)):
+                found.add(node)
+            keeps_zero = keeps_zero or _has_factor_zero(node)
+            left += node.args
+    symbols, cases, binding = (
+        frozenset(node for node in found if isinstance(node, kind)) for kind in (sp.Symbol, Case, _BINDING)
+    )
+    return Contents(symbols, cases, binding, keeps_zero)
+
+
 def has_matrices(expression: sp.Basic) -> bool:
     """Whether a symbol that does not commute occurs."""
-    return not all(symbol.is_commutative for symbol in expression.atoms(sp.Symbol))
+    return not all(symbol.is_commutative for symbol in contents(expression).symbols)
 
 
 def primitive(version: int) -> Callable[[Callable[..., Any]], Primitive]:
@@ -211,6 +253,7 @@ def enclosed(version: int, *, scan: Callable[..., float]) -> Callable[[Callable[
 
 def _registered(function: Callable[..., Any], version: int, scan: Callable[..., float] | None) -> Primitive:
     name = function.__name__
+    refuse_bad_text("primitive", name, NAME)
     known = PRIMITIVES.get(name)
     if name in HEADS or (known and known.evaluate.__module__ != function.__module__):
         raise TheoremError(f"primitive {name}: the name is taken")
@@ -222,7 +265,7 @@ def _registered(function: Callable[..., Any], version: int, scan: Callable[..., 
 
 def enclosed_applications(expression: sp.Basic) -> list[tuple[AppliedUndef, Primitive]]:
     """Return what is applied of the primitives that are enclosed, in a fixed order."""
-    applied = sorted(sp.sympify(expression).atoms(AppliedUndef), key=str)
+    applied = sorted(sp.sympify(expression).atoms(AppliedUndef), key=text_of)
     known = ((node, PRIMITIVES.get(node.func.__name__)) for node in applied)
     return [(node, primitive) for node, primitive in known if primitive is not None and primitive.scan is not None]
 
@@ -247,9 +290,9 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
 
     Numbers that no one wrote are refused, but in what a search found and a re-check computes with exactly.
     """
-    if _substitutes(expression):
+    if any(isinstance(node, sp.Subs) for node in contents(expression).binding):
         _refuse_kept(_Same(expression))
-    if _keeps_zero(expression):
+    if contents(expression).keeps_zero:
         for product in filter(_has_factor_zero, sp.preorder_traversal(expression)):
             # SymPy says of it that it is not even, and where it finds later that it is 0, in an order that it draws, it
             # raises InconsistentAssumptions. Asked this first, it knows that 0 is even. Each object knows for itself.
@@ -257,18 +300,8 @@ def to_data(expression: sp.Basic, *, written: bool = True) -> Data:
     return _data(expression, written)[0]
 
 
-@lru_cache(maxsize=2**12)
-def _keeps_zero(expression: sp.Basic) -> bool:
-    return any(map(_has_factor_zero, sp.preorder_traversal(expression)))
-
-
 def _has_factor_zero(node: sp.Basic) -> bool:
     return isinstance(node, sp.Mul) and any(factor is sp.S.Zero for factor in node.args)
-
-
-@lru_cache(maxsize=2**12)
-def _substitutes(expression: sp.Basic) -> bool:
-    return expression.has(sp.Subs)
 
 
 class _Same:
@@ -292,7 +325,7 @@ def _refuse_kept(same: _Same) -> None:
     """
     for node in (inner for subs in same.expression.find(sp.Subs) for inner in sp.preorder_traversal(subs.args[0])):
         if isinstance(node, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log) and node.func(*node.args) != node:
-            raise TheoremError(f"{node}: inside a Subs nothing may be kept from being evaluated")
+            raise TheoremError(f"{text_of(node)}: inside a Subs nothing may be kept from being evaluated")
 
 
 @lru_cache(maxsize=2**15, typed=True)
@@ -303,6 +336,8 @@ def _data(expression: sp.Basic, written: bool) -> tuple[Data, str]:
 
 
 def _form(expression: sp.Basic, written: bool) -> Data:
+    if written and expression.is_Rational and max(abs(expression.p), expression.q) >= LONGEST_NUMBER:  # type: ignore[attr-defined]
+        raise TheoremError(f"a number has more than {MOST_DIGITS} digits; write it as a power that is not evaluated")
     if isinstance(expression, sp.Integer):
         return ["Integer", str(int(expression))]
     if isinstance(expression, sp.Rational):
@@ -317,9 +352,9 @@ def _form(expression: sp.Basic, written: bool) -> Data:
         return ["Symbol", expression.name, *(a for a in _ASSUMPTIONS if expression.assumptions0.get(a))]
     head = _head_of(expression)
     # Limit carries its direction as a symbol named "+" or "-". Factors that do not commute keep their order.
-    loose = [a for a in expression.args if head == "Add" or (head == "Mul" and a.is_commutative)]
-    kept = [_data(argument, written)[0] for argument in expression.args if argument not in loose]
-    terms = (_data(argument, written) for argument in loose)
+    is_loose = [head == "Add" or (head == "Mul" and a.is_commutative) for a in expression.args]
+    kept = [_data(a, written)[0] for a, loose in zip(expression.args, is_loose, strict=True) if not loose]
+    terms = (_data(a, written) for a, loose in zip(expression.args, is_loose, strict=True) if loose)
     arguments = [data for data, _ in sorted(terms, key=itemgetter(1))] + kept
     if head in PRIMITIVES:
         return ["Primitive", head, PRIMITIVES[head].version, *arguments]
@@ -336,14 +371,13 @@ def _head_of(expression: sp.Basic) -> str:
     if name in HEADS and isinstance(expression, HEADS[name]):
         return name
     kind = "a float" if isinstance(expression, sp.Float) else name
-    raise TheoremError(f"{expression}: {kind} is outside the language of statements")
+    raise TheoremError(f"{text_of(expression)}: {kind} is outside the language of statements")
 
 
-@lru_cache(maxsize=2**12)
 def bound_symbols(expression: sp.Basic) -> frozenset[sp.Basic]:
     """Return the symbols in which something is differentiated, substituted or let tend to a point."""
     bound: set[sp.Basic] = set()
-    for node in sp.sympify(expression).atoms(sp.Derivative, sp.Subs, sp.Limit):
+    for node in contents(sp.sympify(expression)).binding:
         bound.update(node.args[1:2] if isinstance(node, sp.Limit) else node.variables)
     return frozenset(bound)
 

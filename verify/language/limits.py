@@ -11,6 +11,7 @@ import sympy as sp
 
 from verify.errors import BeyondReachError, UndefinedError
 from verify.language.rational_functions import Quotient, QuotientField
+from verify.printing import text_of
 
 _FIRST_TERMS, _LAST_TERMS = 6, 24
 
@@ -37,10 +38,10 @@ def rational_limit(expression: sp.Expr, symbol: sp.Symbol, point: sp.Expr) -> tu
         if valuation + len(coefficients) <= 0:
             terms *= 2
         elif valuation < 0:
-            raise UndefinedError(f"the limit of {expression} as {symbol} -> {point} is infinite")
+            raise UndefinedError(f"the limit of {text_of(expression)} as {symbol} -> {text_of(point)} is infinite")
         else:
             return (field.to_sympy(coefficients[0]) if valuation == 0 else sp.Integer(0)), field.divisors
-    raise BeyondReachError(f"the limit of {expression} as {symbol} -> {point} was not found")
+    raise BeyondReachError(f"the limit of {text_of(expression)} as {symbol} -> {text_of(point)} was not found")
 
 
 class _TooFewTermsError(ArithmeticError):
@@ -80,7 +81,7 @@ class _Expansion:
             for _ in range(abs(int(node.exp)) - 1):
                 power = _product(power, factor, field)
             return power
-        raise BeyondReachError(f"{node}: not rational, so no exact limit")
+        raise BeyondReachError(f"{text_of(node)}: not rational, so no exact limit")
 
 
 def _sum(parts: list[Series], field: QuotientField) -> Series:

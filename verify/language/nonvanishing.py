@@ -6,11 +6,26 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import sympy as sp
 
 from verify.language.expressions import STRICT
 from verify.language.parameters import Parameter
+
+_LARGEST_DEGREE = 256
+"""In all symbols together: beyond it FLINT may factor for hours, and no alarm ends it."""
+
+
+def factored(polynomial: sp.Expr) -> tuple[Any, list[tuple[Any, int]]]:
+    """Return the constant and the other factors of a polynomial; what is of too high a degree stays as it is."""
+    plain, whole = [], []
+    for part in sp.Mul.make_args(polynomial):
+        base, _ = part.as_base_exp()
+        high = base.free_symbols and sp.Poly(base).total_degree() > _LARGEST_DEGREE
+        (whole if high else plain).append(part)
+    constant, factors = sp.factor_list(sp.Mul(*plain))  # pyright: ignore[reportAssignmentType]
+    return constant, [*factors, *((part, 1) for part in whole)]
 
 
 def nowhere_zero(polynomial: sp.Expr, parameters: Sequence[Parameter], domain: Sequence[sp.Basic]) -> bool:
@@ -24,10 +39,16 @@ def positive(expression: sp.Expr, parameters: Sequence[Parameter], domain: Seque
     return prod(_sign(part, tuple(parameters), tuple(domain)) for part in parts) > 0
 
 
+def shown_positive(polynomial: sp.Expr, parameters: Sequence[Parameter], relations: Sequence[sp.Basic]) -> bool:
+    """Whether a polynomial is shown to be > 0, by one of some relations at most: the re-checker tries the same."""
+    shifted = [polynomial, *(polynomial.subs(*shift) for shift in filter(None, map(_relation_shift, relations)))]
+    return any(_one_sign(_over_minimum(each, parameters)) > 0 for each in shifted)  # pyright: ignore[reportArgumentType]
+
+
 @lru_cache(maxsize=4096)
 def _sign(polynomial: sp.Expr, parameters: tuple[Parameter, ...], domain: tuple[sp.Basic, ...]) -> int:
     """Return the sign that a polynomial is shown to have on the domain, 0 where none is."""
-    constant, factors = sp.factor_list(polynomial)  # pyright: ignore[reportAssignmentType]
+    constant, factors = factored(polynomial)
     shifts = [{}, *({name: value} for name, value in filter(None, map(_relation_shift, domain)))]
     total = int(sp.sign(constant))
     for factor, times in factors:
@@ -65,7 +86,7 @@ def _factor_signs(
                 (i for i, shift in candidates.items() if _one_sign(_over_minimum(factor.subs(shift), parameters))), None
             ),
         )
-        for factor, _ in sp.factor_list(polynomial)[1]
+        for factor, _ in factored(polynomial)[1]
     )
 
 

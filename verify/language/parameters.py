@@ -7,12 +7,15 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, cast
 
 from verify.errors import InputError, TheoremError, meant
+from verify.language.labels import NAME, refuse_bad_name, refuse_bad_text
 
 LARGEST_INTEGER = 10**18
 """Integer parameters lie within ± this; a statement about larger sizes is none about machine learning."""
 LARGEST_EXPONENT = 400
 """Decimal exponents and digits beyond this are refused before they are expanded."""
-
+MOST_DIGITS = 3 * LARGEST_EXPONENT
+LONGEST_NUMBER = 10**MOST_DIGITS
+"""Numerators and denominators are below it: those of a text are, and those that Python code gives have to be."""
 LONGEST_LIST = 1000
 """Entries of a list; nothing here is about more."""
 
@@ -30,7 +33,7 @@ class Parameter:
     Parameters
     ----------
     name
-        What the user types before `=`.
+        What the user types before `=`: letters, digits and _, and no digit first.
     kind
         `integer`, `rational` (a positive, zero or negative exact number), `rationals` (one or more of
         them, separated by commas, each in the domain) or `word`.
@@ -46,7 +49,8 @@ class Parameter:
     Raises
     ------
     TheoremError
-        For an unknown kind, words missing or given to another kind, and a default of what is no number.
+        For a name that is none, an unknown kind, words missing or given to another kind, and a default of what is
+        no number.
 
     Examples
     --------
@@ -64,6 +68,10 @@ class Parameter:
     default: object = None
 
     def __post_init__(self) -> None:
+        refuse_bad_name("parameter", self.name)
+        refuse_bad_text(f"parameter {self.name}: meaning", self.meaning, empty=True)
+        for word in self.words:
+            refuse_bad_text(f"parameter {self.name}: word", word, NAME)
         if self.kind not in (kinds := ("integer", "rational", "rationals", "word")):
             raise TheoremError(
                 f"parameter {self.name}: {self.kind!r} is not a kind; {meant(str(self.kind), kinds, 'it is one of')}"
@@ -133,10 +141,10 @@ class Parameter:
     def _number(self, value: object) -> Fraction:
         if isinstance(value, bool):
             raise InputError(self.name, value, self.requirement)
-        if isinstance(value, int):
+        if isinstance(value, int | Fraction):
+            if max(abs(value.numerator), value.denominator) >= LONGEST_NUMBER:
+                raise InputError(self.name, "a number", f"must have at most {MOST_DIGITS} digits")
             return Fraction(value)
-        if isinstance(value, Fraction):
-            return value
         text = (repr(float(value)) if isinstance(value, float) else str(value)).strip()
         if not text:
             raise InputError(self.name, "", "is empty; " + self.requirement)

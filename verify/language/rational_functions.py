@@ -10,6 +10,7 @@ import flint
 import sympy as sp
 
 from verify.errors import BeyondReachError, UndefinedError
+from verify.printing import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class QuotientField:
             base, power = self.from_sympy(node.base), abs(int(node.exp))
             raised = Quotient(base.numerator**power, base.denominator**power)
             return raised if node.exp > 0 else self.inverse(raised)
-        raise BeyondReachError(f"{node}: not rational")
+        raise BeyondReachError(f"{text_of(node)}: not rational")
 
     def to_sympy(self, value: Quotient) -> sp.Expr:
         """Return the expression of an element."""

@@ -13,6 +13,14 @@ import sympy as sp
 
 from verify.errors import TheoremError, meant
 from verify.frozen import Frozen, frozen
+from verify.language.assumptions import (
+    INTEGRAL,
+    REAL,
+    is_integral,
+    refuse_beyond,
+    refuse_bound_assumptions,
+    refuse_misused,
+)
 from verify.language.clause_data import ClauseData, Hypothesis
 from verify.language.definedness import substituted
 from verify.language.expressions import (
@@ -20,16 +28,17 @@ from verify.language.expressions import (
     Case,
     bound_symbols,
     canonical,
+    contents,
     decided,
     digest,
     digest_of,
-    from_data,
     has_matrices,
     refuse_no_relation,
     to_data,
 )
-from verify.language.labels import refuse_bad_label
+from verify.language.labels import NAME, refuse_bad_label, refuse_bad_text
 from verify.language.parameters import Instance, Parameter
+from verify.printing import text_of
 from verify.shown import Formula
 
 _SEQUENCES = ("parameters", "claims", "hypotheses", "domain", "variables", "steps")
@@ -123,15 +132,31 @@ class Statement(Formula):
     @staticmethod
     def refuse_unknown(expression: sp.Basic, known: set[str], where: str) -> None:
         """Raise TheoremError for a symbol that is not among the known names."""
-        if unknown := sorted(_free_names(sp.sympify(expression)) - known):
+        given = sp.sympify(expression)
+        if known.issuperset(symbol.name for symbol in contents(given).symbols):
+            return
+        if unknown := sorted(_free_names(given) - known):
             nearest = meant(unknown[0], sorted(known), "it introduces")
             raise TheoremError(f"{where} uses {', '.join(unknown)}, which the statement does not introduce; {nearest}")
 
     def refuse_bound(self, expression: sp.Basic) -> None:
-        """Raise TheoremError for what is outside the language, or a derivative or limit in a definition's symbol."""
+        """Raise TheoremError for what is outside the language, and for a bound symbol that is a definition's.
+
+        And for a bound symbol that assumes what it may not.
+        """
         to_data(sp.sympify(expression))
+        refuse_bound_assumptions(expression)
         if taken := bound_symbols(expression) & set(self.definitions):
-            raise TheoremError(f"{expression}: {min(taken, key=str)} is a definition, and so no variable")
+            raise TheoremError(f"{text_of(expression)}: {min(taken, key=str)} is a definition, and so no variable")
+
+    def refuse_other_symbols(self, *expressions: sp.Basic) -> None:
+        """Raise TheoremError for a symbol that has the name of another one, here or in the statement, and is not equal.
+
+        A parameter's symbol is refused as well where it assumes more than the parameter's domain implies.
+        """
+        known = {symbol.name: symbol for symbol in self.symbols()}
+        symbols = frozenset[sp.Symbol]().union(*(contents(sp.sympify(each)).symbols for each in expressions))
+        refuse_misused(symbols, known, {parameter.name: parameter for parameter in self.parameters})
 
     def all_expressions(self) -> list[sp.Basic]:
         """Return all that domain, hypotheses, definitions and clauses are written with."""
@@ -145,7 +170,9 @@ class Statement(Formula):
 
     @cached_property
     def _symbols(self) -> frozenset[sp.Symbol]:
-        return frozenset(self.variables).union(self.definitions, *map(_symbols_in, self.all_expressions()))
+        return frozenset(self.variables).union(
+            self.definitions, *(contents(each).symbols for each in self.all_expressions())
+        )
 
     def for_all(self, clause: ClauseData, *, in_scope: bool, hypotheses: bool) -> bool:
         """Whether what is proved of a clause at an instance's words is so for all, by the `hypotheses` or without them.
@@ -218,9 +245,9 @@ def unused_hypotheses(statement: Statement) -> list[Hypothesis]:
         return []
     parts = [*(e for some in expressions for e in some), *statement.definitions.values(), *statement.domain]
     parts += [parameter.default for parameter in statement.parameters if parameter.default is not None]
-    used = {symbol.name for part in parts for symbol in _symbols_in(sp.sympify(part))}
+    used = {symbol.name for part in parts for symbol in contents(sp.sympify(part)).symbols}
     names = {
-        h.label: {h.varies.name} if h.varies else {s.name for s in _symbols_in(h.relation)}
+        h.label: {h.varies.name} if h.varies else {s.name for s in contents(h.relation).symbols}
         for h in statement.hypotheses
         if h.relation is not None or h.varies
     }
@@ -271,7 +298,7 @@ def _refuse_ill_typed(statement: Statement) -> None:
         if wrong is not None:
             needs = f", such as Inequality(label, relation): it has no {_lacking(wrong)}"
             hint = needs if what == "a clause" else ""
-            raise TheoremError(f"{wrong}: is a {type(wrong).__name__}, where {what} is needed{hint}")
+            raise TheoremError(f"{text_of(wrong)}: is a {type(wrong).__name__}, where {what} is needed{hint}")
     if not isinstance(statement.definitions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TheoremError(f"definitions: is a {type(statement.definitions).__name__}, where a mapping is needed")
 
@@ -280,6 +307,12 @@ def _refuse_misnamed(statement: Statement) -> None:
     for what, labelled in (("hypothesis", statement.hypotheses), ("clause", statement.clauses)):
         for each in labelled:
             refuse_bad_label(what, each.label)
+            # What an expression is written out as is as long as it is.
+            said = each.text if what == "hypothesis" else getattr(each, "says", "")
+            refuse_bad_text(f"{what} {each.label}: text", said, empty=True)
+    bound = set[str]().union(*(clause.bound_names() for clause in statement.clauses))
+    for name in sorted(bound | {symbol.name for symbol in statement.symbols()}):
+        refuse_bad_text("symbol", name, NAME)
 
 
 def _refuse_named_twice(statement: Statement) -> None:
@@ -307,42 +340,63 @@ def _refuse_unknown_names(statement: Statement) -> None:
         known.add(name.name)
     variables = {variable.name for variable in statement.variables}
     for clause in statement.clauses:
-        own = clause.bound_names()
-        if clash := sorted(own & known):
-            raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
-        for expression in clause.expressions():
-            statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
-            # Only where there are variables is anything expanded: that takes long.
-            if not variables or clause.quantifies:
-                used = []
-            else:
-                used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
+        _refuse_unknown_in_clause(statement, clause, known, variables)
+        _refuse_untold(clause)
+
+
+def _refuse_unknown_in_clause(statement: Statement, clause: ClauseData, known: set[str], variables: set[str]) -> None:
+    own = clause.bound_names()
+    if clash := sorted(own & known):
+        raise TheoremError(f"clause {clause.label}: the name {clash[0]} is taken")
+    for expression in clause.expressions():
+        statement.refuse_unknown(expression, known | own, f"clause {clause.label}")
+        # Only where there are variables is anything expanded: that takes long.
+        if variables and not clause.quantifies:
+            used = sorted((_free_names(statement.expand(sp.sympify(expression))) - own) & variables)
             if used:
                 raise TheoremError(f"clause {clause.label}: it may not use the variable {used[0]}")
-            if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
-                raise TheoremError(f"clause {clause.label}: matrices belong in a MatrixIdentity")
-        data, relation = clause.to_data(), clause.relation
-        if relation is not None and data.get("relation") != to_data(relation):
-            raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
-        # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
-        if is_shipped(clause):
-            continue
-        said = data.get("says") or (None if relation is None else str(relation))
-        if clause.text != said:
-            raise TheoremError(f"clause {clause.label}: its text {clause.text!r} is not what its data say, {said!r}")
+        if not clause.uses_matrices and has_matrices(sp.sympify(expression)):
+            raise TheoremError(f"clause {clause.label}: matrices belong in a MatrixIdentity")
+
+
+def _refuse_untold(clause: ClauseData) -> None:
+    """Refuse a clause whose relation or text is not what its data say."""
+    data, relation = clause.to_data(), clause.relation
+    if relation is not None and data.get("relation") != to_data(relation):
+        raise TheoremError(f"clause {clause.label}: its relation is not the one of its data")
+    # What is shown beside `proved` is what the digest covers; the shipped kinds write it out of their data.
+    if is_shipped(clause):
+        return
+    said = data.get("says") or (None if relation is None else text_of(relation))
+    refuse_bad_text(f"clause {clause.label}: text", clause.text, empty=True)
+    if clause.text != said:
+        raise TheoremError(f"clause {clause.label}: its text {clause.text!r} is not what its data say, {said!r}")
 
 
 def _refuse_misused_symbols(statement: Statement) -> None:
-    """Refuse two symbols of one name, and assumptions that the digest or a parameter's domain does not cover."""
+    """Refuse two symbols of one name, and assumptions that the digest does not cover or that no domain gives."""
     parameters = {parameter.name: parameter for parameter in statement.parameters}
     seen: dict[str, sp.Symbol] = {}
-    for symbol in sorted(statement.symbols(), key=str):
-        if seen.setdefault(symbol.name, symbol) != symbol:
-            raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
-        if from_data(to_data(symbol)) != symbol:
-            raise TheoremError(f"{symbol}: its assumptions are not all in the language")
-        if symbol.name in parameters and (lacking := _not_implied(symbol, parameters[symbol.name])):
-            raise TheoremError(f"parameter {symbol} {lacking}")
+    refuse_misused(statement.symbols(), seen, parameters)
+    integers = {name for name, parameter in parameters.items() if parameter.kind == "integer"}
+    integers |= {variable.name for variable in statement.variables if variable.is_integer}
+    for name, value in statement.definitions.items():
+        is_whole = is_integral(value, integers)
+        refuse_beyond("definition", name, INTEGRAL if is_whole else REAL)
+        integers |= {name.name} if is_whole else set()
+    positives = {
+        name
+        for name in {*parameters, *(v.name for v in statement.variables)}
+        if name in seen and seen[name].is_positive
+    }
+    for clause in statement.clauses:
+        domains = getattr(clause, "bound_domains", None) if is_shipped(clause) else None
+        allowed = domains(integers, positives) if domains else {}
+        for name in sorted(clause.bound_names() & seen.keys()):
+            if seen[name].is_commutative:
+                refuse_beyond(f"clause {clause.label}: the bound symbol", seen[name], allowed.get(name, REAL))
+        if is_shipped(clause) and (refuse := getattr(clause, "refuse_in", None)):
+            refuse(statement)
 
 
 def _refuse_misused_words(statement: Statement) -> None:
@@ -350,28 +404,30 @@ def _refuse_misused_words(statement: Statement) -> None:
     words = {p.name: p.words for p in statement.parameters if p.kind == "word"}
     lists = {p.name for p in statement.parameters if p.kind == "rationals"}
     for hypothesis in statement.hypotheses:
-        if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
-            name = hypothesis.varies.name
-            raise TheoremError(
-                f"hypothesis {hypothesis.label}: {name} is not a parameter of kind word of the statement"
-            )
-        if hypothesis.supposed_at:
-            name, word = hypothesis.supposed_at
-            if word not in words.get(name, ()):
-                raise TheoremError(f"hypothesis {hypothesis.label}: {name} has no word {word}, at which it is supposed")
+        _refuse_unknown_words(hypothesis, words)
     for relation in statement.domain:
         if relation.has(Case):
-            raise TheoremError(f"{relation}: Case belongs in a hypothesis, a definition or the claim")
+            raise TheoremError(f"{text_of(relation)}: Case belongs in a hypothesis, a definition or the claim")
     for expression in statement.all_expressions():
         statement.refuse_bound(expression)
-        for case in _cases(expression):
+        for case in contents(expression).cases:
             name, *choices = case.args
             if len(choices) != len(words.get(str(name), ())):
-                raise TheoremError(f"{case}: needs one expression for each word of {name}")
+                raise TheoremError(f"{text_of(case)}: needs one expression for each word of {name}")
         if outside := _outside_case(expression) & set(words):
-            raise TheoremError(f"{expression} uses the word {min(outside)} other than in Case")
+            raise TheoremError(f"{text_of(expression)} uses the word {min(outside)} other than in Case")
         if listed := lists & _free_names(expression):
-            raise TheoremError(f"{expression} uses the list {min(listed)}; only a reported value may")
+            raise TheoremError(f"{text_of(expression)} uses the list {min(listed)}; only a reported value may")
+
+
+def _refuse_unknown_words(hypothesis: Hypothesis, words: Mapping[str, tuple[str, ...]]) -> None:
+    if hypothesis.varies and hypothesis.varies.words != words.get(hypothesis.varies.name):
+        name = hypothesis.varies.name
+        raise TheoremError(f"hypothesis {hypothesis.label}: {name} is not a parameter of kind word of the statement")
+    if hypothesis.supposed_at:
+        name, word = hypothesis.supposed_at
+        if word not in words.get(name, ()):
+            raise TheoremError(f"hypothesis {hypothesis.label}: {name} has no word {word}, at which it is supposed")
 
 
 def _refuse_circular_defaults(statement: Statement) -> None:
@@ -380,7 +436,8 @@ def _refuse_circular_defaults(statement: Statement) -> None:
     for parameter in statement.parameters:
         if parameter.default is not None:
             statement.refuse_unknown(parameter.default, needed, f"the default of {parameter.name}")
-            to_data(sp.sympify(parameter.default))
+            statement.refuse_bound(parameter.default)
+            statement.refuse_other_symbols(parameter.default)
 
 
 @lru_cache(maxsize=4096)
@@ -402,16 +459,6 @@ def _outside_case(expression: sp.Basic) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2**12)
-def _cases(expression: sp.Basic) -> frozenset[sp.Basic]:
-    return frozenset(expression.atoms(Case))
-
-
-@lru_cache(maxsize=2**12)
-def _symbols_in(expression: sp.Basic) -> frozenset[sp.Symbol]:
-    return frozenset(expression.atoms(sp.Symbol))
-
-
-@lru_cache(maxsize=2**12)
 def _free_names(expression: sp.Basic) -> frozenset[str]:
     return frozenset(symbol.name for symbol in expression.free_symbols)  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -430,25 +477,6 @@ def rewritten(value: Any, rewrite: Callable[[sp.Basic], sp.Basic]) -> Any:
             object.__setattr__(made, part.name, rewritten(getattr(value, part.name), rewrite))
         return made
     return value
-
-
-def _not_implied(symbol: sp.Symbol, parameter: Parameter) -> str:
-    """Return which assumption of a parameter's symbol its domain does not imply, and what would; nothing for none."""
-    at_least = parameter.minimum if parameter.minimum is not None else parameter.above
-    positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
-    least = "minimum=1" if parameter.kind == "integer" else "above=0"
-    for assumed, implied, needed in (
-        ("integer", parameter.kind == "integer", 'is not of kind "integer"'),
-        ("positive", positive, f"has no {least}"),
-        ("nonnegative", at_least is not None and at_least >= 0, "has no minimum=0"),
-        ("nonzero", positive, f"has no {least}"),
-    ):
-        if getattr(symbol, f"is_{assumed}") and not implied:
-            return f"{needed}, but its symbol is declared {assumed}"
-    for assumed in ("nonpositive", "even", "odd"):
-        if getattr(symbol, f"is_{assumed}"):
-            return f"has a symbol declared {assumed}, which no domain of a parameter says: leave it out of the symbol"
-    return ""
 
 
 def _parameter_data(parameter: Parameter) -> dict[str, object]:

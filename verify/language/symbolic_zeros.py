@@ -12,6 +12,7 @@ from verify.errors import BeyondReachError, TheoremError, UndefinedError
 from verify.language.definedness import evaluated, needs, provided, substituted, taken_apart
 from verify.language.limits import rational_limit
 from verify.language.rational_functions import QuotientField
+from verify.printing import text_of
 
 
 def differentiate(expression: sp.Basic) -> sp.Basic:
@@ -21,7 +22,7 @@ def differentiate(expression: sp.Basic) -> sp.Basic:
     """
     if isinstance(expression, sp.Subs | sp.Derivative | sp.Sum | sp.Integral):
         if expression.has(sp.Limit):
-            raise TheoremError(f"{expression}: a limit inside a substitution or a derivative")
+            raise TheoremError(f"{text_of(expression)}: a limit inside a substitution or a derivative")
         return evaluated([expression], expression.doit())
     if not expression.has(sp.Subs, sp.Derivative, sp.Sum, sp.Integral):
         return expression
@@ -70,7 +71,7 @@ def _divided_by(part: sp.Basic, symbol: sp.Symbol) -> sp.Expr:
     """Return the numerator of what a part inside a limit divides by. Raises TheoremError where it is no quotient."""
     if isinstance(part, sp.Pow) and part.exp.is_Integer and part.base.is_rational_function(symbol):
         return sp.fraction(sp.together(part.base))[0]
-    raise BeyondReachError(f"{part}: inside a limit, and not rational")
+    raise BeyondReachError(f"{text_of(part)}: inside a limit, and not rational")
 
 
 def outermost_limits(expression: sp.Basic) -> list[sp.Limit]:
@@ -92,11 +93,11 @@ def limits_at(expression: sp.Basic, values: Mapping[sp.Symbol, sp.Rational]) -> 
     for node in outermost_limits(expression):
         limit = substitute(node, values)
         if limit.has(sp.zoo, sp.nan, sp.I) or limit.args[0].has(sp.oo):
-            raise UndefinedError(f"{node}: has no value here")
+            raise UndefinedError(f"{text_of(node)}: has no value here")
         if not limit.free_symbols:
             value, divisors = carry_out(limit)
             if not all(divisors):
-                raise UndefinedError(f"{node}: an inner limit divides by 0")
+                raise UndefinedError(f"{text_of(node)}: an inner limit divides by 0")
             limits[node] = value
     return substituted(expression, limits) if limits else expression
 
@@ -132,7 +133,7 @@ def share_exponentials(
     terms_of = {node: _terms(node.args[0]) for node in nodes}
     exponents = {node: terms for node, terms in terms_of.items() if numbers or sp.S.One not in terms}
     units: dict[sp.Expr, sp.Rational] = {}
-    for core in sorted({core for terms in exponents.values() for core in terms}, key=str):
+    for core in sorted({core for terms in exponents.values() for core in terms}, key=text_of):
         coefficients = [terms[core] for terms in exponents.values() if core in terms]
         sign = -1 if all(coefficient < 0 for coefficient in coefficients) else 1
         units[core] = sp.Rational(sign, sp.ilcm(*(coefficient.q for coefficient in coefficients), 1))

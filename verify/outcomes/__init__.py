@@ -13,6 +13,8 @@ from verify.outcomes.numbers import (
     as_float as as_float,
     count_text as count_text,
     decimal_text as decimal_text,
+    digit_count as digit_count,
+    is_shortened as is_shortened,
     json_number as json_number,
     json_numbers as json_numbers,
     number_text as number_text,
@@ -117,32 +119,43 @@ class Carried:
         The inferences that it rests on, as `theorem:label`, those of other theorems included.
     why
         What is missing, where it is open.
+    theorem
+        The id of the theorem, whose own inferences are counted apart from those that it inherits.
 
     Examples
     --------
     >>> from verify import Carried, ForAll
-    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim"})).text()
+    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim"}), theorem="user.lemma").text()
     'argued (1 inference)'
+    >>> Carried(ForAll.ARGUED, frozenset({"user.lemma:claim", "user.main:sum"}), theorem="user.main").text()
+    'argued (1 own + 1 inherited inference)'
     """
 
     standing: ForAll
     inferences: frozenset[str] = frozenset()
     why: str = ""
+    theorem: str = ""
 
     @staticmethod
-    def by_all(parts: "Iterable[Carried]") -> "Carried":
-        """Return what carries all of some parts."""
+    def by_all(parts: "Iterable[Carried]", theorem: str = "") -> "Carried":
+        """Return what carries all of some parts, of a theorem or of several."""
         parts = tuple(parts)
         order = list(ForAll)
         standing = max((part.standing for part in parts), key=order.index, default=ForAll.PROVED)
         why = "; ".join(dict.fromkeys(part.why for part in parts if part.standing is ForAll.OPEN and part.why))
-        return Carried(standing, frozenset().union(*(part.inferences for part in parts)), why)
+        return Carried(standing, frozenset().union(*(part.inferences for part in parts)), why, theorem)
+
+    @property
+    def own(self) -> int:
+        """How many of the inferences are the theorem's own."""
+        return sum(name.startswith(f"{self.theorem}:") for name in self.inferences)
 
     def text(self) -> str:
-        """Return the standing, with the number of inferences of an argument."""
-        count = len(self.inferences)
-        counted = f" ({count_text(count, 'inference')})" if self.standing is ForAll.ARGUED else ""
-        return f"{self.standing}{counted}"
+        """Return the standing, with the numbers of inferences of an argument: its own, and those that it inherits."""
+        inherited = len(self.inferences) - self.own
+        apart = f"{self.own} own + {count_text(inherited, 'inherited inference')}"
+        counted = apart if inherited and self.theorem else count_text(len(self.inferences), "inference")
+        return f"{self.standing} ({counted})" if self.standing is ForAll.ARGUED else str(self.standing)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -295,9 +308,20 @@ class CheckResult(Result, Tabled):
         return scope(self.hypotheses)
 
     @property
+    def carried_for(self) -> str:
+        """Which parameters the claims are carried for: out of scope the instance is none of these."""
+        return "for all parameters in scope" if self.in_scope is False else "for all parameters"
+
+    @property
     def claims(self) -> tuple[ClauseResult, ...]:
         """The clauses that are claims."""
         return tuple(clause for clause in self.clauses if clause.role == "claim")
+
+    @property
+    def refuted_steps(self) -> tuple[str, ...]:
+        """The labels of the steps that are refuted in scope, which decide no outcome: what rests on them is open."""
+        steps = (clause for clause in self.clauses if clause.role == "step" and clause.outcome is Outcome.REFUTED)
+        return tuple(step.label for step in steps) if self.in_scope else ()
 
     @property
     def claim_outcome(self) -> Outcome:
@@ -376,8 +400,10 @@ class CheckResult(Result, Tabled):
             ],
             "outcome": self.outcome,
             "evidence": self.evidence,
+            "refuted_steps": list(self.refuted_steps),
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
+            "inferences_own": self.for_all.own,
             "values": json_numbers(self.values, self.digits),
             "values_rechecked": dict(self.rechecked),
             "detail": self.detail,

@@ -136,6 +136,12 @@ def _decimal_exponent(value: Fraction) -> int:
     return guess
 
 
+def digit_count(size: int) -> int:
+    """Return how many digits an integer >= 0 has, without writing it out: Python refuses that beyond 4300."""
+    power = math.floor(size.bit_length() * math.log10(2))
+    return max(1, power + (size >= 10**power))
+
+
 def as_float(value: Quantity) -> float | None:
     """Return the nearest float (an enclosure's midpoint); None when it is unknown or overflows."""
     exact = value.midpoint if isinstance(value, Enclosure) else value

@@ -14,7 +14,7 @@ from verify.errors import UndecidedError
 from verify.evaluation.intervals import FIRST_BITS, LAST_BITS, Interval, intervals
 from verify.evaluation.iteration import Values, used_symbols
 from verify.evaluation.programs import Program, compile_program
-from verify.language.recursion import Dynamics
+from verify.language.clause_data import Dynamics
 from verify.language.symbolic_zeros import vanishes
 
 MOST_BOXES = 1000

@@ -8,7 +8,7 @@ Bernstein coefficients. All this is searched for here; that the cases leave noth
 the sign, is all that a re-check has to see.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -19,8 +19,10 @@ import sympy as sp
 from verify.errors import UndefinedError
 from verify.evaluation.values import evaluate_rising, holds
 from verify.language.expressions import STRICT, to_data
+from verify.language.nonvanishing import factored
 from verify.language.statement import Statement
 from verify.outcomes import Enclosure
+from verify.printing import text_of
 from verify.provers.orthant_cases import Orthant, Powers, Spent, Work
 from verify.provers.proof_data import Proof, margin_proof
 from verify.provers.slack_variables import Margin, is_shown, margins
@@ -75,11 +77,16 @@ def positive_proof(relation: sp.core.relational.Relational, statement: Statement
             return {"kind": "positive", **margin.data()}
         if len(margin.chosen) <= _MOST_CHOSEN and not long:
             few.append(margin)
+    return _by_squares_and_cases(few, strict=strict)
+
+
+def _by_squares_and_cases(few: Sequence[Margin], *, strict: bool) -> Proof | None:
+    """Return a proof with a square, or by cases with squares, of one of some margins, or None."""
     for margin in few:
         if (square := _square(margin, strict=strict)) is not None:
             return {"kind": "squares", **margin.data(), "squares": [square]}
     # Some forms need what is homogeneous: the margin as it stands, where its bounds are more than signs.
-    few = few[:_MOST_SEARCHED] + [margin.unshifted for margin in few[:1] if any(margin.bounds.values())]
+    few = [*few[:_MOST_SEARCHED], *(margin.unshifted for margin in few[:1] if any(margin.bounds.values()))]
     for depth in range(_MOST_BOUNDED + 1):
         work = Work()
         for margin in few:
@@ -118,7 +125,7 @@ def _most_terms(expression: sp.Basic) -> int:
 def _by_logarithms(margin: sp.Expr, statement: Statement, *, strict: bool, hypotheses: bool) -> Proof | None:
     """Return a proof once log u ≥ 0, for u ≥ 1, and log u ≤ u − 1 are used of logarithms that occur times a number."""
     used = []
-    for logarithm in sorted(margin.atoms(sp.log), key=str):
+    for logarithm in sorted(margin.atoms(sp.log), key=text_of):
         argument, factor = logarithm.args[0], sp.diff(margin.subs(logarithm, _LOGARITHM), _LOGARITHM)
         if not factor.is_Rational or factor == 0:
             return None
@@ -219,9 +226,10 @@ def _square(margin: Margin, *, strict: bool) -> Proof | None:
     if margin.parts is None or not margin.parts[2]:
         return None
     above, below, symbols = margin.parts
-    if not all(coefficient.is_Rational for coefficient in sp.Poly(above, *symbols).coeffs()):
+    polynomial = sp.Poly(above, *symbols)
+    if not all(coefficient.is_Rational for coefficient in polynomial.coeffs()):
         return None
-    for factor, root in _candidates(sp.Poly(above, *symbols)):
+    for factor, root in _candidates(polynomial):
         left, divisor = sp.fraction(sp.together(above - factor * root**2))
         (top, below_factor), (_, below_root) = (sp.fraction(sp.together(part)) for part in (factor, root))
         # What the square divides by is no 0 either, though it may cancel in what is left.
@@ -241,11 +249,11 @@ def _candidates(polynomial: sp.Poly) -> Iterator[tuple[sp.Expr, sp.Expr]]:
     """
     if len(polynomial.terms()) > _MOST_TERMS:
         return
-    constant, factors = polynomial.factor_list()
-    root, rest = sp.Integer(1), constant
+    rest, factors = factored(polynomial.as_expr())
+    root = sp.Integer(1)
     for factor, times in factors:
-        root *= factor.as_expr() ** (times // 2)
-        rest *= factor.as_expr() ** (times % 2)
+        root *= factor ** (times // 2)
+        rest *= factor ** (times % 2)
     if root != 1:
         yield rest, root
     for symbol in polynomial.gens:

@@ -38,6 +38,12 @@ def number(value: Fraction | int) -> str:
     return str(flint.fmpq(value.numerator, value.denominator))
 
 
+def rational(text: str) -> Fraction:
+    """Return the rational of a canonical string, of any length."""
+    above, _, below = text.partition("/")
+    return Fraction(int(flint.fmpz(above)), int(flint.fmpz(below or "1")))
+
+
 def margin_proof(margin: Fraction | Enclosure, bits: int | None) -> Proof:
     """Return the proof of an inequality at an instance: its margin, exactly, or in a ball, stated a little wider."""
     if not isinstance(margin, Enclosure):

@@ -74,10 +74,10 @@ class Margin:
 
     @cached_property
     def parts(self) -> tuple[sp.Expr, sp.Expr, list[sp.Symbol]] | None:
-        """Return numerator, denominator (positive) and symbols; None where it may be undefined or a symbol negative."""
+        """Return numerator, denominator > 0 and symbols ≥ 0; None where it is not such a fraction, or has no value."""
         above, below = sp.fraction(sp.together(self.expression))
         symbols = sorted(self.expression.free_symbols, key=str)
-        if not all(symbol.is_nonnegative for symbol in symbols):
+        if not all(symbol.is_nonnegative for symbol in symbols) or not above.is_polynomial(*symbols):
             return None
         # What is cancelled was divided by all the same.
         divisors = [p.base for p in self.expression.atoms(sp.Pow) if p.exp.is_negative]

@@ -13,7 +13,7 @@ from verify.errors import TheoremError
 from verify.evaluation.arithmetic import Ball
 from verify.evaluation.iteration import Values, used_symbols
 from verify.evaluation.programs import Program, compile_program
-from verify.language.recursion import Dynamics
+from verify.language.clause_data import Dynamics
 from verify.language.symbolic_zeros import vanishes
 from verify.provers.tube_paths import Node
 

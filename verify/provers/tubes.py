@@ -21,10 +21,11 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
+from verify.budget import EndError
 from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import LAST_BITS, Ball, balls
 from verify.evaluation.iteration import INTERRUPTED, Passage, Progress, Values, first_passage
-from verify.language.recursion import Dynamics
+from verify.language.clause_data import Dynamics
 from verify.provers.tube_cells import Builder, Cell, Tube
 from verify.provers.tube_paths import Node, Path, PathPoint, estimate, lower_end
 
@@ -93,6 +94,8 @@ def enclose_passage(
             return start if start.reached else best
         try:
             tried = certify_tube(dynamics, tube, level, values, start, deadline=deadline, progress=progress)
+        except EndError:
+            raise
         except KeyboardInterrupt:
             return replace(start, why=INTERRUPTED)
         if tried is None:
@@ -216,15 +219,27 @@ def _build(
     builder: Builder, start: Passage, deadline: float, progress: Progress | None, near: int
 ) -> Horizon | str | None:
     """Return what `certify_tube` does, at the bits in force."""
-    entry, level = [start.state[i] for i in builder.order], builder.level
-    expected = estimate(builder.values, builder.slopes, entry, start.step, level)
+    entry = [start.state[i] for i in builder.order]
+    expected = estimate(builder.values, builder.slopes, entry, start.step, builder.level)
     if 0 < expected <= near:
         return None
     path = Path(builder.values, builder.slopes, entry, start.step, expected)
     builder.sign = path.sign
     if not path.current.pace > 0:
         return "the slow variable does not move"
-    tube, why = _Construction(path, [path.first(entry[0])], [path.current]), ""
+    return _construct(builder, start, entry, path, deadline, progress)
+
+
+def _construct(
+    builder: Builder,
+    start: Passage,
+    entry: Sequence[flint.arb],
+    path: Path,
+    deadline: float,
+    progress: Progress | None,
+) -> Horizon | str:
+    """Return a tube along a path, cell by cell down to the level, or why none is found."""
+    tube, why, level = _Construction(path, [path.first(entry[0])], [path.current]), "", builder.level
     nodes, cells = tube.nodes, tube.cells
     while len(nodes) < MOST_CELLS and time.monotonic() < deadline:
         if progress and len(nodes) % _CELLS_BETWEEN_LOOKS == 0:

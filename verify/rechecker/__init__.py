@@ -10,39 +10,50 @@ digest. `uses` names what the theorem's proof rests on, and is carried through.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from flint import arb, ctx
 
-from .clauses import IN_WORDS, KINDS, Shown, check_clause, is_for_all, shown_of
+from .clauses import CORE, IN_WORDS, KINDS, Shown, check_clause, is_for_all, shown_of
 from .given import Given
 from .kinds.relations import enclose
+from .primitives.table import PRIMITIVES
 from .reading import (
     LONGEST_WORK,
     MOST_BYTES,
+    NAME,
     Data,
     Effort,
     Rejected,
-    TooMuchWork,
+    TooLarge,
     Unknown,
     Unreadable,
     entries,
     items,
+    line,
     parse,
     rational,
     shown,
     string,
 )
+from .registry import Registry
 
-__all__ = ["IN_WORDS", "KINDS", "Accepted", "Instance", "Rejected", "Shown", "Unreadable", "Verdict"]
+__all__ = ["CORE", "IN_WORDS", "KINDS", "KNOWN", "Accepted", "Instance", "Rejected", "Shown", "TooLarge", "Unknown"]
+__all__ += ["Unreadable", "Verdict"]
 __all__ += ["is_for_all", "recheck_file", "recheck_text"]
 
+T = TypeVar("T")
 FORMAT, VERSION = "lemmascope-certificate", 2
 _KEYS = "format version theorem statement statement_digest instance in_scope uses clauses"
+_ID = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+KNOWN = Registry(CORE.clauses, CORE.proofs, PRIMITIVES)
+"""What is known unless another registry is given: the core, and the second computations of the library's primitives."""
 
 
 @dataclass(frozen=True)
@@ -89,29 +100,32 @@ class Accepted:
         }
 
 
-def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None) -> Accepted:
+def recheck_file(path: str | Path, pins: Mapping[str, str] | None = None, *, registry: Registry = KNOWN) -> Accepted:
     """Check the certificate in a file. Raises Rejected or Unreadable, and OSError where it cannot be opened."""
     with Path(path).open("rb") as file:
-        return recheck_text(file.read(MOST_BYTES + 1), pins)
+        return recheck_text(file.read(MOST_BYTES + 1), pins, registry=registry)
 
 
-def recheck_text(text: bytes, pins: Mapping[str, str] | None = None) -> Accepted:
+def recheck_text(text: bytes, pins: Mapping[str, str] | None = None, *, registry: Registry = KNOWN) -> Accepted:
     """Check a certificate; raises Rejected (it does not prove what it claims) or Unreadable (it is none).
 
     `pins` are digests of statements by the ids of their theorems: a certificate that calls another statement by such
-    an id, or says that its proof uses one, is rejected.
+    an id, or says that its proof uses one, is rejected. The `registry` has the kinds and the primitives that are known.
     """
     _self_test()
-    data = parse(text)
-    if type(data) is not dict or data.get("format") != FORMAT:
-        raise Unreadable(f"the file is no {FORMAT}")
-    if type(data.get("version")) is not int or data["version"] != VERSION:
-        now = f"is not {VERSION}, the one known here: write the certificate anew (`verify check --certificate`)"
-        raise Unreadable(f"version: {shown(data.get('version'))} {now}")
+    return _within_limits(lambda: _checked(parse(text), pins or {}, registry))
+
+
+def _within_limits(work: Callable[[], T]) -> T:
+    """Return what some work returns. Raises TooLarge where it ends the stack or the memory."""
     try:
-        return _checked(data, pins or {})
+        return work()
     except RecursionError:
-        raise Rejected("the certificate's parts are nested too deeply") from None
+        lacked = TooLarge("calls in each other", sys.getrecursionlimit())
+    except MemoryError:
+        lacked = TooLarge("memory", None)
+    # Raised here, it does not keep what took the memory.
+    raise lacked
 
 
 @dataclass(frozen=True)
@@ -137,16 +151,22 @@ class Verdict:
 class Instance:
     """A statement at an instance, in this process: proofs of its clauses, and values, are checked as a file's are."""
 
-    def __init__(self, statement: object, instance: object, work: float = LONGEST_WORK) -> None:
+    def __init__(
+        self, statement: object, instance: object, work: float = LONGEST_WORK, *, registry: Registry = KNOWN
+    ) -> None:
         """Read a statement's data, or their JSON; `work` bounds what all checks may cost, in nominal microseconds."""
         _self_test()
         self._given, self._failed = None, Verdict(None)
-        try:
+
+        def given() -> Given:
             # As a file would say it.
             text = statement if isinstance(statement, str) else json.dumps(statement)
             data = items(parse(f"[{text}, {json.dumps(instance)}]".encode()), "the statement and the instance", 2)
-            self._given = Given(data[0], data[1], Effort(work), strict=False)
-        except (Rejected, Unreadable, RecursionError) as error:
+            return Given(data[0], data[1], Effort(work), registry, strict=False)
+
+        try:
+            self._given = _within_limits(given)
+        except (Rejected, Unreadable) as error:
             self._failed = _refusal(error)
 
     def verdict(self, clause: object, stated: object) -> Verdict:
@@ -154,20 +174,25 @@ class Instance:
         given = self._given
         if given is None:
             return self._failed
+
+        def shows() -> Verdict:
+            read, said = items(parse(json.dumps([clause, stated]).encode()), "clause", 2)
+            said = entries(said, "clause", "label outcome proof", ("evidence",))
+            return Verdict(shown_of(given, read, said, "clause").evidence)
+
         try:
-            read, shows = items(parse(json.dumps([clause, stated]).encode()), "clause", 2)
-            shows = entries(shows, "clause", "label outcome proof", ("evidence",))
-            return Verdict(shown_of(given, read, shows, "clause").evidence)
-        except (Rejected, Unreadable, RecursionError) as error:
+            return _within_limits(shows)
+        except (Rejected, Unreadable) as error:
             return _refusal(error)
 
     def in_scope(self) -> tuple[bool | None, str]:
         """Return whether all hypotheses hold at the instance, None and why where that is not found."""
-        if self._given is None:
+        given = self._given
+        if given is None:
             return None, self._failed.why
         try:
-            return self._given.in_scope, ""
-        except (Rejected, RecursionError) as error:
+            return _within_limits(lambda: given.in_scope), ""
+        except Rejected as error:
             return None, _refusal(error).why
 
     def encloses(self, expression: object, lower: Data, upper: Data, bits: int) -> Verdict:
@@ -175,37 +200,55 @@ class Instance:
         given = self._given
         if given is None:
             return self._failed
-        try:
+
+        def enclosed() -> Verdict:
             data = parse(json.dumps(expression).encode())
             low, high = (rational(end, "value") for end in (lower, upper))
             enclose(given, given.expression(data, "value"), (low, high), bits, "value")
-        except (Rejected, Unreadable, RecursionError) as error:
+            return Verdict("certified")
+
+        try:
+            return _within_limits(enclosed)
+        except (Rejected, Unreadable) as error:
             return _refusal(error)
-        return Verdict("certified")
 
 
 def _refusal(error: Exception) -> Verdict:
-    if isinstance(error, RecursionError):
-        return Verdict(None, "the statement's parts are nested too deeply")
-    return Verdict(None, str(error), not isinstance(error, Unknown | TooMuchWork | Unreadable))
+    return Verdict(None, str(error), not isinstance(error, Unknown | TooLarge | Unreadable))
 
 
-def _checked(data: dict[str, Data], pins: Mapping[str, str]) -> Accepted:
-    entries(data, "the certificate", _KEYS)
+def _of_this_version(data: Data) -> dict[str, Data]:
+    """Return the parts of a certificate. Raises Unreadable for another format or version."""
+    if type(data) is not dict or data.get("format") != FORMAT:
+        raise Unreadable(f"the file is no {FORMAT}")
+    if type(data.get("version")) is not int or data["version"] != VERSION:
+        now = f"is not {VERSION}, the one known here: write the certificate anew (`verify check --certificate`)"
+        raise Unreadable(f"version: {shown(data.get('version'))} {now}")
+    return entries(data, "the certificate", _KEYS)
+
+
+def _used(data: Data) -> tuple[tuple[str, str], ...]:
+    """Return the ids and digests of the statements that a certificate uses."""
+    uses: list[tuple[str, str]] = []
+    for i, pair in enumerate(items(data, "uses")):
+        name, used = items(pair, f"uses[{i}]", 2)
+        uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
+    return tuple(uses)
+
+
+def _checked(certificate: Data, pins: Mapping[str, str], registry: Registry) -> Accepted:
+    data = _of_this_version(certificate)
     theorem = _id(data["theorem"], "theorem")
     stated = _digest(data["statement_digest"], "statement_digest")
     # As verify.language.expressions.digest writes it; a test holds the two together.
     canonical = json.dumps(data["statement"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if hashlib.sha256(canonical.encode()).hexdigest() != stated:
         raise Rejected("statement_digest: is not the digest of the statement in the file")
-    uses: list[tuple[str, str]] = []
-    for i, pair in enumerate(items(data["uses"], "uses")):
-        name, used = items(pair, f"uses[{i}]", 2)
-        uses.append((_id(name, f"uses[{i}][0]"), _digest(used, f"uses[{i}][1]")))
+    uses = _used(data["uses"])
     for name, digest, where in ((theorem, stated, "theorem"), *((*pair, "uses") for pair in uses)):
         if pins.get(name, digest) != digest:
             raise Rejected(f"{where}: {name} is another statement, of digest {pins[name][:12]}, not {digest[:12]}")
-    given = Given(data["statement"], data["instance"], Effort())
+    given = Given(data["statement"], data["instance"], Effort(), registry)
     in_scope = given.in_scope
     if type(data["in_scope"]) is not bool or data["in_scope"] != in_scope:
         raise Rejected(f"in_scope: {shown(data['in_scope'])} is not what the hypotheses say at the instance")
@@ -223,12 +266,15 @@ def _checked(data: dict[str, Data], pins: Mapping[str, str]) -> Accepted:
     if any(clause.kind == IN_WORDS for clause in shows[len(given.claims) :]):
         raise Rejected("statement.steps: a step is shown, and not in words")
     claims, steps = shows[: len(given.claims)], shows[len(given.claims) :]
-    return Accepted(theorem, stated, given.instance, in_scope, claims, steps, tuple(uses), theorem in pins)
+    return Accepted(theorem, stated, given.instance, in_scope, claims, steps, uses, theorem in pins)
 
 
 def _id(value: Data, where: str) -> str:
-    if not (text := string(value, where)).isprintable() or not 0 < len(text) <= 200:
-        raise Rejected(f"{where}: {shown(value)} is no id")
+    """Return an id; of a statement without some hypotheses, it is followed by these."""
+    text = line(value, where, 3 * NAME)
+    name, _, without = text.partition(" without ")
+    if len(name) > NAME or not _ID.fullmatch(name) or any(each in without for each in ".:;"):
+        raise Unreadable(f"{where}: {shown(value)} is no id: parts of letters, digits, _ and - joined by '.'")
     return text
 
 

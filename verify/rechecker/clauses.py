@@ -1,15 +1,15 @@
-"""The two tables, of the kinds of clause and of the kinds of proof, and the check of a clause by them.
+"""The kinds of clause and of proof that are known without help, and the check of a clause by a registry.
 
-A new kind of clause is a line in the first; each kind of proof that is for it a line in the second.
+A new kind of clause is a line in the first table; each kind of proof that is for it a line in the second.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .given import Given
 from .kinds import algebra, boxes, identities, positivity, relations, roots, runs, stationary, tubes
-from .reading import Data, Rejected, Unknown, entries, shown, string
+from .reading import SENTENCE, Data, Rejected, Unknown, entries, line, plain_label, shown, string
+from .registry import ClauseKind, ProofKind, Registry
 
 
 class Shown(NamedTuple):
@@ -19,31 +19,6 @@ class Shown(NamedTuple):
     outcome: str
     evidence: str | None
     kind: str
-
-
-@dataclass(frozen=True)
-class ClauseKind:
-    """A kind of clause: its keys, and `more` keys that it may have."""
-
-    keys: str
-    more: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of proof: the outcomes that it shows of each kind of clause, its keys, its check, `more` keys it may have.
-
-    A check raises Rejected, and returns whether the clause holds where the kind shows either outcome. What is shown is
-    shown `for_all` parameters where a proof that states its scope says "all" there; `or_here` says that it is shown at
-    the instance where that one's words choose the clause.
-    """
-
-    shows: Mapping[str, tuple[str, ...]]
-    keys: str
-    check: Callable[[Given, dict[str, Data], dict[str, Data], str], bool | None]
-    more: tuple[str, ...] = ()
-    for_all: bool = False
-    or_here: bool = False
 
 
 CLAUSES = {
@@ -62,39 +37,42 @@ IN_WORDS = "in_words"
 _HOLDS, _FAILS = ("verified",), ("refuted",)
 _EITHER = (*_HOLDS, *_FAILS)
 _RUN, _SET, _SLACKS = "bits checkpoints", "centre radius", "shifts relations"
+_CYCLE = "entry_bits period entered_at axes"
 KINDS = {
-    "exact": Kind({"inequality": _EITHER}, "margin", relations.exact),
-    "ball": Kind({"inequality": _EITHER}, "bits margin", relations.in_ball),
-    "constant": Kind({"inequality": _HOLDS}, "bits margin", relations.constant, for_all=True),
-    "positive": Kind({"inequality": _HOLDS}, _SLACKS, positivity.positive, for_all=True),
-    "squares": Kind({"inequality": _HOLDS}, f"{_SLACKS} squares", positivity.squares, for_all=True),
-    "cases": Kind({"inequality": _HOLDS}, f"{_SLACKS} cases", positivity.cases, for_all=True),
-    "logarithms": Kind({"inequality": _HOLDS}, "logarithms left", positivity.logarithms, for_all=True),
-    "identity": Kind({"identity": _HOLDS}, "scope factors", identities.identity, for_all=True),
-    "point": Kind({"identity": _FAILS, "inequality": _FAILS}, "bits point difference", relations.point),
-    "words": Kind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True, or_here=True),
-    "words_here": Kind({"matrix_identity": _HOLDS}, "", algebra.same_monomials_here),
-    "matrices": Kind({"matrix_identity": _FAILS}, "scalars matrices place difference", algebra.matrices),
-    "residual": Kind({"residual": _EITHER}, "polynomial roots", algebra.residual, ("minimum",)),
-    "passage": Kind({"reaches": _HOLDS}, f"{_RUN} steps", runs.passage),
-    "tube": Kind({"reaches": _EITHER}, f"{_RUN} start slow observable nodes above steps", tubes.tube),
-    "above": Kind({"reaches": _FAILS}, f"{_RUN} last", runs.above),
-    "early": Kind({"reaches": _FAILS}, f"{_RUN} at", runs.early),
-    "excess": Kind({"stays": _FAILS}, f"{_RUN} reached_at above_at", runs.excess),
-    "cycle": Kind({"reaches": _FAILS, "stays": _HOLDS}, f"{_RUN} {_SET} entry_bits period entered_at axes", runs.cycle),
-    "descent": Kind({"stays": _HOLDS}, "bits metric coordinates cuts", boxes.descent),
-    "root": Kind({"root": _HOLDS}, f"bits {_SET}", roots.root),
-    "no_root": Kind({"root": _FAILS}, "bits", roots.no_root),
-    "stationary": Kind({"stationary": _HOLDS}, f"bits {_SET}", stationary.stationary),
-    "not_stationary": Kind({"stationary": _FAILS}, "bits", stationary.not_stationary),
+    "exact": ProofKind({"inequality": _EITHER}, "margin", relations.exact),
+    "ball": ProofKind({"inequality": _EITHER}, "bits margin", relations.in_ball),
+    "constant": ProofKind({"inequality": _HOLDS}, "bits margin", relations.constant, for_all=True),
+    "positive": ProofKind({"inequality": _HOLDS}, _SLACKS, positivity.positive, for_all=True),
+    "squares": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} squares", positivity.squares, for_all=True),
+    "cases": ProofKind({"inequality": _HOLDS}, f"{_SLACKS} cases", positivity.cases, for_all=True),
+    "logarithms": ProofKind({"inequality": _HOLDS}, "logarithms left", positivity.logarithms, for_all=True),
+    "identity": ProofKind({"identity": _HOLDS}, "scope factors", identities.identity, for_all=True),
+    "point": ProofKind({"identity": _FAILS, "inequality": _FAILS}, "bits point difference", relations.point),
+    "words": ProofKind({"matrix_identity": _HOLDS}, "", algebra.same_monomials, for_all=True, or_here=True),
+    "words_here": ProofKind({"matrix_identity": _HOLDS}, "", algebra.same_monomials_here),
+    "matrices": ProofKind({"matrix_identity": _FAILS}, "scalars matrices place difference", algebra.matrices),
+    "residual": ProofKind({"residual": _EITHER}, "polynomial roots", algebra.residual, ("minimum",)),
+    "passage": ProofKind({"reaches": _HOLDS}, f"{_RUN} steps", runs.passage),
+    "tube": ProofKind({"reaches": _EITHER}, f"{_RUN} start slow observable nodes above steps", tubes.tube),
+    "above": ProofKind({"reaches": _FAILS}, f"{_RUN} last", runs.above),
+    "early": ProofKind({"reaches": _FAILS}, f"{_RUN} at", runs.early),
+    "excess": ProofKind({"stays": _FAILS}, f"{_RUN} reached_at above_at", runs.excess),
+    "cycle": ProofKind({"reaches": _FAILS, "stays": _HOLDS}, f"{_RUN} {_SET} {_CYCLE}", runs.cycle),
+    "descent": ProofKind({"stays": _HOLDS}, "bits metric coordinates cuts", boxes.descent),
+    "root": ProofKind({"root": _HOLDS}, f"bits {_SET}", roots.root),
+    "no_root": ProofKind({"root": _FAILS}, "bits", roots.no_root),
+    "stationary": ProofKind({"stationary": _HOLDS}, f"bits {_SET}", stationary.stationary),
+    "not_stationary": ProofKind({"stationary": _FAILS}, "bits", stationary.not_stationary),
 }
+CORE = Registry(CLAUSES, KINDS, {})
+"""What this program knows without a package's help: no primitive."""
 
 
-def is_for_all(proof: Data) -> bool:
+def is_for_all(proof: Data, registry: Registry) -> bool:
     """Whether a proof is of a kind that shows a clause for all parameters, whatever it is of."""
-    if type(proof) is not dict or type(name := proof.get("kind")) is not str or name not in KINDS:
+    if type(proof) is not dict or type(name := proof.get("kind")) is not str or name not in registry.proofs:
         return False
-    return KINDS[name].for_all and proof.get("scope", "all") == "all"
+    return registry.proofs[name].for_all and proof.get("scope", "all") == "all"
 
 
 def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
@@ -117,8 +95,8 @@ def check_clause(given: Given, clause: Data, stated: Data, where: str) -> Shown:
 def _label(clause: dict[str, Data], stated: Mapping[str, Data], where: str, keys: str, more: Sequence[str] = ()) -> str:
     """Return a clause's label. Raises Rejected where the clause has other keys, or the label is not the stated one."""
     entries(clause, where, f"kind label says {keys}", more)
-    string(clause["says"], f"{where}.says")
-    label = string(clause["label"], f"{where}.label")
+    line(clause["says"], f"{where}.says", SENTENCE)
+    label = plain_label(clause["label"], f"{where}.label")
     if string(stated["label"], f"{where}.label") != label:
         raise Rejected(f"{where}.label: {shown(stated['label'])} is not the statement's {shown(label)}")
     return label
@@ -131,31 +109,31 @@ def shown_of(given: Given, clause: Data, stated: Mapping[str, Data], where: str,
     """
     if type(clause) is not dict:
         raise Rejected(f"{where}: the statement's clause is not an object")
-    if (said := string(clause.get("kind"), f"{where}.kind")) not in CLAUSES:
+    if (said := string(clause.get("kind"), f"{where}.kind")) not in given.registry.clauses:
         raise Unknown(f"{where}.kind: {shown(said)} is not a kind of clause that this program knows")
-    form = CLAUSES[said]
+    form, proofs = given.registry.clauses[said], given.registry.proofs
     label = _label(clause, stated, where, form.keys, form.more)
     outcome = string(stated["outcome"], f"{where}.outcome", ("verified", "refuted"))
     proof, inside = stated["proof"], f"{where}.proof"
     if type(proof) is not dict or "kind" not in proof:
         raise Rejected(f"{inside}.kind: missing")
-    name = string(proof["kind"], f"{inside}.kind", list(KINDS))
-    kind = KINDS[name]
+    name = string(proof["kind"], f"{inside}.kind", list(proofs))
+    kind = proofs[name]
     entries(proof, inside, f"kind {kind.keys}", kind.more)
     if outcome not in kind.shows.get(said, ()):
         raise Rejected(f"{inside}.kind: {name} does not prove that a clause of kind {said} is {outcome}")
-    given.hypotheses_used = False
-    everywhere = is_for_all(proof)
-    for_all = everywhere and given.for_all(clause)
+    given.effort.spend(50)
+    everywhere = is_for_all(proof, given.registry)
+    for_all = everywhere and given.for_all(clause, hypotheses_used=False)
     # Monomials say nothing of an instance but its own words: where these choose, they show no more than that.
     if everywhere and not for_all and (not kind.or_here or claimed == "proved"):
         raise Rejected(f"{where}.evidence: what is shown at the instance's words is not shown for all")
     evidence = "proved" if for_all else "certified"
     if claimed not in (None, evidence):
         raise Rejected(f"{where}.evidence: {claimed} is not what a proof of kind {name} gives")
-    holds = kind.check(given, clause, proof, inside)
-    if for_all and not given.for_all(clause):
+    found = kind.check(given, clause, proof, inside)
+    if for_all and not given.for_all(clause, hypotheses_used=found.hypotheses_used):
         raise Rejected(f"{where}.evidence: it uses a hypothesis, and in hypotheses the instance's words choose")
-    if holds is not None and holds != (outcome == "verified"):
-        raise Rejected(f"{where}.outcome: the margin says otherwise")
+    if found.holds != (outcome == "verified"):
+        raise Rejected(f"{where}.outcome: the check finds otherwise")
     return Shown(label, outcome, evidence, name)

@@ -7,10 +7,11 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from flint import arb
 
-from .nodes import Node, encloses, order, square_root
-from .primitives.table import Enclosure, enclosure
-from .reading import Effort, Rejected, Undefined, Unknown, shown
-from .terms import LARGEST_POWER, Terms
+from .balls import ball, measured
+from .nodes import LARGEST_POWER, Node, order, square_root
+from .reading import Effort, Rejected, Undefined, Unknown, bits_of, shown
+from .registry import Enclosure, computed
+from .terms import Terms
 
 _MOST_BITS, _SERIES_TERMS, _LARGEST_SERIES_POWER = 10**6, (6, 12, 24), 100
 
@@ -24,6 +25,8 @@ V = TypeVar("V")
 
 class Field(Protocol[V]):
     """What expressions have values in; operations raise Rejected where there is no value, or none that is known."""
+
+    effort: Effort
 
     def number(self, value: Fraction) -> V: ...
 
@@ -62,11 +65,12 @@ class Exact(Field[Fraction]):
         self.effort = effort
 
     def _kept(self, value: Fraction) -> Fraction:
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        bits = bits_of(value)
         if bits > _MOST_BITS:
             raise NotExact(f"an exact number of more than {_MOST_BITS} bits comes up")
         # A product and the greatest common divisor that reduces it.
         self.effort.spend(1 + (bits / 1000) ** 2)
+        self.effort.make(bits / 3)
         return value
 
     def number(self, value: Fraction) -> Fraction:
@@ -90,14 +94,14 @@ class Exact(Field[Fraction]):
         return 1 / value
 
     def whole_power(self, value: Fraction, power: int) -> Fraction:
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if power > LARGEST_POWER or bits * power > _MOST_BITS:
+        if power > LARGEST_POWER or bits_of(value) * power > _MOST_BITS:
             raise NotExact("an exact power is too large")
         return self._kept(value**power)
 
     def real_power(self, base: Fraction, power: Fraction) -> Fraction:
         if power.denominator == 1:
             return self.whole_power(base if power >= 0 else self.inverse(base), abs(int(power)))
+        self.effort.spend(1 + (bits_of(base) / 1000) ** 2)
         root = square_root(base) if power.denominator == 2 else None
         if root is None:
             raise NotExact("a power is not known to be rational")
@@ -120,11 +124,6 @@ class Exact(Field[Fraction]):
 def cost(bits: int, weight: int = 1) -> float:
     """Return the microseconds of an operation on balls that costs some multiplications, nominally."""
     return 0.25 + weight * (0.02 + 0.0004 * (bits / 64) ** 2)
-
-
-def ball(value: Fraction) -> arb:
-    """Return the enclosure of a rational number at the precision in force."""
-    return arb(value.numerator) if value.denominator == 1 else arb(value.numerator) / value.denominator
 
 
 class Balls(Field[arb]):
@@ -156,7 +155,7 @@ class Balls(Field[arb]):
         return self._kept(1 / value, 3)
 
     def whole_power(self, value: arb, power: int) -> arb:
-        return self._kept(value**power, 2 * power.bit_length())
+        return measured(self._kept(value**power, 2 * power.bit_length()))
 
     def real_power(self, base: arb, power: arb | Fraction) -> arb:
         if isinstance(power, Fraction) and power.denominator == 2:
@@ -181,17 +180,17 @@ class Balls(Field[arb]):
 
 def _bounds(effort: Effort, node: Node) -> Enclosure:
     """Return the two bounds of a primitive of numbers. Raises Rejected for any other node."""
-    if not encloses(node):
+    if node.primitive is None or node.primitive.encloses is None:
         raise Rejected(f"{node.head} has no value here")
     if any(argument.head != "number" for argument in node.args):
         raise Rejected(f"{node.head}: an argument is no exact rational number here")
-    return enclosure(effort, node.head, tuple(argument.number for argument in node.args))
+    return computed(effort, node.primitive, tuple(argument.number for argument in node.args))
 
 
 def evaluate(terms: Terms, roots: Sequence[Node], field: Field[V], known: Mapping[Node, V] | None = None) -> list[V]:
     """Return the values of some nodes in a field; some may be known. Raises Rejected where one has none."""
     values = dict(known or {})
-    for node in order(roots, lambda n: n in values or n.head == "Limit"):
+    for node in order(terms.effort, roots, lambda n: n in values or n.head == "Limit"):
         if node not in values:
             values[node] = value_of(terms, node, field, values)
     return [values[root] for root in roots]
@@ -212,14 +211,7 @@ def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]
                 total = combine(total, values[argument])
             return total
         case "Pow":
-            base, exponent = node.args
-            if exponent.head != "number":
-                return field.real_power(values[base], values[exponent])
-            power = exponent.number
-            if power.denominator > 1:
-                return field.real_power(values[base], power)
-            raised = field.whole_power(values[base], abs(int(power)))
-            return raised if power > 0 else field.inverse(raised)
+            return _power(node, field, values)
         case "exp":
             return field.exp(values[node.args[0]])
         case "log":
@@ -228,6 +220,17 @@ def value_of(terms: Terms, node: Node, field: Field[V], values: Mapping[Node, V]
             return _limit(terms, node, field)
         case _:
             return field.primitive_value(node)
+
+
+def _power(node: Node, field: Field[V], values: Mapping[Node, V]) -> V:
+    base, exponent = node.args
+    if exponent.head != "number":
+        return field.real_power(values[base], values[exponent])
+    power = exponent.number
+    if power.denominator > 1:
+        return field.real_power(values[base], power)
+    raised = field.whole_power(values[base], abs(int(power)))
+    return raised if power > 0 else field.inverse(raised)
 
 
 class _TooFewTerms(ArithmeticError):  # noqa: N818
@@ -247,7 +250,7 @@ def _limit(terms: Terms, node: Node, field: Field[V]) -> V:
         inner = terms.substitute(inner, {symbol.name: terms.add((point, symbol))})
     roots = [inner] if point.head == "Infinity" else [inner, point]
     # A limit inside that depends on the symbol is none of the constants, and is not read.
-    parts = order(roots, lambda n: not n.free & symbol.free or n.head == "Limit")
+    parts = order(terms.effort, roots, lambda n: not n.free & symbol.free or n.head == "Limit")
     constants = [n for n in parts if not n.free & symbol.free]
     known = dict(zip(constants, evaluate(terms, constants, field), strict=True))
     for count in _SERIES_TERMS:
@@ -272,7 +275,7 @@ class _Series(Generic[V]):
 
     def expand(self, root: Node) -> _Laurent[V]:
         parts: dict[Node, _Laurent[V]] = {}
-        for node in order([root], lambda n: n in self.known):
+        for node in order(self.field.effort, [root], lambda n: n in self.known):
             if node in self.known:
                 parts[node] = self.stripped(0, [self.known[node]] + [self.zero] * (self.count - 1))
             elif node is self.symbol:
@@ -311,6 +314,7 @@ class _Series(Generic[V]):
 
     def product(self, left: _Laurent[V], right: _Laurent[V]) -> _Laurent[V]:
         known = min(len(left[1]), len(right[1]))
+        self.field.effort.spend(known * known)
         return self.stripped(left[0] + right[0], [self.convolved(left[1], right[1], k) for k in range(known)])
 
     def power(self, base: _Laurent[V], power: int) -> _Laurent[V]:

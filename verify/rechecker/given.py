@@ -1,6 +1,6 @@
 """What a certificate gives before its proofs: the statement, read from its data, and the instance."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -8,14 +8,33 @@ from typing import TypeVar, overload
 
 from flint import arb, ctx
 
+from .assumptions import ASSUMPTIONS, INTEGRAL, REAL, is_integral
 from .fields import Balls, Exact, NotExact, evaluate
 from .nodes import Name, Node
 from .polynomials import Exponent, FinerUnit, Sign
-from .reading import Data, Effort, Rejected, Undefined, Unknown, entries, items, rational, shown, string
-from .terms import Names, Terms, known_primitive
+from .reading import (
+    SENTENCE,
+    Data,
+    Effort,
+    Rejected,
+    TooLarge,
+    Undefined,
+    Unknown,
+    Unreadable,
+    bits_of,
+    entries,
+    items,
+    line,
+    plain_label,
+    rational,
+    shown,
+    string,
+)
+from .registry import Registry
+from .terms import MOST_NAMES, Names, Terms
 
 T = TypeVar("T")
-_SCOPE_BITS = (128, 256, 512, 1024, 2048, 4096)
+_SCOPE_BITS, _MOST_WORDS, _MOST_PARTS = (128, 256, 512, 1024, 2048, 4096), 1000, 10_000
 
 
 @dataclass(frozen=True)
@@ -74,28 +93,40 @@ def _headed(parts: Iterable[Data], head: str) -> Iterator[list[Data]]:
         waiting.extend(part if type(part) is list else part.values() if type(part) is dict else ())
 
 
+def _words(parts: Iterable[Data]) -> set[str | None]:
+    """Return the names of the words that choose in some data."""
+    return {_name(rest) for rest in _headed(parts, "Case")}
+
+
 class Given:
     """A statement at an instance: what proofs are checked against.
 
     Whether the hypotheses hold is not looked at before it is asked for: what they compute can be long.
     """
 
-    def __init__(self, statement: Data, instance: Data, effort: Effort, *, strict: bool = True) -> None:
-        """Read a statement; strictly, a primitive that is not known is refused also where nothing asks for it.
+    def __init__(
+        self, statement: Data, instance: Data, effort: Effort, registry: Registry, *, strict: bool = True
+    ) -> None:
+        """Read a statement; strictly, a primitive that is not in the registry is refused also where nothing needs it.
 
         Raises Rejected where the statement is not read, or the instance is none of it.
         """
         statement = entries(statement, "statement", "parameters variables domain hypotheses definitions claims steps")
+        definitions = items(statement["definitions"], "definitions")
+        self.effort, self.registry = effort, registry
+        self.terms = Terms(effort, registry, map(_name, definitions), self._may_assume)
         parts = [statement[part] for part in ("definitions", "domain", "hypotheses", "claims", "steps")]
         for rest in _headed(parts, "Primitive") if strict else ():
-            known_primitive(rest, "statement")
+            registry.primitive_of(rest, "statement")
         listed = items(statement["parameters"], "statement.parameters")
+        if len(listed) > MOST_NAMES:
+            raise TooLarge("parameters", MOST_NAMES)
+        for part in ("hypotheses", "claims", "steps", "domain"):
+            if len(items(statement[part], part)) > _MOST_PARTS:
+                raise TooLarge(part, _MOST_PARTS)
         self.parameters = {p.name: p for p in (_parameter(d, f"parameters[{i}]") for i, d in enumerate(listed))}
         if len(self.parameters) != len(listed):
             raise Rejected("statement.parameters: a parameter is named twice")
-        definitions = items(statement["definitions"], "definitions")
-        self.hypotheses_used = False
-        self.effort, self.terms = effort, Terms(effort, map(_name, definitions), self._may_assume)
         self.instance = entries(instance, "instance", "", self.parameters)
         if missing := [name for name in self.parameters if name not in self.instance]:
             raise Rejected(f"instance: {shown(missing[0])} is missing")
@@ -108,67 +139,98 @@ class Given:
         self._unread: dict[Name, Unknown] = {}
         self.variables: set[str] = set()
         for d in items(statement["variables"], "variables"):
-            self.variables.add(self.new_name(d, "variables"))
+            self.variables.add(self.new_name(d, "variables", ASSUMPTIONS))
         for i, pair in enumerate(definitions):
-            where = f"definitions[{i}]"
-            name, value = items(pair, where, 2)
-            try:
-                meaning = self.expression(value, where)
-            except Unknown as error:
-                # What does not use it is read all the same.
-                self._unread[self.new_name(name, where)] = error
-                continue
-            self.definitions[self.new_name(name, where)] = meaning
-        domain = items(statement["domain"], "domain")
-        self.domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(domain)]
-        for i, relation in enumerate(self.domain):
-            if not self.holds(relation, f"domain[{i}]"):
-                raise Rejected(f"instance: breaks domain[{i}] of the statement")
+            self._define(pair, f"definitions[{i}]")
+        self.domain = self._read_domain(items(statement["domain"], "domain"))
         self.parametric: list[Node] = []
         hypotheses = items(statement["hypotheses"], "hypotheses")
         self._held = [self._hypothesis(data, f"hypotheses[{i}]") for i, data in enumerate(hypotheses)]
         labelled = [entry for entry in hypotheses if type(entry) is dict]
-        self._fixed = [entry["varies"] for entry in labelled if "varies" in entry]
+        self._fixed = {str(entry["varies"]) for entry in labelled if "varies" in entry}
         self._statement = statement
         self.claims, self.steps = (items(statement[part], part) for part in ("claims", "steps"))
         self.labels = [str(entry["label"]) for entry in labelled]
         if len(set(self.labels)) != len(labelled):
             raise Rejected("hypotheses: a label occurs twice")
 
+    def _define(self, pair: Data, where: str) -> None:
+        """Read a definition, in what was introduced before it."""
+        name, value = items(pair, where, 2)
+        try:
+            meaning = self.expression(value, where)
+        except Unknown as error:
+            # What does not use it is read all the same.
+            self._unread[self.new_name(name, where)] = error
+            return
+        whole = is_integral(self.effort, meaning, self.integers)
+        self.definitions[self.new_name(name, where, INTEGRAL if whole else REAL)] = meaning
+
+    def _read_domain(self, listed: list[Data]) -> list[Node]:
+        """Return the relations of the domain. Raises Rejected where the instance breaks one."""
+        domain = [self.relation(data, f"domain[{i}]", defined=False) for i, data in enumerate(listed)]
+        for i, relation in enumerate(domain):
+            if not self.holds(relation, f"domain[{i}]"):
+                raise Rejected(f"instance: breaks domain[{i}] of the statement")
+        return domain
+
+    @property
+    def introduced(self) -> tuple[Collection[Name], ...]:
+        """The names of parameters, definitions and variables."""
+        return self.parameters, self.definitions, self.variables
+
+    @cached_property
+    def integers(self) -> set[Name]:
+        """Names of integers: parameters of that kind, and variables that are assumed to be."""
+        whole = {name for name in self.variables if "integer" in self.terms.assumptions[name]}
+        return {*whole, *(name for name, parameter in self.parameters.items() if parameter.kind == "integer")}
+
     @cached_property
     def in_scope(self) -> bool:
         """Whether all hypotheses hold at the instance."""
         return all(held() for held in self._held)
 
-    def for_all(self, clause: Data) -> bool:
+    def for_all(self, clause: Data, *, hypotheses_used: bool) -> bool:
         """Whether what is proved of a clause, as the instance's words choose it, is proved for all parameters.
 
         It is where no word chooses, and, in scope, where each that does is one that a hypothesis fixes. In hypotheses
-        they choose where the proof that was read last, which sets `hypotheses_used`, has used one.
+        they choose where the proof uses one.
         """
-        parts = [clause, self._statement["definitions"], self._statement["domain"]]
-        if self.hypotheses_used:
-            parts.append(self._statement["hypotheses"])
-        words = {_name(rest) for rest in _headed(parts, "Case")}
-        return not words or (words <= set(self._fixed) and self.in_scope)
+        choose = [_words([clause]), self._words["everywhere"]]
+        if hypotheses_used:
+            choose.append(self._words["hypotheses"])
+        return not any(choose) or (all(words <= self._fixed for words in choose) and self.in_scope)
+
+    @cached_property
+    def _words(self) -> dict[str, set[str | None]]:
+        """The words that choose in definitions and domain, and in hypotheses."""
+        statement = self._statement
+        return {
+            "everywhere": _words([statement["definitions"], statement["domain"]]),
+            "hypotheses": _words([statement["hypotheses"]]),
+        }
 
     def _may_assume(self, name: str, assumed: Sequence[str]) -> bool:
         return name not in self.parameters or self.parameters[name].implies(assumed)
 
-    def new_name(self, data: Data, where: str) -> str:
-        """Return the name of a symbol that the statement has not introduced; Rejected for anything else."""
+    def new_name(self, data: Data, where: str, allowed: Collection[str] = REAL) -> str:
+        """Return the name of a symbol that the statement has not introduced, and that assumes what is allowed.
+
+        Raises Rejected for anything else.
+        """
         node = self.terms.expression(data, where)
-        taken = (*self.parameters, *self.definitions, *self._unread, *self.variables)
-        if node.head != "symbol" or node.name in taken or len((name := str(node.name)).split()) != 1:
+        taken = node.head != "symbol" or any(node.name in known for known in (*self.introduced, self._unread))
+        if taken or len((name := str(node.name)).split()) != 1:
             raise Rejected(f"{where}: {shown(data)} is no symbol that is new")
+        self.terms.refuse_beyond(node, allowed, where)
         return name
 
     def _hypothesis(self, data: Data, where: str) -> Callable[[], bool]:
         """Read a hypothesis; what is returned says whether it holds."""
         data = entries(data, where, "label kind relation text", ("varies", "supposed_at"))
         kind = string(data["kind"], f"{where}.kind", ("parametric", "structural"))
-        string(data["label"], f"{where}.label")
-        string(data["text"], f"{where}.text")
+        plain_label(data["label"], f"{where}.label")
+        line(data["text"], f"{where}.text", SENTENCE)
         if (kind == "parametric") != (data["relation"] is not None) or (kind == "parametric" and "varies" in data):
             raise Rejected(f"{where}: a relation that does not go with the kind")
         if "supposed_at" in data:
@@ -198,6 +260,7 @@ class Given:
     def keeps_assumptions(self, name: Name, value: Fraction, where: str) -> None:
         """Reject a value that a symbol's assumptions exclude."""
         assumed = self.terms.assumptions.get(name, ())
+        self.effort.spend(len(assumed) * (1 + bits_of(value) / 1000))
         if not all(_HAS[a](value) for a in assumed):
             raise Rejected(f"{where}: is not {' and '.join(assumed)}")
 
@@ -216,10 +279,10 @@ class Given:
         node = self.terms.choose(node, self.chosen, self.counts)
         if defined:
             node = self.terms.substitute(node, self.definitions)
-        known = {*self.values, *bound, *(self.variables if defined else ())}
-        unknown = [name for name in self.terms.names(node.free) if name not in known]
-        for name in unknown:
-            raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
+        known = (self.values, bound, *((self.variables,) if defined else ()))
+        for name in self.terms.names(node.free):
+            if not any(name in names for names in known):
+                raise self._unread.get(name) or Rejected(f"{where}: uses {shown(name)}, which is not introduced")
         return self.terms.carried_out(node)
 
     def read(self, data: Data, where: str, bound: Sequence[Name] = ()) -> Node:
@@ -276,6 +339,7 @@ class Given:
 
     def sign_of(self, name: Name) -> Sign:
         """What is known of a symbol: a parameter's by its domain, a variable's by its assumptions."""
+        self.effort.spend(1)
         if name in self.parameters:
             return self.parameters[name].sign
         assumed = self.terms.assumptions.get(name, ())
@@ -289,9 +353,13 @@ class Given:
 
 def _parameter(data: Data, where: str) -> Parameter:
     data = entries(data, where, "name kind words minimum above")
-    name = string(data["name"], f"{where}.name")
+    name = line(data["name"], f"{where}.name")
+    if not name.isidentifier():
+        raise Unreadable(f"{where}.name: {shown(name)} is no name: letters, digits and _, and no digit first")
+    if len(items(data["words"], f"{where}.words")) > _MOST_WORDS:
+        raise TooLarge("words of a parameter", _MOST_WORDS, where)
     kind = string(data["kind"], f"{where}.kind", ("integer", "rational", "rationals", "word"))
-    words = tuple(string(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
+    words = tuple(line(w, f"{where}.words") for w in items(data["words"], f"{where}.words"))
     ends = ("minimum", "above")
     minimum, above = (None if data[end] is None else rational(data[end], f"{where}.{end}") for end in ends)
     if not name or (kind == "word") != bool(words) or len(set(words)) != len(words):

@@ -5,38 +5,43 @@ from fractions import Fraction
 from math import isqrt
 from typing import TypeAlias
 
-from .primitives.table import PRIMITIVES
+from .reading import Effort, Undefined, bits_of
+from .registry import Primitive
 
 Name: TypeAlias = str | tuple[str, "Name | int"]
 """What a symbol is called: as in the file, or, where this program introduces it, what it is for and of what."""
 
-Value: TypeAlias = Fraction | Name | None
-"""A number's Fraction, a symbol's name, None for what is neither."""
+LARGEST_POWER, _FOLDED_BITS = 10_000, 2**14
+
+Value: TypeAlias = Fraction | Name | Primitive | None
+"""A number's Fraction, a symbol's name, a primitive, None for an operation."""
 
 
 class Node:
-    """A node of the graph; numbers alone have a `number`, symbols alone a `name`; `free` is a mask of free symbols.
+    """A node of the graph; numbers alone have a `number`, symbols a `name`; `free` is a mask of free symbols.
 
     `total`: it is known to have a value at all real values of its symbols.
     """
 
-    __slots__ = ("args", "free", "head", "name", "number", "serial", "total")
+    __slots__ = ("args", "free", "head", "name", "number", "primitive", "serial", "total")
     number: Fraction
     name: Name
+    primitive: Primitive | None
 
     def __init__(self, head: str, args: "tuple[Node, ...]", value: Value, free: int, serial: int, total: bool) -> None:
         self.head, self.args, self.free, self.serial, self.total = head, args, free, serial, total
-        if value is None:
-            return
+        self.primitive = None
         if isinstance(value, Fraction):
             self.number = value
-        else:
+        elif isinstance(value, Primitive):
+            self.primitive = value
+        elif value is not None:
             self.name = value
 
 
 def encloses(node: Node) -> bool:
     """Whether a node is a primitive whose value is known by an enclosure only."""
-    return node.head in PRIMITIVES and PRIMITIVES[node.head].encloses is not None
+    return node.primitive is not None and node.primitive.encloses is not None
 
 
 def square_root(value: Fraction) -> Fraction | None:
@@ -47,7 +52,19 @@ def square_root(value: Fraction) -> Fraction | None:
     return Fraction(p, q) if p * p == value.numerator and q * q == value.denominator else None
 
 
-def order(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
+def folded(base: Fraction, power: Fraction) -> Fraction | None:
+    """Return a power of a number where it is small and rational, else None. Raises Undefined for a division by 0."""
+    if not base:
+        if power < 0:
+            raise Undefined("there is a division by zero")
+        return Fraction(0)
+    if power.denominator == 2 and (root := square_root(base)) is not None:
+        base, power = root, power * 2
+    small = power.denominator == 1 and abs(power) <= LARGEST_POWER and bits_of(base) * abs(power) <= _FOLDED_BITS
+    return base ** int(power) if small else None
+
+
+def order(effort: Effort, roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> list[Node]:
     """Return the parts of some nodes, each once, arguments first; nothing is looked for below where it stops."""
     ordered: dict[Node, None] = {}
     waiting: list[tuple[Node, bool]] = [(root, False) for root in roots]
@@ -58,6 +75,7 @@ def order(roots: Iterable[Node], stop: Callable[[Node], bool] | None = None) -> 
         if ready or not node.args or (stop is not None and stop(node)):
             ordered[node] = None
         else:
+            effort.spend(1 + len(node.args))
             waiting.append((node, True))
             waiting.extend((argument, False) for argument in node.args if argument not in ordered)
     return list(ordered)

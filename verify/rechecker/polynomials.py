@@ -14,18 +14,19 @@ from math import gcd, lcm
 from typing import Literal, NamedTuple, TypeAlias
 
 from .fields import Field
-from .nodes import Name, Node
-from .reading import Effort, Rejected, shown
-from .terms import LARGEST_POWER
+from .nodes import LARGEST_POWER, Name, Node
+from .reading import Effort, Rejected, TooLarge, shown
 
 Polynomial: TypeAlias = dict[int, int]
 Exponent: TypeAlias = tuple[Literal["exp"], int, tuple[tuple[int, int], ...]]
 """A monomial over factors, under an exponential."""
 Atom: TypeAlias = tuple[Literal["symbol"], Name] | Exponent
 Sign = Literal["positive", "nonnegative", "nonzero", "real", ""]
-MOST_TERMS = 1_000_000
+MOST_TERMS, MOST_ATOMS = 1_000_000, 1000
 _WIDTH, _MOST_BITS = 32, 2**20
-_FIELD = (1 << _WIDTH) - 1
+_FIELD, _ENTRY, _LONGEST_VALUE = (1 << _WIDTH) - 1, 160, 4096
+_CACHED = 2000
+"""The mask of an exponent; bytes of a term beside its key and its coefficient; bits of a divisor's value at a point."""
 
 
 class Quotient(NamedTuple):
@@ -58,6 +59,8 @@ class Quotients(Field[Quotient]):
         self.atoms: dict[Atom, int] = {}
         self.signs: list[Sign] = []
         self.factors: list[Polynomial] = []
+        self._tops = 0
+        """A mask of each exponent's highest bit, which no exponent has: powers stay below 2^30."""
 
     def number(self, value: Fraction) -> Quotient:
         return Quotient({0: value.numerator} if value else {}, value.denominator, ())
@@ -67,6 +70,9 @@ class Quotients(Field[Quotient]):
 
     def _atom(self, key: Atom, sign: Sign) -> int:
         if key not in self.atoms:
+            if len(self.atoms) >= MOST_ATOMS:
+                raise TooLarge("symbols and exponentials of a polynomial", MOST_ATOMS)
+            self._tops |= 1 << _WIDTH * len(self.atoms) + _WIDTH - 1
             self.atoms[key] = len(self.atoms)
             self.signs.append(sign)
         return self.atoms[key]
@@ -79,6 +85,7 @@ class Quotients(Field[Quotient]):
             return left if left.numerator else right
         mine, other = dict(left.factors), dict(right.factors)
         common = {f: max(mine.get(f, 0), other.get(f, 0)) for f in mine | other}
+        self._fits(left.number.bit_length() + right.number.bit_length())
         number = lcm(left.number, right.number)
         total: Polynomial = {}
         for value, powers in ((left, mine), (right, other)):
@@ -86,8 +93,11 @@ class Quotients(Field[Quotient]):
             for factor, power in common.items():
                 for _ in range(power - powers.get(factor, 0)):
                     part = self._product(part, self.factors[factor])
-            self.effort.spend(0.2 * len(part))
             scale = number // value.number
+            bits = self._bits(part) + scale.bit_length()
+            self._fits(bits)
+            self.effort.spend(3 + len(part) * (0.2 + self._wide + (bits / 2000) ** 2))
+            self._made(len(part), bits)
             for key, coefficient in part.items():
                 total[key] = total.get(key, 0) + scale * coefficient
         return self._reduced({k: c for k, c in total.items() if c}, number, common)
@@ -96,12 +106,13 @@ class Quotients(Field[Quotient]):
         powers = dict(left.factors)
         for factor, power in right.factors:
             powers[factor] = powers.get(factor, 0) + power
+        self._fits(left.number.bit_length() + right.number.bit_length())
         return self._reduced(self._product(left.numerator, right.numerator), left.number * right.number, powers)
 
     def whole_power(self, value: Quotient, power: int) -> Quotient:
         result = self.number(Fraction(1))
         if power > LARGEST_POWER:
-            raise Rejected(f"a power of more than {LARGEST_POWER}")
+            raise TooLarge("in an exponent", LARGEST_POWER)
         for digit in bin(power)[2:]:
             result = self.times(result, result)
             result = self.times(result, value) if digit == "1" else result
@@ -116,6 +127,9 @@ class Quotients(Field[Quotient]):
     def exp(self, value: Quotient) -> Quotient:
         """Return exp(Σ r_i g_i) as a product of powers of atoms exp(g_i/n_i), positive where g_i is real."""
         result = self.number(Fraction(1))
+        divisors = [key for factor, _ in value.factors for key in self.factors[factor]]
+        self.effort.spend((len(value.numerator) + len(divisors)) * len(self.signs) * (0.3 + self._wide))
+        below = set[int]().union(*map(self.inside, divisors))
         for mono, coefficient in sorted(value.numerator.items()):
             key: Exponent = ("exp", mono, value.factors)
             share = Fraction(coefficient, value.number)
@@ -123,8 +137,7 @@ class Quotients(Field[Quotient]):
             if unit % share.denominator:
                 self.units[key] = lcm(unit, share.denominator)
                 raise FinerUnit
-            atoms = set(self.inside(mono)).union(*(self.inside(k) for f, _ in value.factors for k in self.factors[f]))
-            sign: Sign = "positive" if all(self.signs[i] for i in atoms) else "nonzero"
+            sign: Sign = "positive" if all(self.signs[i] for i in below.union(self.inside(mono))) else "nonzero"
             atom = Quotient({1 << _WIDTH * self._atom(key, sign): 1}, 1, ())
             power = int(share * unit)
             raised = self.whole_power(atom, abs(power))
@@ -147,6 +160,7 @@ class Quotients(Field[Quotient]):
         """Return ±1 and the powers of the factors of a primitive polynomial, new factors added where admitted."""
         powers: dict[int, int] = {}
         rest = polynomial
+        self.effort.spend(0.1 * len(rest) * (1 + self._wide) * (len(self.signs) + len(self.factors)))
         for place in range(len(self.factors)):
             while len(rest) > 1 or 0 not in rest:
                 quotient = self._divided(rest, self.factors[place])
@@ -178,6 +192,8 @@ class Quotients(Field[Quotient]):
     def _reduced(self, numerator: Polynomial, number: int, powers: Mapping[int, int]) -> Quotient:
         if not numerator:
             return Quotient({}, 1, ())
+        # The greatest common divisor of all coefficients.
+        self.effort.spend(3 + len(numerator) * (0.1 + (self._bits(numerator) / 2000) ** 2))
         kept: list[tuple[int, int]] = []
         for factor, power in sorted(powers.items()):
             left = power
@@ -195,22 +211,46 @@ class Quotients(Field[Quotient]):
             left, right = right, left
         if not left:
             return {}
-        bits = max(max(map(int.bit_length, p.values())) for p in (left, right))
-        if bits > _MOST_BITS:
-            raise Rejected("a coefficient is too large")
-        self.effort.spend(len(left) * len(right) * (0.15 + (bits / 2000) ** 2))
+        bits = max(self._bits(left), self._bits(right))
+        self._fits(2 * bits)
+        # Large tables do not fit in a processor's cache.
+        pairs, slow = len(left) * len(right), 1 if len(right) < _CACHED else 4
+        self.effort.spend(3 + pairs * slow * (0.2 + self._wide + (bits / 1200) ** 2))
         result: Polynomial = {}
         for key, a in left.items():
+            before = len(result)
+            if before + len(right) > MOST_TERMS:
+                raise TooLarge("terms of a polynomial", MOST_TERMS)
+            self.effort.fit(len(right) * self._entry(2 * bits))
             for other, b in right.items():
                 result[key + other] = result.get(key + other, 0) + a * b
-        top = self._tops() >> 1
-        if len(result) > MOST_TERMS or any(key & top for key in result):
-            raise Rejected(f"a polynomial has more than {MOST_TERMS} terms, or a very large power")
+            self._made(len(result) - before, 2 * bits)
+        top = self._tops >> 1
+        if any(key & top for key in result):
+            raise TooLarge("in an exponent", 2**30)
         return {key: c for key, c in result.items() if c}
 
-    def _tops(self) -> int:
-        """Return a mask of each exponent's highest bit, which no exponent has: powers stay below 2^30."""
-        return sum(1 << _WIDTH * i + _WIDTH - 1 for i in range(len(self.signs)))
+    @property
+    def _wide(self) -> float:
+        """Microseconds that a term's key costs, nominally: it has 32 bits an atom."""
+        return 0.02 * len(self.signs)
+
+    @staticmethod
+    def _bits(polynomial: Polynomial) -> int:
+        """Return the bits of the largest coefficient."""
+        return max(map(int.bit_length, polynomial.values()), default=0)
+
+    @staticmethod
+    def _fits(bits: int) -> None:
+        if bits > _MOST_BITS:
+            raise TooLarge("bits of a coefficient", _MOST_BITS)
+
+    def _entry(self, bits: int) -> float:
+        """Return the bytes of a term whose coefficient has some bits."""
+        return _ENTRY + (_WIDTH * len(self.signs) + bits) / 7.5
+
+    def _made(self, terms: int, bits: int) -> None:
+        self.effort.make(terms * self._entry(bits))
 
     def _divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
         """Return the quotient where the division by a primitive polynomial is exact, else None.
@@ -219,15 +259,19 @@ class Quotients(Field[Quotient]):
         """
         if len(divisor) == 1:
             ((key, sign),) = divisor.items()
-            tops = self._tops()
+            tops = self._tops
+            self.effort.spend(1 + len(polynomial) * (0.1 + self._wide))
             if sign not in (1, -1) or any((k | tops) - key & tops != tops for k in polynomial):
                 return None
             return {k - key: sign * c for k, c in polynomial.items()}
         if self._filtered(polynomial, divisor):
             return None
-        tops, lead, lowest = self._tops(), max(divisor), min(divisor)
+        tops, lead, lowest = self._tops, max(divisor), min(divisor)
         if (min(polynomial) | tops) - lowest & tops != tops:
             return None
+        self.effort.spend(3 + len(polynomial) * (0.5 + self._wide))
+        self._made(len(polynomial), 0)
+        longest = self._bits(divisor)
         rest, waiting = dict(polynomial), [-key for key in polynomial]
         heapify(waiting)
         quotient: Polynomial = {}
@@ -239,7 +283,10 @@ class Quotients(Field[Quotient]):
                 return None
             shift, scale = key - lead, coefficient // divisor[lead]
             quotient[shift] = scale
-            self.effort.spend(0.5 * len(divisor))
+            bits = scale.bit_length() + longest
+            self._fits(bits)
+            self.effort.spend(1 + len(divisor) * (0.5 + self._wide + (bits / 2000) ** 2))
+            self._made(1 + len(divisor), bits)
             for other, c in divisor.items():
                 place = other + shift
                 if place not in rest:
@@ -250,18 +297,22 @@ class Quotients(Field[Quotient]):
 
     def _filtered(self, polynomial: Polynomial, divisor: Polynomial) -> bool:
         """Whether the values at a point show that the division is not exact."""
-        self.effort.spend(0.3 * (len(polynomial) + len(divisor)) * (1 + len(self.signs)))
         value = abs(self._value(divisor, 0))
         return value > 1 and self._value(polynomial, value) != 0
 
     def _value(self, polynomial: Polynomial, modulus: int) -> int:
-        total = 0
+        """Return the value at a point, modulo a number; without one, 0 where it would be very long."""
+        total, longest = 0, max(modulus.bit_length(), _LONGEST_VALUE if not modulus else 0)
+        one = 1 + len(self.signs) * (0.3 + self._wide + (longest / 2000) ** 2)
+        self.effort.spend(len(polynomial) * (one + (self._bits(polynomial) / 2000) ** 2))
         for key, term in polynomial.items():
+            bits = term.bit_length()
             for atom in self.inside(key):
                 power, point = key >> _WIDTH * atom & _FIELD, 1009 + 7 * atom + 2 * atom * atom
-                if not modulus and power > LARGEST_POWER:
+                bits += power * point.bit_length()
+                if not modulus and bits > _LONGEST_VALUE:
                     return 0
-                term *= pow(point, power, modulus) if modulus else point**power  # noqa: PLW2901
+                term = term * pow(point, power, modulus) % modulus if modulus else term * point**power  # noqa: PLW2901
             total += term
         return total % modulus if modulus else total
 

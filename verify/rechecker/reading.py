@@ -1,4 +1,8 @@
-"""What a certificate is read with: strict and bounded JSON, canonical numbers, and the effort a file may ask for."""
+"""What a certificate is read with: strict and bounded JSON, canonical numbers, and the effort a file may ask for.
+
+What a file asks for is counted in units that are the same everywhere, before it is done: work in nominal microseconds,
+bytes of what is made, bits of a number. A file that asks for more is too large, and is rejected.
+"""
 
 import json
 import re
@@ -15,8 +19,12 @@ MOST_BYTES, DEEPEST, MOST_DIGITS = 64 * 2**20, 200, 20_000
 _MOST_MARKS, _MOST_QUOTES = 4_000_000, 6_000_000
 _MARKS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
+NAME, SENTENCE = 100, 4000
+"""How many letters a name, a label or a word, and a sentence may have."""
 LONGEST_WORK = 60e6
 """What one file may cost, in nominal microseconds."""
+MOST_MADE = 2**29
+"""Bytes of all that one file may have made: nodes, polynomials, monomials. What is not used any more counts too."""
 
 
 class Rejected(ValueError):  # noqa: N818
@@ -27,8 +35,23 @@ class Unknown(Rejected):
     """What this program does not read: a primitive, a kind of clause or a form of expression that it does not know."""
 
 
-class TooMuchWork(Rejected):
-    """A proof that may be one, and asks for more work than it is allowed."""
+class TooLarge(Rejected):
+    """A file that may be right, and asks for more than it is allowed of something.
+
+    Parameters
+    ----------
+    limited
+        What there is too much of, such as `work` or `bits of a number`.
+    most
+        How much is allowed; None for what there is on the machine.
+    where
+        Where in the file, where that is known.
+    """
+
+    def __init__(self, limited: str, most: float | None, where: str = "") -> None:
+        self.limited, self.most = limited, None if most is None else int(most)
+        more = f"more {limited} than there is" if most is None else f"more than {self.most} {limited}"
+        super().__init__(f"too large: {f'{where}: ' if where else ''}{more}")
 
 
 class Undefined(Rejected):
@@ -40,22 +63,50 @@ class Unreadable(ValueError):  # noqa: N818
 
 
 class Effort:
-    """The work that is left to a file; what would take more than about a minute is rejected before it is done."""
+    """The work and the bytes that are left to a file; what asks for more is rejected before it is done."""
 
-    def __init__(self, limit: float = LONGEST_WORK) -> None:
-        self.left = limit
+    def __init__(self, work: float = LONGEST_WORK, made: float = MOST_MADE) -> None:
+        self.left, self.room = work, made
+        self.most = work, made
 
     def spend(self, microseconds: float) -> None:
         """Take some work off what is left."""
         self.left -= microseconds
         if self.left < 0:
-            raise TooMuchWork("the proof asks for more work than a file is allowed (about a minute)")
+            raise TooLarge("microseconds of work, nominally", self.most[0])
+
+    def make(self, size: float) -> None:
+        """Take some bytes off what is left."""
+        self.room -= size
+        if self.room < 0:
+            raise TooLarge("bytes of what is made", self.most[1])
+
+    def fit(self, size: float) -> None:
+        """See that there is room for some bytes, which may not all be made."""
+        if self.room < size:
+            raise TooLarge("bytes of what is made", self.most[1])
 
 
 def work(one: Fraction, other: Fraction) -> float:
     """Return the microseconds that a product of two rationals costs beyond a small one's, nominally."""
     bits = [part.bit_length() for x in (one, other) for part in (x.numerator, x.denominator)]
     return 4 * (max(bits) / 1000) ** 2 + 0.002 * sum(bits)
+
+
+def dot(effort: Effort, left: Iterable[Fraction], right: Iterable[Fraction]) -> Fraction:
+    """Return Σ x_i y_i; each product is counted before it is made, and each sum, whose denominator may be longer."""
+    total = Fraction(0)
+    for x, y in zip(left, right, strict=True):
+        effort.spend(5 + work(x, y))
+        product = x * y
+        effort.spend(work(total, product))
+        total += product
+    return total
+
+
+def bits_of(value: Fraction) -> int:
+    """Return the bits of a rational's longer part."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def shown(value: object) -> str:
@@ -68,18 +119,18 @@ def shown(value: object) -> str:
 def parse(text: bytes) -> Data:
     """Return the JSON value of a file; its size and nesting are bounded in linear time before it is parsed.
 
-    Raises Unreadable where it is not the JSON that certificates are written in.
+    Raises Unreadable where it is not the JSON that certificates are written in, and TooLarge.
     """
     if len(text) > MOST_BYTES:
-        raise Unreadable(f"the file has more than {MOST_BYTES} bytes")
+        raise TooLarge("bytes of a file", MOST_BYTES)
     if sum(map(text.count, (b",", b":", b"[", b"]", b"{", b"}"))) > _MOST_MARKS or text.count(b'"') > _MOST_QUOTES:
-        raise Unreadable("the file has too many values")
+        raise TooLarge("commas, colons and brackets, or quotation marks", _MOST_MARKS)
     depth = 0
     for mark in _MARKS.finditer(text):
         first = text[mark.start()]
         depth += (first in b"[{") - (first in b"]}")
         if depth > DEEPEST:
-            raise Unreadable(f"lists and objects are nested more than {DEEPEST} deep")
+            raise TooLarge("lists and objects in each other", DEEPEST)
     try:
         value: Data = json.loads(
             text.decode(), object_pairs_hook=_object, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
@@ -96,7 +147,8 @@ def parse(text: bytes) -> Data:
 def _object(pairs: list[tuple[str, Data]]) -> dict[str, Data]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        seen = set[str]()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise Unreadable(f"the key {shown(twice)} is repeated")
     return made
 
@@ -140,6 +192,24 @@ def string(value: Data, where: str, among: Sequence[str] | None = None) -> str:
     return value
 
 
+def line(value: Data, where: str, most: int = NAME) -> str:
+    """Return a string that is printed beside verdicts: one line of printable characters, not too many; else Unreadable.
+
+    A line break in it would begin a line of its own, such as a second verdict.
+    """
+    if type(value) is not str or len(value) > most or not value.isprintable():
+        raise Unreadable(f"{where}: {shown(value)} is not one line of at most {most} printable characters")
+    return value
+
+
+def plain_label(value: Data, where: str) -> str:
+    """Return a label: a line without what separates the parts of a verdict, '.', ':', ';' or two spaces."""
+    text = line(value, where)
+    if any(each in text for each in ".:;") or text != " ".join(text.split()):
+        raise Unreadable(f"{where}: {shown(text)} is no label: it has '.', ':', ';' or two spaces")
+    return text
+
+
 def whole(value: Data, where: str, low: int, high: int) -> int:
     """Return a JSON integer between two bounds. Raises Rejected for anything else."""
     if type(value) is not int or not low <= value <= high:
@@ -150,13 +220,13 @@ def whole(value: Data, where: str, low: int, high: int) -> int:
 def rational(value: Data, where: str) -> Fraction:
     """Return the number of a canonical string, "p" or "p/q" in lowest terms.
 
-    Raises Rejected for anything else, and TooMuchWork for more digits than are read.
+    Raises Rejected for anything else, and TooLarge for more digits than are read.
     """
     parts = _RATIONAL.fullmatch(value) if type(value) is str else None
     if not parts:
         raise Rejected(f'{where}: {shown(value)} is not a rational number "p" or "p/q" in lowest terms')
     if max(len(part or "") for part in parts.groups()) > MOST_DIGITS:
-        raise TooMuchWork(f"{where}: a number of more than {MOST_DIGITS} digits")
+        raise TooLarge("digits of a number", MOST_DIGITS, where)
     # FLINT reads integers of any length; Python refuses those of more than some thousand digits.
     p, q = int(fmpz(parts[1])), int(fmpz(parts[2] or "1"))
     if parts[2] and (q == 1 or gcd(p, q) != 1):

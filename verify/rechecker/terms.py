@@ -9,22 +9,21 @@ Of a Case, what is not chosen counts for nothing. No function here recurses on t
 which definitions may make deep.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from operator import attrgetter
 from typing import TypeAlias
 
-from .nodes import Name, Node, Value, order, square_root
-from .primitives.table import PRIMITIVES, exact_value
-from .reading import Data, Effort, Rejected, Undefined, Unknown, items, rational, shown, string
+from .assumptions import ASSUMPTIONS, may_be_bound
+from .nodes import LARGEST_POWER, Name, Node, Value, folded, order
+from .reading import Data, Effort, Rejected, TooLarge, Unknown, bits_of, items, line, rational, shown, string, work
+from .registry import Registry, computed
 
 RELATIONS = ("Eq", "Lt", "Le", "Gt", "Ge")
-ASSUMPTIONS = (
-    *("integer", "even", "odd", "rational", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real"),
-)
-LARGEST_POWER, MOST_NODES = 10_000, 300_000
-_MOST_BITS, _FOLDED_BITS, _MOST_NAMES, _MOST_TERMS, _MOST_ORDER = 2**18, 2**14, 1000, 100_000, 20
+MOST_NODES = 300_000
+MOST_NAMES, _MOST_BITS, _MOST_TERMS, _MOST_ORDER, _NODE = 1000, 2**18, 100_000, 20, 400
+_MOST_ARGUMENTS = 10 * MOST_NODES
 _BINDERS = ("Derivative", "Subs", "Limit")
 _ARITIES = (
     dict.fromkeys(("Add", "Mul", "Case"), (2, MOST_NODES))
@@ -37,6 +36,7 @@ _ARITIES = (
 _serial = attrgetter("serial")
 Names: TypeAlias = Mapping[Name, Node]
 """What is put for names."""
+MayAssume: TypeAlias = Callable[[str, tuple[str, ...]], bool]
 
 
 class Terms:
@@ -47,10 +47,12 @@ class Terms:
     """
 
     def __init__(
-        self, effort: Effort, abbreviations: Iterable[Name | None], may_assume: Callable[[str, tuple[str, ...]], bool]
+        self, effort: Effort, registry: Registry, abbreviations: Iterable[Name | None], may_assume: MayAssume
     ) -> None:
-        self.effort, self.abbreviations, self.may_assume = effort, frozenset(abbreviations), may_assume
+        self.effort, self.registry = effort, registry
+        self.abbreviations, self.may_assume = frozenset(abbreviations), may_assume
         self.assumptions: dict[Name, tuple[str, ...]] = {}
+        self._arguments = 0
         self._nodes: dict[tuple[str, tuple[Node, ...], Value], Node] = {}
         self._masks: dict[Name, int] = {}
         self._slopes: dict[Name, dict[Node, Node]] = {}
@@ -58,24 +60,43 @@ class Terms:
 
     def mask(self, names: Iterable[Name]) -> int:
         """Return the mask of some symbols."""
-        return sum(self._masks.get(name, 0) for name in set(names))
+        names = set(names)
+        self.effort.spend(0.2 * len(names))
+        return sum(self._masks.get(name, 0) for name in names)
 
     def names(self, mask: int) -> list[Name]:
         """Return the symbols of a mask."""
-        return [name for name, bit in self._masks.items() if bit & mask]
+        named = list(self._masks)
+        self.effort.spend(0.01 * len(named) + 0.3 * mask.bit_count())
+        found: list[Name] = []
+        while mask:
+            found.append(named[(mask & -mask).bit_length() - 1])
+            mask &= mask - 1
+        return found
 
     def number(self, value: Fraction | int) -> Node:
-        """Return a number. Raises Rejected for one of very many digits."""
-        value = Fraction(value)
-        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
-            raise Rejected(f"a number of more than {_MOST_BITS} bits comes up")
-        return self._node("number", (), value)
+        """Return a number. Raises TooLarge for one of very many digits."""
+        return self._node("number", (), self._bounded(Fraction(value)))
+
+    @staticmethod
+    def _bounded(value: Fraction) -> Fraction:
+        if bits_of(value) > _MOST_BITS:
+            raise TooLarge("bits of a number", _MOST_BITS)
+        return value
+
+    def _sum(self, one: Fraction, other: Fraction) -> Fraction:
+        self.effort.spend(work(one, other))
+        return self._bounded(one + other)
+
+    def _times(self, one: Fraction, other: Fraction) -> Fraction:
+        self.effort.spend(work(one, other))
+        return self._bounded(one * other)
 
     def symbol(self, name: Name) -> Node:
-        """Return a symbol. Raises Rejected where there are very many."""
+        """Return a symbol. Raises TooLarge where there are very many."""
         if name not in self._masks:
-            if len(self._masks) >= _MOST_NAMES:
-                raise Rejected(f"there are more than {_MOST_NAMES} symbols")
+            if len(self._masks) >= MOST_NAMES:
+                raise TooLarge("symbols", MOST_NAMES)
             self._masks[name] = 1 << len(self._masks)
         return self._node("symbol", (), name)
 
@@ -84,9 +105,11 @@ class Terms:
         node = self._nodes.get(key)
         if node is None:
             self.effort.spend(3 + 0.3 * len(args))
-            if len(self._nodes) >= MOST_NODES:
-                raise Rejected(f"the expressions have more than {MOST_NODES} parts")
-            free = self._masks[value] if value is not None and not isinstance(value, Fraction) else 0
+            self.effort.make(_NODE + 16 * len(args) + (bits_of(value) // 4 if isinstance(value, Fraction) else 0))
+            self._arguments += len(args)
+            if len(self._nodes) >= MOST_NODES or self._arguments > _MOST_ARGUMENTS:
+                raise TooLarge("parts of expressions, or ten times as many arguments", MOST_NODES)
+            free = self._masks[value] if head == "symbol" else 0  # pyright: ignore[reportArgumentType]
             for argument in args:
                 free |= argument.free
             if head in ("Subs", "Limit"):
@@ -108,20 +131,20 @@ class Terms:
         """Return a sum, equal terms collected; those that cancel stay, times 0, where they may have no value."""
         total, parts, terms = Fraction(0), dict[Node, Fraction](), list(terms)
         if sum(len(t.args) for t in terms) > _MOST_TERMS:
-            raise Rejected(f"a sum has more than {_MOST_TERMS} terms")
+            raise TooLarge("terms of a sum", _MOST_TERMS)
         for term in chain.from_iterable(t.args if t.head == "Add" else (t,) for t in terms):
             self.effort.spend(1)
             if term.head == "number":
-                total += term.number
+                total = self._sum(total, term.number)
                 continue
             coefficient, rest = Fraction(1), term
             if term.head == "Mul" and term.args[0].head == "number":
-                coefficient, rest = term.args[0].number, self._product(term.args[1:])
-            parts[rest] = parts.get(rest, Fraction(0)) + coefficient
+                coefficient, rest = term.args[0].number, self.joined("Mul", term.args[1:])
+            parts[rest] = self._sum(parts[rest], coefficient) if rest in parts else coefficient
         collected = [self.mul((self.number(c), rest)) for rest, c in parts.items() if c or not rest.total]
         if total or not collected:
             collected.append(self.number(total))
-        return collected[0] if len(collected) == 1 else self._node("Add", tuple(sorted(collected, key=_serial)))
+        return self.joined("Add", tuple(sorted(collected, key=_serial)))
 
     def mul(self, factors: Iterable[Node]) -> Node:
         """Return a product, numerical factors in front; products inside stay, and times 0 what may have no value."""
@@ -129,10 +152,10 @@ class Terms:
         for factor in factors:
             self.effort.spend(1)
             if factor.head == "number":
-                coefficient *= factor.number
+                coefficient = self._times(coefficient, factor.number)
             elif factor.head == "Mul" and factor.args[0].head == "number":
-                coefficient *= factor.args[0].number
-                rest.append(self._product(factor.args[1:]))
+                coefficient = self._times(coefficient, factor.args[0].number)
+                rest.append(self.joined("Mul", factor.args[1:]))
             else:
                 rest.append(factor)
         if not coefficient:
@@ -141,10 +164,13 @@ class Terms:
             return self.mul((self.number(coefficient), roots))
         if not rest:
             return self.number(coefficient)
-        return self._product((*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial)))
+        return self.joined(
+            "Mul", (*(() if coefficient == 1 else (self.number(coefficient),)), *sorted(rest, key=_serial))
+        )
 
-    def _product(self, factors: tuple[Node, ...]) -> Node:
-        return factors[0] if len(factors) == 1 else self._node("Mul", factors)
+    def joined(self, head: str, args: tuple[Node, ...]) -> Node:
+        """Return a sum or a product of what is collected already: one argument or more of another one, in order."""
+        return args[0] if len(args) == 1 else self._node(head, args)
 
     def _roots_collected(self, factors: Sequence[Node]) -> Node | None:
         """Return a product with equal roots as powers, √u·√u as u + 0·√u; None where there are no two of one kind."""
@@ -155,7 +181,8 @@ class Terms:
                 groups.setdefault(exponent if base.head == "number" else base, []).append(factor)
         if not any(len(group) > 1 for group in groups.values()):
             return None
-        alone = [f for f in factors if not any(f in group for group in groups.values() if len(group) > 1)]
+        together = {f for group in groups.values() if len(group) > 1 for f in group}
+        alone = [f for f in factors if f not in together]
         lost: list[Node] = []
         for key, group in groups.items():
             if len(group) > 1:
@@ -185,26 +212,14 @@ class Terms:
                 return self.add((self.one, self.mul((self.zero, base))))
             if power == 1:
                 return base
-            if base.head == "number" and (folded := self._folded(base.number, power)) is not None:
-                return self.number(folded)
+            if base.head == "number" and (small := folded(base.number, power)) is not None:
+                return self.number(small)
             if power.denominator == 1 and base.head == "Pow" and base.args[1].head == "number":
                 inner = base.args[1].number
                 if inner.denominator > 1:
                     # √u², which is u where √u has a value.
-                    return self._where(self.power(base.args[0], self.number(inner * power)), base)
+                    return self._where(self.power(base.args[0], self.number(self._times(inner, power))), base)
         return self._node("Pow", (base, exponent))
-
-    @staticmethod
-    def _folded(base: Fraction, power: Fraction) -> Fraction | None:
-        if not base:
-            if power < 0:
-                raise Undefined("there is a division by zero")
-            return Fraction(0)
-        if power.denominator == 2 and (root := square_root(base)) is not None:
-            base, power = root, power * 2
-        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-        small = power.denominator == 1 and abs(power) <= LARGEST_POWER and bits * abs(power) <= _FOLDED_BITS
-        return base ** int(power) if small else None
 
     def exp(self, argument: Node) -> Node:
         """Return exp; that of an integer multiple is a power, so that exp(−C) and exp(−2C) share their work."""
@@ -245,10 +260,10 @@ class Terms:
             case "log":
                 return self.log(*args)
             case _:
-                exact = head in PRIMITIVES and PRIMITIVES[head].value and all(a.head == "number" for a in args)
-                if exact:
-                    return self.number(exact_value(self.effort, head, tuple(a.number for a in args)))
-                return self._node(head, tuple(args))
+                primitive = self.registry.primitives.get(head)
+                if primitive is not None and primitive.value and all(a.head == "number" for a in args):
+                    return self.number(computed(self.effort, primitive, tuple(a.number for a in args))[0])
+                return self._node(head, tuple(args), primitive)
 
     def expression(self, data: Data, where: str) -> Node:
         """Return the node of an expression's data. Raises Rejected, or Unknown, for what is none that is read."""
@@ -287,14 +302,12 @@ class Terms:
         return self._checked(head, args, where)
 
     def _read_primitive(self, rest: list[Data], where: str) -> Node:
-        name = known_primitive(rest, where)
-        if len(rest) - 2 != PRIMITIVES[name].arity:
-            raise Rejected(f"{where}: {name} has {len(rest) - 2} arguments")
-        return self.build(name, [self.expression(argument, where) for argument in rest[2:]])
+        name, arguments = self.registry.primitive_of(rest, where)
+        return self.build(name, [self.expression(argument, where) for argument in arguments])
 
     def _read_symbol(self, rest: list[Data], where: str) -> Node:
-        if not rest or type(name := rest[0]) is not str or not name:
-            raise Rejected(f"{where}: a symbol without a name")
+        if not rest or len(rest) > 1 + len(ASSUMPTIONS) or not (name := line(rest[0], where)):
+            raise Rejected(f"{where}: a symbol without a name, or with assumptions that are repeated")
         assumed = tuple(string(a, where, ASSUMPTIONS) for a in rest[1:])
         if self.assumptions.setdefault(name, assumed) != assumed:
             raise Rejected(f"{where}: two symbols {shown(name)} with different assumptions")
@@ -327,7 +340,18 @@ class Terms:
                 good = True
         if not good:
             raise Unknown(f"{where}: this {head} is outside what this program checks")
+        if head in _BINDERS:
+            bound = args[1].args[0] if inner[1] == "Tuple" else args[1]
+            self.refuse_beyond(bound, may_be_bound(head, self.assumptions[bound.name]), where)
         return self._node(head, tuple(args))
+
+    def refuse_beyond(self, symbol: Node, allowed: Collection[str], where: str) -> None:
+        """Raise Rejected for a symbol that assumes more than is allowed."""
+        for assumed in self.assumptions[symbol.name]:
+            if assumed not in allowed:
+                raise Rejected(
+                    f"{where}: the symbol {shown(symbol.name)} is assumed {assumed}, which its domain does not imply"
+                )
 
     def substitute(self, node: Node, values: Names) -> Node:
         """Return the node with symbols replaced, all at once; refused where a bound name would be touched."""
@@ -335,8 +359,7 @@ class Terms:
         if not node.free & mask:
             return node
         done: dict[Node, Node] = {}
-        parts = order([node], lambda n: not n.free & mask or n.head in ("Subs", "Limit"))
-        self.effort.spend(len(parts))
+        parts = order(self.effort, [node], lambda n: not n.free & mask or n.head in ("Subs", "Limit"))
         for part in parts:
             if not part.free & mask:
                 done[part] = part
@@ -360,7 +383,8 @@ class Terms:
     def _substituted_inside(self, part: Node, values: Names) -> Node:
         """Return what binds a name with others replaced; that name inside it is its own."""
         inner, bound, point, *rest = part.args
-        others = {name: value for name, value in values.items() if name not in self.names(bound.free)}
+        self.effort.spend(3 * len(values))
+        others = {name: value for name, value in values.items() if not self.mask([name]) & bound.free}
         for name in self.names(inner.free & self.mask(others)):
             if clash := self.names(others[name].free & bound.free):
                 raise Rejected(f"the bound symbol {shown(clash[0])} is used with another meaning")
@@ -369,8 +393,7 @@ class Terms:
     def exchanged(self, node: Node, old: Node, new: Node) -> Node:
         """Return the node with a part of it that binds nothing exchanged wherever it occurs."""
         done: dict[Node, Node] = {old: new}
-        parts = order([node], lambda n: n is old)
-        self.effort.spend(len(parts))
+        parts = order(self.effort, [node], lambda n: n is old)
         for part in parts:
             if part.args and part is not old:
                 if part.head in _BINDERS:
@@ -381,7 +404,7 @@ class Terms:
     def choose(self, node: Node, chosen: Mapping[str, int], counts: Mapping[str, int]) -> Node:
         """Return the node with every Case decided by the place of its word; `counts` says how many words there are."""
         done: dict[Node, Node] = {}
-        for part in order([node]):
+        for part in order(self.effort, [node]):
             args = [done[a] for a in part.args]
             if part.head == "Case":
                 name = str(part.args[0].name)
@@ -395,16 +418,17 @@ class Terms:
     def carried_out(self, node: Node) -> Node:
         """Return the node with its derivatives and substitutions carried out; limits stay."""
         done: dict[Node, Node] = {}
-        for part in order([node]):
+        for part in order(self.effort, [node]):
             args = [done[a] for a in part.args]
-            if part.head in ("Derivative", "Subs") and any(p.head == "Limit" for p in order(args[:1])):
+            if part.head in ("Derivative", "Subs") and any(p.head == "Limit" for p in order(self.effort, args[:1])):
                 raise Unknown(f"a Limit inside a {part.head} is outside what this program checks")
             if part.head == "Derivative":
                 symbol, times = args[1].args
                 value = args[0]
                 for _ in range(int(times.number)):
                     value = self.slope(value, symbol.name)
-                value = self.add((value, self.mul((self.zero, args[0]))))
+                sides = self._both_sides(args[0], symbol)
+                value = self.add((value, *(self.mul((self.zero, needed)) for needed in (args[0], *sides))))
             elif part.head == "Subs":
                 point = args[2].args[0]
                 value = self.substitute(args[0], {args[1].args[0].name: point})
@@ -414,13 +438,20 @@ class Terms:
             done[part] = value
         return done[node]
 
+    def _both_sides(self, node: Node, symbol: Node) -> Iterator[Node]:
+        """Yield log u for each root of a u that changes: a derivative is two-sided, so that u > 0 is needed."""
+        for part in order(self.effort, [node]):
+            if part.head == "Pow" and part.args[0].free & symbol.free:
+                exponent = part.args[1]
+                if exponent.head != "number" or exponent.number.denominator > 1:
+                    yield self.log(part.args[0])
+
     def cancelled(self, nodes: Sequence[Node]) -> tuple[list[Node], list[Node]]:
         """Return nodes without what stays only times 0, and what does; inside a limit nothing is looked for."""
         lost: list[Node] = []
         while True:
             done: dict[Node, Node] = {}
-            before, parts = len(lost), order(nodes, lambda n: n.head == "Limit")
-            self.effort.spend(len(parts))
+            before, parts = len(lost), order(self.effort, nodes, lambda n: n.head == "Limit")
             for part in parts:
                 if part.head == "Mul" and part.args[0] is self.zero:
                     lost.append(part)
@@ -435,7 +466,7 @@ class Terms:
     def slope(self, node: Node, name: Name) -> Node:
         """Return the derivative in a symbol, each part of the graph differentiated once; Rejected for a Limit."""
         mask, done = self.mask([name]), self._slopes.setdefault(name, {})
-        for part in order([node], lambda n: n in done or not n.free & mask):
+        for part in order(self.effort, [node], lambda n: n in done or not n.free & mask):
             if part not in done:
                 done[part] = self._slope(part, done) if part.free & mask else self.zero
         return done[node]
@@ -466,11 +497,3 @@ class Terms:
                 return self.mul((done[args[0]], self.power(args[0], -1)))
             case _:
                 raise Rejected(f"{node.head} cannot be differentiated here")
-
-
-def known_primitive(rest: list[Data], where: str) -> str:
-    """Return the name and version of a primitive that is known here. Raises Unknown for any other."""
-    name = "/".join(map(str, rest[:2]))
-    if len(rest) < 2 or type(rest[1]) is not int or name not in PRIMITIVES:
-        raise Unknown(f"{where}: the primitive {shown(name)} is not known to this program")
-    return name

@@ -20,6 +20,7 @@ from verify.reports.commands import theorems, runs, files, completion  # noqa: F
 
 # isort: on
 from verify.reports.commands.frame import INPUT_ERROR, INTERNAL_ERROR, INTERRUPTED, app, fail
+from verify.shown import visible
 
 _NO_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse.*")
 _OF_A_FILE = re.compile(r"\.py(:[^:]*)?$")
@@ -35,7 +36,7 @@ def run(arguments: list[str]) -> int:
     except typer.Exit as stop:
         return stop.exit_code
     except typer.TyperException as error:
-        return fail(_plain(error.format_message(), arguments) or "see verify --help", INPUT_ERROR)
+        return fail(_shown(_plain(error.format_message(), arguments), arguments) or "see verify --help", INPUT_ERROR)
     except (InputError, TheoremError) as error:
         return fail(str(error), INPUT_ERROR)
     except SystemExit as stop:
@@ -46,14 +47,26 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", INTERRUPTED)
     except Exception as error:
-        if lacking := lacked_by(error):
-            return fail(f"this {lacking}", INPUT_ERROR)
-        said = f"{type(error).__name__}: {error}"
-        if is_contradiction(error):
-            said = explained(error)
-            if any(map(_OF_A_FILE.search, arguments)):
-                return fail(f"theorem: {said}", INPUT_ERROR)
-        return fail(f"internal error, please report it: {said}", INTERNAL_ERROR)
+        return _unforeseen(error, arguments)
+
+
+def _unforeseen(error: Exception, arguments: list[str]) -> int:
+    """Report an error that no command raises by itself, and return the exit code."""
+    if lacking := lacked_by(error):
+        return fail(f"this {lacking}", INPUT_ERROR)
+    said = f"{type(error).__name__}: {error}"
+    if is_contradiction(error):
+        said = explained(error)
+        if any(map(_OF_A_FILE.search, arguments)):
+            return fail(f"theorem: {said}", INPUT_ERROR)
+    return fail(f"internal error, please report it: {said}", INTERNAL_ERROR)
+
+
+def _shown(message: str, arguments: list[str]) -> str:
+    """Return a message of the parser in which what was typed shows whole, its line breaks too."""
+    for word in arguments:
+        message = message.replace(word, visible(word)) if not word.isprintable() else message
+    return message
 
 
 def _plain(message: str, arguments: list[str]) -> str:
@@ -68,7 +81,8 @@ def _plain(message: str, arguments: list[str]) -> str:
         after = [b for a, b in pairwise(arguments) if a == option[1]]
         after += [word.partition("=")[2] for word in arguments if word.startswith(f"{option[1]}=")]
         unlike = message == option[0] and after[:1] != [""]
-        named = len(arguments) > 1 and option[2] in _parameters(arguments[1])
+        # The code of a file is not run for what is refused.
+        named = len(arguments) > 1 and not _OF_A_FILE.search(arguments[1]) and option[2] in _parameters(arguments[1])
         if after and (unlike or named):
             return f"{option[0]}; the value of a parameter is written {option[2]}={after[0]}"
     return _NO_NUMBER.sub(lambda found: _KINDS[found[1]], _with_value(message, arguments))
@@ -100,6 +114,6 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == [completion.CALL]:
         # Asked by a shell while a line is typed: nothing is an error.
-        print("\n".join(completion.complete(" ".join(sys.argv[2:]))))  # noqa: T201
+        print("\n".join(map(visible, completion.complete(" ".join(sys.argv[2:])))))  # noqa: T201
         sys.exit(0)
     sys.exit(run(sys.argv[1:]))

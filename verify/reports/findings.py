@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from verify.checking.registry import load
 from verify.checking.sources import Paper
 from verify.errors import TheoremError
+from verify.language.labels import SENTENCE, TITLE, refuse_bad_id, refuse_bad_text
 from verify.outcomes import Enclosure, number_text
 
 Provenance = Literal["printed", "recalled", "our reading", "open", "derived here", "observed"]
@@ -50,6 +51,7 @@ class Premise:
     provenance: Provenance
 
     def __post_init__(self) -> None:
+        refuse_bad_text("premise", self.text)
         if self.provenance not in get_args(Provenance):
             raise TheoremError(f"premise {self.text!r}: {self.provenance!r} is not one of {get_args(Provenance)}")
 
@@ -100,8 +102,8 @@ class Finding:
     Raises
     ------
     TheoremError
-        For a command that is none of `verify` or has `--json`, a summary of several lines, nothing expected or rested
-        on, and expected floats.
+        For an id that is none, what is no text of one line, a command that is none of `verify` or has `--json`,
+        nothing expected or rested on, and expected floats.
 
     Examples
     --------
@@ -121,13 +123,16 @@ class Finding:
     rests_on: tuple[Premise, ...]
 
     def __post_init__(self) -> None:
+        refuse_bad_id("finding", self.id)
+        for part, longest in (("title", TITLE), ("summary", SENTENCE), ("command", SENTENCE)):
+            refuse_bad_text(f"finding {self.id}: {part}", getattr(self, part), longest, empty=part != "title")
         words = shlex.split(self.command)
         if len(words) < 2 or words[0] != "verify" or "--json" in words:
             raise TheoremError(f"finding {self.id}: the command must be `verify …`, without --json")
         if not isinstance(self.weight, Weight):
             raise TheoremError(f"finding {self.id}: weight {self.weight!r} is not a Weight")
-        if not self.summary.strip().endswith(".") or "\n" in self.summary:
-            raise TheoremError(f"finding {self.id}: its summary is one sentence, on one line")
+        if not self.summary.strip().endswith("."):
+            raise TheoremError(f"finding {self.id}: its summary is one sentence")
         if not self.expect or not self.rests_on:
             raise TheoremError(f"finding {self.id}: needs expected values and what it rests on")
         for path, expected in self.expect.items():

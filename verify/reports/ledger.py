@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WORST = ("refuted", "inconclusive", "out_of_scope", "verified")
 _WEAKEST = ("", "simulated", "computed", "certified", "proved")
 _DEVICES = ("cpu", "cuda")
+_MEETING = "where derivation meets training"
 
 Entry = dict[str, Any]
 
@@ -40,11 +41,92 @@ def canary_entry(theorem: str, canary: "Canary", result: "ExploreResult") -> Ent
     return {"kind": "canary", "id": theorem, "label": canary.label, "killed": killed, "needed": result.needed or 0}
 
 
+def summary_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
+    """Yield the ledger on one screen: what is not as expected in full, a line a crossing, and counts of all else."""
+    unexpected = [entry for entry in entries if _is_unexpected(entry)]
+    theorems, comparisons, findings, canaries, mutants = _by_kind(entries)
+    for rows in (_theorems, _comparisons, _findings):
+        yield from rows(unexpected)
+    failed = {entry["id"] for entry in unexpected if entry["kind"] == "crossing"}
+    crossings = crossing_rows(entries)
+    yield from _table([row for row in crossings if row["id"] in failed], "where derivation and training do not meet")
+    yield from _agreeing([row for row in crossings if row["id"] not in failed and row["draws"]])
+    for noun, rows in (("theorem", theorems), ("comparison", comparisons), ("finding", findings)):
+        if rows:
+            named = {row["id"] for row in rows}
+            failed = {row["id"] for row in rows if _is_unexpected(row)}
+            open_ = {row["id"] for row in rows if row.get("left_open")} - failed
+            left = f", {len(open_)} left open by chance" if open_ else ""
+            said = f"{len(named) - len(failed) - len(open_)} as expected{left}{_outcomes(rows)}"
+            yield f"{count_text(len(named), noun)}, {said}"
+    yield from _canaries(canaries)
+    yield from _mutants(mutants)
+    yield from dict.fromkeys(entry["text"] for entry in entries if entry["kind"] == "standings")
+    yield from _coverage(theorems)
+    yield f"{seconds:.0f} s in all"
+
+
+def _is_unexpected(entry: Entry) -> bool:
+    """Whether an entry says that something is not as the test expected, which has failed then."""
+    match entry["kind"]:
+        case "theorem":
+            return entry["outcome"] != entry["expected"] or not entry["rechecked"]
+        case "comparison":
+            return entry["outcome"] not in entry["expected"].split(" or ") and not entry.get("left_open")
+        case "finding":
+            return bool(entry["failures"])
+        case "crossing":
+            return entry.get("outcome") == "failed" or entry.get("caught") is False
+    return False
+
+
+def _outcomes(rows: Sequence[Entry]) -> str:
+    """Return how many of some rows have each outcome, where they have one."""
+    found = [str(row["outcome"]) for row in rows if "outcome" in row]
+    counts = ", ".join(f"{found.count(each)} {each}" for each in reversed(_WORST) if each in found)
+    return f"; instances: {counts}" if counts else ""
+
+
+def _agreeing(rows: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line a crossing that agrees."""
+    width = max((len(row["of"]) for row in rows), default=0)
+    yield from [_MEETING] if rows else []
+    for row in rows:
+        worst = row["worst_over_allowed"]
+        measured = "" if worst is None else f"; worst deviation {worst:.2g} of what is allowed"
+        caught = f"; planted errors {row['caught']} of {row['planted']} caught" if row["planted"] else ""
+        drawn = f"{count_text(row['draws'], 'draw')}, {row['instances']} distinct"
+        yield f"  {row['of']:{width}}  agrees at {drawn}{measured}{caught}"
+
+
 def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
     """Yield the ledger of a run's entries: theorems, comparisons, findings, hypotheses, coverage, time in all."""
+    theorems, _, _, canaries, mutants = _by_kind(entries)
+    width = _width(entries)
+    for rows in (_theorems, _comparisons, _findings):
+        yield from rows(entries)
+    yield from _canaries(canaries)
+    yield from _table(crossing_rows(entries))
+    for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
+        yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
+    yield from _mutants(mutants)
+    yield from dict.fromkeys(entry["text"] for entry in entries if entry["kind"] == "standings")
+    yield from _coverage(theorems)
+    yield f"{seconds:.0f} s in all"
+
+
+def _by_kind(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     kinds = ("theorem", "comparison", "finding", "canary", "mutants")
-    theorems, comparisons, findings, canaries, mutants = ([e for e in entries if e["kind"] == kind] for kind in kinds)
-    width = max((len(entry["id"]) for entry in entries), default=0)
+    return ([entry for entry in entries if entry["kind"] == kind] for kind in kinds)
+
+
+def _width(entries: Sequence[Entry]) -> int:
+    return max((len(entry["id"]) for entry in entries), default=0)
+
+
+def _theorems(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line a theorem."""
+    width, (theorems, *_) = _width(entries), _by_kind(entries)
     for name, rows in _grouped(theorems):
         asserted = [row for row in rows if row["expected"] != "verified" and row["expected"] == row["outcome"]]
         plain = [row for row in rows if row not in asserted] or asserted
@@ -57,6 +139,11 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         said = f", in words: {', '.join(rows[0]['in_words'])}" if rows[0]["in_words"] else ""
         for_all = f"; for all: {rows[0]['for_all']}"
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {instances}{checked}{said}, {spent:.1f} s{for_all}"
+
+
+def _comparisons(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line a comparison."""
+    width, (_, comparisons, *_) = _width(entries), _by_kind(entries)
     for name, rows in _grouped(comparisons):
         outcome = _first(_WORST, (row["outcome"] for row in rows))
         instances = sum(row["instances"] for row in rows)
@@ -66,18 +153,15 @@ def ledger_lines(entries: Sequence[Entry], seconds: float) -> Iterator[str]:
         otherwise = outcome != "verified" and all(row["expected"] == row["outcome"] for row in rows)
         said = ", as expected" if otherwise else ""
         yield f"{name:{width}}  {outcome:12}  {evidence:9}  {count_text(instances, 'instance')}, {devices}{said}"
+
+
+def _findings(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line a finding."""
+    width, (_, _, findings, *_) = _width(entries), _by_kind(entries)
     for name, rows in _grouped(findings):
         failures = [failure for row in rows for failure in row["failures"]]
         state = f"NOT reproduced ({failures[0]})" if failures else "reproduced"
         yield f"{name:{width}}  finding {state}: {rows[0]['title']}"
-    yield from _canaries(canaries)
-    yield from _table(crossing_rows(entries))
-    for name, rows in _grouped([row for row in theorems if row["hypotheses"]]):
-        yield f"{name:{width}}  hypotheses: {rows[0]['hypotheses']}"
-    yield from _mutants(mutants)
-    yield from dict.fromkeys(entry["text"] for entry in entries if entry["kind"] == "standings")
-    yield from _coverage(theorems)
-    yield f"{seconds:.0f} s in all"
 
 
 def crossing_rows(entries: Sequence[Entry]) -> list[Entry]:
@@ -120,11 +204,11 @@ def ledger_json(entries: Sequence[Entry], seconds: float) -> str:
     return json.dumps({**body, "seconds": round(seconds, 3)}, indent=1, sort_keys=True) + "\n"
 
 
-def _table(rows: Sequence[Entry]) -> Iterator[str]:
+def _table(rows: Sequence[Entry], heading: str = _MEETING) -> Iterator[str]:
     """Yield two lines a crossing: what was held against what, and how well it agreed."""
     if not rows:
         return
-    yield "where derivation meets training"
+    yield heading
     for row in rows:
         sizes = ", ".join(f"{name} {low}–{high}" for name, (low, high) in row["sizes"].items())
         ran = ", ".join(device if device in row["devices"] else f"{device}: not run" for device in _DEVICES)

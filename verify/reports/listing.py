@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify import remembered
-from verify.checking.registry import listed, package_folder, packages, theorem_ids
+from verify.checking.registry import ids, listed, package_folder, packages
 from verify.errors import InputError, meant
 from verify.files import sources
 from verify.outcomes import ForAll
@@ -45,12 +45,12 @@ def list_rows(
         For a paper that has no theorems.
     """
     before = {name.partition(".")[0] for name in sys.modules}
-    ids = theorem_ids()
+    every = ids("theorem")
     if paper is not None:
-        known = sorted({name.split(".")[0] for name in ids})
+        known = sorted({name.split(".")[0] for name in every})
         if paper not in known:
             raise InputError("--paper", paper, f"has no theorems here; {meant(paper, known)}")
-    asked = [name for name in ids if paper in (None, name.split(".")[0])]
+    asked = [name for name in every if paper in (None, name.split(".")[0])]
     digest = _digest() if keep or remembered.knows(_NAME) else ""
     kept = remembered.recall(_NAME, digest)
     if kept is not None and kept["others"] == [_state(file) for file, *_ in kept["others"]]:
@@ -60,7 +60,7 @@ def list_rows(
         rows.append(_row(name))
         if tell:
             tell(len(rows), len(asked))
-    if keep and before.isdisjoint(packages()) and asked == ids and digest == _digest():
+    if keep and before.isdisjoint(packages()) and asked == every and digest == _digest():
         remembered.remember(_NAME, digest, {"others": list(_others()), "rows": rows})
     return rows
 
@@ -124,8 +124,9 @@ def theorem_row(theorem: "Theorem") -> dict[str, Any]:
             for claim in theorem.statement.claims
         ],
         "for_all_parameters": known.for_all.standing,
+        "why": known.why,
         "inferences_argued": len(known.for_all.inferences),
-        "inferences_own": len(theorem.argument),
+        "inferences_own": known.for_all.own,
         "proved": known.for_all.standing in (ForAll.FORMAL, ForAll.PROVED),
         "best_instance_evidence": known.evidence,
     }
@@ -140,12 +141,15 @@ def rows_text(rows: list[dict[str, Any]], columns: int = WIDTH) -> str:
     for row, (for_all, evidence) in zip(rows, known, strict=True):
         lines += [f"{row['id']:{width}}  {for_all:{wide}}  {evidence}", f"  {row['title']}"]
         lines += (f"    {claim['for_all_parameters']:6}  {claim['label']}: {claim['claim']}" for claim in row["claims"])
-    return fitted("\n".join([*lines, standings_text(rows)]), columns)
+    return fitted([*lines, standings_text(rows)], columns)
 
 
 def carried_text(row: Mapping[str, Any]) -> str:
-    """Return a row's standing, with the number of inferences of its argument."""
-    counted = f" ({row['inferences_argued']})" if row["for_all_parameters"] == ForAll.ARGUED else ""
+    """Return a row's standing, with the numbers of inferences of its argument: its own, and those it inherits."""
+    own = row["inferences_own"]
+    counted = f" ({own} + {row['inferences_argued'] - own})" if row["for_all_parameters"] == ForAll.ARGUED else ""
+    # Nothing is looked for here: what is open without a certificate may be proved, and is once `verify pin` wrote one.
+    counted = f" ({row['why']})" if row["for_all_parameters"] == ForAll.OPEN and row["why"] else counted
     return f"{row['for_all_parameters']}{counted}"
 
 
@@ -161,8 +165,10 @@ def standings_table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return, in Markdown, what carries each theorem, with how many inferences are prose in all."""
     rows = list(rows)
     lines = ["# How each theorem is established", "", f"{standings_text(rows).capitalize()}. {WRITTEN_BY}.", ""]
-    lines += ["| theorem | for all parameters | inferences | claims |", "|---|---|---|---|"]
+    lines += ["| theorem | for all parameters | own inferences | inherited | claims |", "|---|---|---|---|---|"]
     for row in rows:
         claims = "; ".join(f"{claim['label']} ({claim['for_all_parameters']})" for claim in row["claims"])
-        lines.append(f"| `{row['id']}` | {row['for_all_parameters']} | {row['inferences_argued']} | {claims} |")
+        own = row["inferences_own"]
+        counts = f"{own} | {row['inferences_argued'] - own}"
+        lines.append(f"| `{row['id']}` | {row['for_all_parameters']} | {counts} | {claims} |")
     return "\n".join([*lines, ""])

@@ -8,7 +8,7 @@ proved, or with the hypothesis itself as the claim, proved; none where other the
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from verify.checking.certificates import accepted_file
 from verify.checking.registry import package_folder, package_of
-from verify.checking.standing import argued_without
+from verify.checking.standing import argued_without, pins
 from verify.checking.theorem import Theorem
 from verify.claims.inequality import Inequality
 from verify.errors import InputError, TheoremError
 from verify.evaluation.instances import evaluate_hypothesis, parse
-from verify.files import NAME, write_whole
+from verify.files import name_in_file, write_whole
+from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import count_text
-from verify.rechecker import Rejected, Unreadable, recheck_text
+from verify.rechecker import Accepted, Rejected, Unreadable, recheck_text
 from verify.reports.findings import WRITTEN_BY
 from verify.search.narrowing import without
 
@@ -91,8 +92,8 @@ def shipped(theorem: Theorem) -> Mapped:
 def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
     """Return why a certificate does not show what a row says, needed or redundant; "" where it does.
 
-    The re-checker accepts it, its statement is the theorem's without the hypothesis, and, where that is needed, the
-    clause is refuted at the row's witness, within the other hypotheses and without this one.
+    The re-checker accepts it, it uses what is pinned, its statement is the theorem's without the hypothesis, and, where
+    that is needed, the clause is refuted at the row's witness, within the other hypotheses and without this one.
     """
     if row["status"] == "undecided":
         return ""
@@ -106,22 +107,37 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
         accepted = accepted_file(path)
     except (Rejected, Unreadable) as error:
         return str(error)
+    pinned = pins()
+    if changed := [name for name, digest in accepted.uses if pinned.get(name, digest) != digest]:
+        return f"the certificate uses another statement of {changed[0]}"
     statement = without(theorem.statement, [row["label"]])
     hypothesis = next(h for h in theorem.statement.hypotheses if h.label == row["label"])
     if row["status"] == "redundant":
-        if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
-            return "the certificate proves less"
-        labels = {clause.label for clause in accepted.clauses}
-        proved = tuple(clause for clause in statement.clauses if clause.label in labels)
-        relation = hypothesis.relation
-        implied = None if relation is None else statement.alone(Inequality(hypothesis.label, relation))
-        if implied is not None and accepted.statement_digest == implied.digest:
-            return ""
-        if not proved or accepted.statement_digest != statement.alone(*proved).digest:
-            return "the certificate is of another statement"
-        claims = {claim.label for claim in statement.claims}
-        shown = claims <= labels or argued_without(theorem, hypothesis.label, labels)
-        return "" if shown else "the certificate proves less"
+        return _refusal_of_redundance(theorem, hypothesis, statement, accepted)
+    return _refusal_of_need(theorem, hypothesis, statement, accepted, row)
+
+
+def _refusal_of_redundance(theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted) -> str:
+    """Return why a certificate does not show the claims without the hypothesis, nor the hypothesis by the others."""
+    if not all((clause.outcome, clause.evidence) == ("verified", "proved") for clause in accepted.clauses):
+        return "the certificate proves less"
+    labels = {clause.label for clause in accepted.clauses}
+    proved = tuple(clause for clause in statement.clauses if clause.label in labels)
+    relation = hypothesis.relation
+    implied = None if relation is None else statement.alone(Inequality(hypothesis.label, relation))
+    if implied is not None and accepted.statement_digest == implied.digest:
+        return ""
+    if not proved or accepted.statement_digest != statement.alone(*proved).digest:
+        return "the certificate is of another statement"
+    claims = {claim.label for claim in statement.claims}
+    shown = claims <= labels or argued_without(theorem, hypothesis.label, labels)
+    return "" if shown else "the certificate proves less"
+
+
+def _refusal_of_need(
+    theorem: Theorem, hypothesis: Hypothesis, statement: Statement, accepted: Accepted, row: Mapping[str, Any]
+) -> str:
+    """Return why a certificate does not refute a row's clause at its witness, which violates this hypothesis alone."""
     clauses = tuple(claim for claim in statement.claims if claim.label == row["clause"])
     if not clauses or accepted.statement_digest != statement.alone(*clauses).digest:
         return "the certificate is of another statement"
@@ -137,8 +153,12 @@ def refusal(theorem: Theorem, row: dict[str, Any]) -> str:
 
 
 def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
-    """Write a theorem's map and its certificates, whole, removing those of before. Raises TheoremError."""
+    """Write a theorem's map and its certificates, whole, removing those of before.
+
+    Raises TheoremError for a certificate that is not accepted, and InputError for a name that no file may have.
+    """
     texts: dict[str, str] = {}
+    name = name_in_file("id", theorem.id)
     for need in result.hypotheses:
         if need.certificate is None:
             continue
@@ -147,15 +167,13 @@ def write(theorem: Theorem, result: "NecessityResult", target: Path) -> None:
             recheck_text(text.encode())
         except (Rejected, Unreadable) as error:
             raise TheoremError(f"{theorem.id}: {need.label}: the re-checker does not accept it: {error}") from error
-        texts[f"{theorem.id}.{need.label}.certificate.json"] = text
-    texts[f"{theorem.id}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
-    if strange := [name for name in texts if not NAME.fullmatch(name)]:
-        raise TheoremError(f"{strange[0]}: cannot be the name of a file; a label has letters, digits, _, - and .")
+        texts[f"{name}.{name_in_file('label', need.label)}.certificate.json"] = text
+    texts[f"{name}.json"] = json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n"
     target.mkdir(exist_ok=True)
-    for name, text in texts.items():
-        write_whole(target / name, text)
-    for old in target.glob(f"{theorem.id}.*"):
-        if old.name not in texts and old.name.removeprefix(f"{theorem.id}.").count(".") == 2:
+    for file, text in texts.items():
+        write_whole(target / file, text)
+    for old in target.glob(f"{name}.*"):
+        if old.name not in texts and old.name.removeprefix(f"{name}.").count(".") == 2:
             old.unlink()
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from verify.checking.certificates import write_certificate, written
 from verify.checking.check import check
 from verify.checking.loading import load_theorem
-from verify.checking.registry import finding_ids, package_folder, packages, theorem_ids
+from verify.checking.registry import ids, package_folder, packages
 from verify.checking.standing import DIGESTS, pinned_digests, rechecked, shipped_path, standing
 from verify.claims.in_words import in_words
 from verify.errors import InputError, TheoremError, meant
@@ -51,8 +51,8 @@ class Pinned:
 
     def text(self) -> str:
         """Return the line of `verify pin`."""
-        done = f"not written: {self.failed}" if self.failed else self.path
-        return f"{self.what} of {self.id}: {self.why}: {done}"
+        of, before = f"{self.what} of {self.id}", f"(before: {self.why})"
+        return f"not written: {of}: {self.failed} {before}" if self.failed else f"wrote the {of}: {self.path} {before}"
 
 
 def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None] | None = None) -> Iterator[Pinned]:
@@ -75,8 +75,8 @@ def pin(package: str | None, *, seconds: float, tell: Callable[[int, int], None]
         Where Ctrl-C ended a check or a search: of that nothing is written.
     """
     package, root = _project(package)
-    theorems = {name: load_theorem(name) for name in theorem_ids(package)}
-    findings, pinned = [load_finding(name) for name in finding_ids(package)], pinned_digests(package)
+    theorems = {name: load_theorem(name) for name in ids("theorem", package)}
+    findings, pinned = [load_finding(name) for name in ids("finding", package)], pinned_digests(package)
     yield from _digests(package, theorems, pinned)
     parts = [(_certificate, theorem) for theorem in _used_first(theorems)]
     parts += [(_map, theorem) for theorem in theorems.values()]
@@ -94,12 +94,12 @@ def _project(package: str | None) -> tuple[str, Path]:
     if package is None:
         near = [name for name, root in roots.items() if root and package_folder(name).is_relative_to(Path.cwd())]
         if len(near) != 1:
-            theorem_ids()
+            ids("theorem")
             why = f"here are {', '.join(near)}" if near else f"none with theorems is here; known: {', '.join(roots)}"
             raise InputError("package", Path.cwd(), f"must be named: {why}")
         (package,) = near
     # A catalogue that cannot be read is told as such.
-    if package not in roots and not theorem_ids(package):
+    if package not in roots and not ids("theorem", package):
         raise InputError("package", package, f"has no theorems; {meant(package, roots)}")
     folder, root = package_folder(package), roots[package]
     if root is None:

@@ -1,24 +1,36 @@
-"""The pytest plugin: `--full`, `--device`, the fixture `ledger`, and the ledger at the end of the run.
+"""The pytest plugin: `--full`, `--device`, `--fresh`, the fixture `ledger`, and the ledger at the end of the run.
 
 Kept light: it is loaded by every pytest run where the package is installed, so what loads SymPy, FLINT, Hypothesis or
 torch is imported only by the tests that use it.
 """
 
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from verify import files
 from verify.errors import InputError
+from verify.files import json_object, replaceable, write_whole
 from verify.outcomes import CheckResult, Outcome
-from verify.reports.ledger import canary_entry, comparison_entry, finding_entry, ledger_json, ledger_lines
-from verify.reports.page.recorded import record
+from verify.reports.ledger import (
+    canary_entry,
+    comparison_entry,
+    finding_entry,
+    ledger_json,
+    ledger_lines,
+    summary_lines,
+)
+from verify.reports.page.recorded import record, ship
 from verify.reports.verbs import files as file_verbs, theorems as verbs
 from verify.runs.comparisons import Comparison, ComparisonResult
-from verify.runs.crossings import LOOKED_THROUGH, Crossing
+from verify.runs.crossings import FULL, LOOKED_THROUGH, QUICK, Crossing
 from verify.runs.devices import device_named
+from verify.shown import visible
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
@@ -27,7 +39,7 @@ if TYPE_CHECKING:
     from verify.search.mutation import Tried
     from verify.search.results import ExploreResult
 
-PROPERTY = "lemmascope_ledger"
+PROPERTY, SEED = "lemmascope_ledger", "lemmascope_seed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,15 +54,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--draws", type=int, metavar="N", help="drawn instances of each test of a crossing")
     group.addoption("--seed", type=int, metavar="N", help="seed of simulations, and of what Hypothesis draws")
+    group.addoption("--fresh", action="store_true", help="draw anew, from a seed that is printed; keep what fails")
     group.addoption("--json", metavar="FILE", help="write the ledger to a file as JSON")
+    group.addoption("--record", metavar="FILE", help="write what runs of these sources entered, to ship with a package")
     group.addoption("--report", metavar="DIR", help="write report.html, with what the run has measured, to a folder")
 
 
 def load_profile(config: pytest.Config) -> None:
-    """Choose Hypothesis's profile from the options of this test run.
+    """Choose what Hypothesis draws in this test run: as much as the options ask for, and the same every time.
 
-    It is for the `pytest_configure` of a folder with crossings.
-    `--hypothesis-profile` and `--hypothesis-seed` take precedence. The profiles are those of `register_profiles`.
+    It is for the `pytest_configure` of a folder with crossings. Each test draws from a seed that is made of its id
+    alone, so that it draws the same on every machine, in any order. With `--seed` the number given is part of the seed;
+    `--fresh` draws that number and prints it, and keeps what failed in Hypothesis's database. The profile is
+    `quick`, or `full` under `--full`.
 
     Parameters
     ----------
@@ -66,23 +82,76 @@ def load_profile(config: pytest.Config) -> None:
     --------
     >>> import verify
     >>> def pytest_configure(config):
-    ...     verify.register_profiles()
     ...     verify.load_profile(config)
     """
-    import hypothesis
+    from hypothesis import HealthCheck, settings
+
+    draws = config.getoption("--draws")
+    if draws is not None and draws < 1:
+        raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
+    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
+    checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
+    for name, examples in (("quick", QUICK), ("full", FULL)):
+        settings.register_profile(name, max_examples=draws or examples, deadline=None, suppress_health_check=checks)
+    settings.load_profile("full" if config.getoption("--full") else "quick")
+    draw_by_id(config)
+
+
+def use_all_cores(config: pytest.Config) -> None:
+    """Run whole folders on all cores, where pytest-xdist is there and no number of processes is given.
+
+    It is for the `pytest_cmdline_main` of a folder, which is to come first.
+    """
+    option = config.option
+    given = getattr(option, "numprocesses", 0) is not None or hasattr(config, "workerinput")
+    if not given and not option.collectonly and not option.usepdb and all(Path(each).is_dir() for each in config.args):
+        option.numprocesses = "auto"
+
+
+def draw_by_id(config: pytest.Config) -> None:
+    """Let each test draw from a seed that is made of its id; the options and the rest are those of `load_profile`."""
     from hypothesis import settings
 
-    draws, seed = config.getoption("--draws"), config.getoption("--seed")
-    if not config.getoption("--hypothesis-profile", None):
-        settings.load_profile("full" if config.getoption("--full") else "quick")
-    if draws is not None:
-        if draws < 1:
-            raise pytest.UsageError(f"--draws {draws}: must be an integer >= 1")
-        name = settings.get_current_profile_name()
-        settings.register_profile(name, settings.get_profile(name), max_examples=draws)
-        settings.load_profile(name)
-    if seed is not None and config.getoption("--hypothesis-seed", None) is None:
-        hypothesis.core.global_force_seed = seed  # pyright: ignore[reportAttributeAccessIssue]
+    fresh = config.getoption("--fresh")
+    if fresh and config.getoption("--seed") is None:
+        # Those of a worker are its controller's.
+        config.option.seed = getattr(config, "workerinput", {}).get(SEED, secrets.randbelow(2**32))
+    name = settings.get_current_profile_name()
+    database = settings.get_profile("default").database if fresh else None
+    settings.register_profile(name, settings.get_profile(name), derandomize=False, database=database, print_blob=False)
+    settings.load_profile(name)
+    if not config.pluginmanager.has_plugin(Draws.__name__):
+        config.pluginmanager.register(Draws(config.getoption("--seed"), fresh=fresh), Draws.__name__)
+
+
+class Draws:
+    """The plugin that seeds each test's draws."""
+
+    def __init__(self, seed: int | None, *, fresh: bool) -> None:
+        self._seed, self._fresh = seed, fresh
+
+    def pytest_report_header(self) -> str:
+        """Return the line that says what is drawn, and which option repeats it."""
+        if self._fresh:
+            return f"draws: fresh; --seed {self._seed} repeats them"
+        return "draws: each test's own" + ("" if self._seed is None else f", with seed {self._seed}")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist the number that was drawn."""
+        node.workerinput[SEED] = self._seed
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Seed Hypothesis before a test runs."""
+        from verify.seeded_draws import own_draws, seed_hypothesis
+
+        # The module's name and not its path, as that depends on where pytest is called.
+        module = item.getparent(pytest.Module)
+        name = f"{module.obj.__name__ if module else ''} {item.location[2]}"
+        seed_hypothesis(f"{name} {self._seed or 0}")
+        with own_draws():
+            return (yield)
 
 
 @pytest.fixture(scope="session")
@@ -203,7 +272,9 @@ class Ledger:
             results.append(result)
             survived += [] if entry["killed"] else [canary.label]
         if survived or not results:
-            pytest.fail(f"{theorem.id}: {'; '.join(survived) or 'no canaries'}: not refuted")
+            pytest.fail(
+                f"{theorem.id}: " + (f"{'; '.join(survived)}: not refuted" if survived else "it has no canaries")
+            )
         return results
 
     def mutants(self, theorem: "Theorem", *, most: int, seed: int = 0, seconds: float = 6) -> "list[Tried]":
@@ -222,16 +293,19 @@ class Ledger:
         """Run a comparison where and as fully as this run asks, and enter it; the seed is `--seed`'s, or 0.
 
         The test fails unless the outcome is `expect` (verified), or one of several: what a paper says and a check does
-        not confirm is expected otherwise, and what nobody has run yet may end either way.
+        not confirm is expected otherwise, and what nobody has run yet may end either way. With the option `--seed`
+        chance may leave a comparison open, which fails nothing, and is not counted as expected.
         """
         __tracebackhide__ = True
         device, full = (self._request.getfixturevalue(name) for name in ("device", "full"))
-        seed = seed if seed is not None else self._request.config.getoption("--seed") or 0
+        by_option = self._request.config.getoption("--seed") or 0
+        may_be_open, seed = bool(by_option) and seed is None, by_option if seed is None else seed
         result = comparison.run(device=device, full=full, seed=seed)
         wanted = (expect or Outcome.VERIFIED,) if isinstance(expect, Outcome | None) else tuple(expect)
         either = " or ".join(wanted)
-        self._enter(**comparison_entry(result, either, full=full))
-        if result.outcome not in wanted:
+        left_open = may_be_open and result.outcome is Outcome.INCONCLUSIVE and result.outcome not in wanted
+        self._enter(**comparison_entry(result, either, full=full), left_open=left_open)
+        if result.outcome not in wanted and not left_open:
             expected = "" if expect is None else f", expected {either}"
             pytest.fail(f"{result.id}: {result.outcome}{expected}: {result.detail} (seed {seed}, {result.device})")
         return result
@@ -334,10 +408,17 @@ _STARTED = pytest.StashKey[float]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember when the run began; the mark is pytest-xdist's, which may not be there."""
+    """Remember when the run began; the mark is pytest-xdist's, which may not be there.
+
+    Raises pytest.UsageError where the ledger would be written over another file.
+    """
     config.addinivalue_line("markers", "xdist_group(name): tests that run on one worker, with --dist loadgroup")
     config.addinivalue_line("markers", "crossing(id): the crossing that a test is of, which -k selects it by")
     config.stash[_STARTED] = time.monotonic()
+    for option, key, kind in (("--json", "crossings", "a ledger"), ("--record", "commit", "a record of runs")):
+        path = config.getoption(option)
+        if path and not replaceable(Path(path), lambda content, key=key: key in json_object(content)):
+            raise pytest.UsageError(f"{option} = {path}: exists and is not {kind}; not overwritten")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -355,17 +436,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     spent = time.monotonic() - config.stash[_STARTED]
     terminalreporter.section("ledger")
-    for line in ledger_lines(entries, spent):
-        terminalreporter.write_line(line)
+    whole = list(ledger_lines(entries, spent))
+    for line in whole if config.get_verbosity() > 0 else summary_lines(entries, spent):
+        terminalreporter.write_line(visible(line))
     if path := config.getoption("--json"):
-        Path(path).write_text(ledger_json(entries, spent), encoding="utf-8", newline="\n")
-    _report(terminalreporter, entries, config.getoption("--report"))
-
-
-def _report(terminalreporter: pytest.TerminalReporter, entries: list[dict[str, Any]], folder: str | None) -> None:
-    """Keep what a run has entered for later reports, and write one where it is asked for."""
+        write_whole(Path(path), ledger_json(entries, spent))
     kept = record(entries)
-    if folder:
+    if path := config.getoption("--record"):
+        ship(Path(path), kept)
+    if folder := config.getoption("--report"):
         from verify.reports.simulate import usable_store
 
         terminalreporter.write_line(f"report: {file_verbs.report(folder, store=usable_store(None), entries=kept)}")
+    # A folder that cannot be written to ends nothing.
+    with suppress(OSError):
+        write_whole(path := files.FOLDER / "ledger.txt", "\n".join(map(visible, whole)) + "\n")
+        terminalreporter.write_line(f"the whole ledger: {path}, and with -v")

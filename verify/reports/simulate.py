@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -9,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from verify.checking.registry import prediction_ids
+from verify.checking.registry import ids
 from verify.errors import InputError
-from verify.files import whole
+from verify.files import json_object, name_in_file, replaceable, whole
 from verify.installed import version
 from verify.outcomes import SCHEMA
 from verify.reports.plots.experiment_plots import plotted, why_no_plot
@@ -19,6 +20,10 @@ from verify.runs.comparisons import load_prediction
 from verify.runs.experiments import Experiment, ExperimentResult
 from verify.runs.store import Store, default_store
 
+_SUFFIXES = (".json", ".csv", ".parquet", ".png")
+"""Of the files of one result."""
+_RESULT = {"schema", "version", "seed"}
+"""What the JSON file of a result has."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -32,7 +37,7 @@ def simulate(experiment: Experiment, given: Mapping[str, Any], options: Mapping[
 
 def with_theory(result: ExperimentResult) -> ExperimentResult:
     """Return a result with what theory says of its curves, where something is registered that does."""
-    if result.experiment not in prediction_ids():
+    if result.experiment not in ids("prediction"):
         return result
     return replace(result, theory=dict(load_prediction(result.experiment).predict(result)))
 
@@ -98,11 +103,28 @@ def write_files(folder: Path, name: str, writers: Mapping[str, Callable[[Path], 
 
     Raises InputError where they cannot be written.
     """
-    paths = [folder / f"{name}{suffix}" for suffix in writers]
-    for path, write in zip(paths, writers.values(), strict=True):
+    refuse_others(folder, name)
+    # The JSON file first: by it the others are known to be ours, also where what follows is interrupted.
+    suffixes = sorted(writers, key=lambda suffix: suffix != ".json")
+    paths = [folder / f"{name}{suffix}" for suffix in suffixes]
+    for path, write in zip(paths, (writers[suffix] for suffix in suffixes), strict=True):
         with _writing(folder), whole(path) as part:
             write(part)
     return paths
+
+
+def refuse_others(folder: Path, name: str) -> None:
+    """Refuse to write files of a name over others: to be asked before anything is computed.
+
+    Those that are there are ours where the JSON file of the name is a result's. Raises InputError.
+    """
+    stem = name_in_file("id", name)
+    there = [path for suffix in _SUFFIXES if os.path.lexists(path := folder / f"{stem}{suffix}")]
+    with _writing(folder):
+        known = folder / f"{stem}.json"
+        ours = known.is_file() and replaceable(known, lambda content: _RESULT <= json_object(content).keys())
+        if foreign := [path for path in there if not (path.is_file() and (ours or not path.stat().st_size))]:
+            raise InputError("--out", foreign[0], "exists and is not a file of such a result; not overwritten")
 
 
 @contextlib.contextmanager

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
-
 from verify.checking.derivation import Derivation
 from verify.checking.theorem import Theorem
 from verify.evaluation.instances import ConditionsResult
 from verify.outcomes import CheckResult, ClauseResult, Evidence, HypothesisResult, count_text, number_text, short_text
 from verify.outcomes.numbers import is_shortened
+from verify.printing import latex_of, text_of
 from verify.reports.display.layout import WIDTH, fitted, stated_table
 from verify.reports.display.short import headline
 from verify.reports.necessity_map import threshold_lines
@@ -77,7 +76,7 @@ def conditions_text(result: ConditionsResult, width: int = WIDTH) -> str:
     if result.reaches:
         lines += ["beyond the hypotheses:", *(f"  {line.text()}" for line in result.reaches)]
     lines += _whole(*(h.slack for h in result.hypotheses))
-    return fitted("\n".join([*lines, scope]), width)
+    return fitted([*lines, scope], width)
 
 
 def _measured(m: Measurement) -> str:
@@ -108,7 +107,7 @@ def experiment_text(result: ExperimentResult, width: int = WIDTH) -> str:
         shape = f"{len(heat_map.values)} x {len(heat_map.values[0])}"
         lines += [f"  {name}: {shape} numbers from {min(numbers):.4g} to {max(numbers):.4g}"]
     stored = ", from the store" if result.from_store else ""
-    return fitted("\n".join([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"]), width)
+    return fitted([*lines, f"{result.device}, {result.seconds:.2f} s, seed {result.seed}{stored}"], width)
 
 
 def check_text(result: CheckResult, width: int = WIDTH) -> str:
@@ -126,9 +125,9 @@ def check_text(result: CheckResult, width: int = WIDTH) -> str:
         lines.append(f"not re-checked: {', '.join(unchecked)}")
     lines += _whole(*(h.slack for h in result.hypotheses), *(c.margin for c in result.clauses), *result.values.values())
     bits = f", {result.bits} bits" if result.bits else ""
-    for_all = f"; for all parameters: {result.for_all.text()}"
+    for_all = f"; {result.carried_for}: {result.for_all.text()}"
     lines.append(f"{headline(result)}{for_all}   {result.seconds:.2f} s{bits}, seed {result.seed}")
-    return fitted("\n".join(lines), width)
+    return fitted(lines, width)
 
 
 def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[str]:
@@ -141,7 +140,7 @@ def _clause(result: CheckResult, clause: ClauseResult, width: int) -> Iterator[s
     yield from [f"      {margin}"] if margin and not beside else []
     carried = result.carried.get(clause.label)
     if clause.role == "claim" and carried is not None and clause.evidence is not Evidence.PROVED:
-        yield f"      for all parameters: {carried.text()}"
+        yield f"      {result.carried_for}: {carried.text()}"
     yield from [f"      {clause.detail}"] if clause.detail else []
     yield from [f"      not re-checked: {clause.unchecked}"] if clause.unchecked and clause.evidence else []
     yield from [f"      witness {assignments_text(clause.witness)}"] if clause.witness else []
@@ -175,7 +174,7 @@ def prove_text(result: "ProveResult", width: int = WIDTH) -> str:
             lines.append(f"  {result.refuted.label}: refuted ({result.refuted.evidence})")
     missing = f": {result.for_all.why}" if result.for_all.why else ""
     headline = "refuted" if result.counterexample is not None else f"{result.for_all.text()}{missing}"
-    return fitted("\n".join([*lines, f"{headline}   {result.seconds:.2f} s"]), width)
+    return fitted([*lines, f"{headline}   {result.seconds:.2f} s"], width)
 
 
 def _value(result: CheckResult, name: str) -> str:
@@ -193,20 +192,20 @@ def explore_text(result: "ExploreResult", width: int = WIDTH) -> str:
         why = result.clause.detail or assignments_text(result.clause.witness)
         lines.append(f"  refuted ({result.clause.evidence}): {why}")
     else:
-        lines.append("no counterexample found")
+        lines.append(result.headline)
         if result.smallest_margin is not None:
             nearest = assignments_text(result.nearest or {}) or _ONE
-            lines.append(f"smallest margin {result.smallest_margin:.3g} at {nearest}")
+            lines.append(f"smallest relative margin {result.smallest_margin:.3g} at {nearest}")
         lines += [line for bound in result.sharpness for line in _sharpness(bound)]
     if result.in_words:
-        lines.append(f"in words, and not searched: {', '.join(result.in_words)}")
-    if result.undecided:
-        lines.append(f"instances at which the sign of a margin was not decided: {result.undecided}")
+        looked = f"looked at: {', '.join(result.looked_at)}; " if result.looked_at else ""
+        lines.append(f"{looked}in words, and not searched: {', '.join(result.in_words)}")
     stopped = {"seconds": ", the time ran out", "interrupted": ", interrupted"}.get(result.stopped, "")
     stopped += ", replayed" if result.replayed else ""
     beside = f", and {result.polished} near the closest" if result.polished else ""
-    effort = f"{count_text(result.examples, 'instance')}{beside}, {result.seconds:.1f} s, seed {result.seed}{stopped}"
-    return fitted("\n".join([*lines, effort]), width)
+    counts = f" ({result.verdicts})" if result.verdicts else ""
+    effort = f"{count_text(result.examples, 'instance')}{counts}{beside}, {result.seconds:.1f} s, seed {result.seed}"
+    return fitted([*lines, effort + stopped], width)
 
 
 def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
@@ -226,12 +225,15 @@ def sweep_text(result: "SweepResult", width: int = WIDTH) -> str:
         lines.append(f"rows of the store that did not fit, computed anew: {result.replaced}")
     if result.rechecked is not None:
         again = result.rechecked
-        lines.append(f"computed again, of what the store served: {again.rows}, of which {again.differing} differ")
+        drawn = f"drawn by seed {again.seed}"
+        lines.append(
+            f"computed again, of what the store served: {again.rows}, {drawn}, of which {again.differing} differ"
+        )
         lines += [line for difference in again.differences for line in _difference(difference)]
     done = f"{result.done} of {len(result.grid)} instances"
     done += f", {result.served} from the store" if result.served else ""
     stopped = f", {result.stopped}" if result.stopped else ""
-    return fitted("\n".join([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"]), width)
+    return fitted([*lines, f"{done}, {result.seconds:.2f} s, seed {result.effort.seed}{stopped}"], width)
 
 
 def _difference(difference: Mapping[str, Any]) -> Iterator[str]:
@@ -272,7 +274,7 @@ def necessity_text(result: "NecessityResult", width: int = WIDTH) -> str:
             lines.append(f"             at {assignments_text(need.witness)}")
             lines += [f"             {line}" for line in threshold_lines(need.to_json())]
     interrupted = ", interrupted" if result.interrupted else ""
-    return fitted("\n".join([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"]), width)
+    return fitted([*lines, f"{result.seconds:.1f} s, seed {result.seed}{interrupted}"], width)
 
 
 def reach_text(result: "ReachResult", width: int = WIDTH) -> str:
@@ -280,7 +282,7 @@ def reach_text(result: "ReachResult", width: int = WIDTH) -> str:
     lines = [f"{result.theorem}  {assignments_text(result.instance)}"]
     lines += [f"  {reach.text()}" for reach in result.reaches] or ["  no hypothesis is a relation"]
     interrupted = ", interrupted" if result.interrupted else ""
-    return fitted("\n".join([*lines, f"{result.seconds:.1f} s{interrupted}"]), width)
+    return fitted([*lines, f"{result.seconds:.1f} s{interrupted}"], width)
 
 
 def derivation_lines(
@@ -288,23 +290,22 @@ def derivation_lines(
 ) -> Iterator[str]:
     """Yield the derivation part by part, each step after its check."""
     derivation = theorem.made_derivation()
-    yield fitted(f"{theorem.id}: {theorem.title}", width)
-    yield fitted(f"{theorem.source}", width)
-    yield from (fitted(line, width) for line in notation_lines(derivation))
+    heading = (f"{theorem.id}: {theorem.title}", str(theorem.source))
+    yield from (fitted([line], width) for line in (*heading, *notation_lines(derivation)))
     for step in derivation.checked_steps(tell):
-        yield fitted(step.text(), width)
+        yield fitted(step.lines(), width)
 
 
 def notation_lines(derivation: Derivation) -> Iterator[str]:
     """Yield what the names in a derivation stand for."""
     for name, value in derivation.notation():
-        yield f"  {sp.sstr(name)} = {sp.sstr(value)}"
+        yield f"  {text_of(name)} = {text_of(value)}"
 
 
 def derivation_json(theorem: Theorem, form: str, tell: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Return the derivation as an object, every step checked: expressions as `text` or in `latex`."""
     derivation = theorem.made_derivation()
-    write = sp.latex if form == "latex" else sp.sstr
+    write = latex_of if form == "latex" else text_of
     return {
         "theorem": theorem.id,
         "format": form,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verify.errors import InputError
-from verify.files import part_of, whole
+from verify.files import parts_of, whole
 
 SECONDS_BETWEEN = 30.0
 """Between two checkpoints: what a killed run loses, at most, beside the time that writing takes."""
@@ -93,9 +93,14 @@ class Running:
         """Remove the checkpoint, also a half-written one, and their folder where they were the last."""
         if self.file is not None:
             self.file.unlink(missing_ok=True)
-            part_of(self.file).unlink(missing_ok=True)
+            _remove_parts(self.file)
             with contextlib.suppress(OSError):
                 self.file.parent.rmdir()
+
+
+def _remove_parts(file: Path) -> None:
+    for part in parts_of(file):
+        part.unlink(missing_ok=True)
 
 
 def alike(state: object, like: object) -> bool:
@@ -168,6 +173,8 @@ def _write(file: Path, parts: Mapping[str, object], seconds: float) -> None:
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        # Only this run writes it: what is half written was left by one that was killed.
+        _remove_parts(file)
         with whole(file) as part, part.open("wb") as target:
             torch.save({"parts": parts, "seconds": seconds}, target)
             target.flush()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from verify.checking.registry import load
+from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.outcomes import Evidence, Outcome
 from verify.runs.devices import device_named
 from verify.runs.experiments import ExperimentResult
@@ -66,6 +67,11 @@ class Comparison:
     devices
         Where it can run: asked for another one, it runs on the first of these, and says so.
 
+    Raises
+    ------
+    TheoremError
+        For an id that is none, and for a title that is no line of text.
+
     Examples
     --------
     >>> from verify import Comparison, Evidence, Outcome, Verdict
@@ -82,6 +88,10 @@ class Comparison:
     experiment: str | None
     compare: Callable[..., Verdict]
     devices: tuple[str, ...] = ("cpu", "cuda")
+
+    def __post_init__(self) -> None:
+        refuse_bad_id("comparison", self.id)
+        refuse_bad_text(f"comparison {self.id}: title", self.title, TITLE)
 
     def run(self, *, device: str = "auto", full: bool = False, seed: int = 0) -> ComparisonResult:
         """Compare. Raises InputError for a device that is not there."""
@@ -106,6 +116,11 @@ class Prediction:
         `predict(result)`: named curves with the axes of the result's, none where theory has nothing to say of its
         settings.
 
+    Raises
+    ------
+    TheoremError
+        For an id that is none, and for a title that is no line of text.
+
     Examples
     --------
     >>> from verify import Predicted, Prediction
@@ -118,6 +133,10 @@ class Prediction:
     id: str
     title: str
     predict: Callable[[ExperimentResult], Mapping[str, Predicted]]
+
+    def __post_init__(self) -> None:
+        refuse_bad_id("prediction", self.id)
+        refuse_bad_text(f"prediction {self.id}: title", self.title, TITLE)
 
 
 def load_comparison(reference: str) -> Comparison:
@@ -168,7 +187,7 @@ def load_prediction(reference: str) -> Prediction:
     Examples
     --------
     >>> import verify
-    >>> verify.load_prediction(verify.prediction_ids()[0]).id in verify.experiment_ids()
+    >>> verify.load_prediction(verify.ids("prediction")[0]).id in verify.ids("experiment")
     True
     """
     return load("prediction", Prediction, reference)

@@ -89,28 +89,6 @@ class Crossing(Generic[Theory, Drawn]):
         )
 
 
-def register_profiles() -> None:
-    """Register Hypothesis's profiles of drawn trainings: `quick`, `full`, and `ci`, which draws the same every time.
-
-    Examples
-    --------
-    >>> import hypothesis
-    >>> import verify
-    >>> verify.register_profiles()
-    >>> hypothesis.settings.get_profile("ci").derandomize
-    True
-    """
-    # Hypothesis is heavy, and loaded where it is used, here and below.
-    from hypothesis import HealthCheck, settings
-
-    # A training takes seconds, and the fixture of a crossing counts over all the examples of a test.
-    checks = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large)
-    for name, examples, same in (("quick", QUICK, False), ("full", FULL, False), ("ci", QUICK, True)):
-        settings.register_profile(
-            name, max_examples=examples, derandomize=same, deadline=None, print_blob=True, suppress_health_check=checks
-        )
-
-
 def in_full() -> bool:
     """Return whether the Hypothesis profile in force is `full`, with which strategies draw the papers' own sizes.
 
@@ -125,6 +103,7 @@ def in_full() -> bool:
     >>> verify.in_full()
     False
     """
+    # Hypothesis is heavy, and loaded where it is used.
     from hypothesis import settings
 
     return settings.get_current_profile_name() == "full"

@@ -13,6 +13,7 @@ from typing import Any
 from verify.checking.registry import load_named
 from verify.checking.sources import Source
 from verify.errors import InputError, TheoremError, meant
+from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.language.parameters import Instance, Parameter, Value
 from verify.outcomes import json_numbers
 from verify.runs.checkpoints import Running, alone
@@ -137,7 +138,8 @@ class Experiment:
     Raises
     ------
     TheoremError
-        For a setting whose name is taken, or is used twice, and for protocols of what is no setting.
+        For an id that is none, for a setting whose name is taken, or is used twice, and for protocols of what is no
+        setting.
 
     Examples
     --------
@@ -158,6 +160,8 @@ class Experiment:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        refuse_bad_id("experiment", self.id)
+        refuse_bad_text(f"experiment {self.id}: title", self.title, TITLE)
         # Read when a module is loaded, so that what a result is kept under is what ran.
         object.__setattr__(self, "_code", code_version(_module_of(self.measure)))
         names = [setting.parameter.name for setting in self.settings]

@@ -18,6 +18,7 @@ from verify.errors import InputError, NoInstanceError
 from verify.evaluation.admissible_ranges import Range, Ranges, Solvable, meet, solvable
 from verify.language.expressions import Case, decided
 from verify.language.parameters import LARGEST_INTEGER, Parameter, Value
+from verify.printing import text_of
 
 _ORDERS = 720
 """Orders in which parameters are drawn that are looked at: all those of six."""
@@ -164,7 +165,7 @@ class Plan:
             landed = int(end) if bounded else max(int(part.low), min(int(part.high), int(landed)))  # type: ignore[arg-type]
         elif end is not None:
             landed = end + (value - end) / _FAR if is_open else end
-        if landed == value:
+        if landed == value or landed not in parameter:
             return None
         moved = {p.name: instance[p.name] for p in self.parameters if not self.defaulted(p)} | {name: landed}
         filled = self._filled(moved)
@@ -203,8 +204,8 @@ class Plan:
                 if not parts:
                     return None
                 drawn[name] = number(parameter, parts)
-                # Between two probes of a bisection a relation may fail.
-                if not self._satisfied(parameter, drawn):
+                # An end may have too many digits to be given; between two probes of a bisection a relation may fail.
+                if drawn[name] not in parameter or not self._satisfied(parameter, drawn):
                     return None
         return drawn
 
@@ -299,7 +300,7 @@ def plan(
             break
     if best is None:
         given_text = "".join(f", with {name} = {value}" for name, value in given.items())
-        relations_text = ", ".join(map(str, relations))
+        relations_text = ", ".join(map(text_of, relations))
         raise NoInstanceError(f"no instance was found, by this method, that satisfies {relations_text}{given_text}")
     return best
 

@@ -22,6 +22,7 @@ from verify.errors import InputError, NoInstanceError, TheoremError
 from verify.language.expressions import Data, from_data, to_data
 from verify.language.statement import ClauseData, Hypothesis, Statement, rewritten
 from verify.outcomes import Evidence, Outcome
+from verify.printing import text_of
 from verify.search.explore import explore
 
 Fate = Literal["killed", "equivalent", "survived"]
@@ -236,4 +237,4 @@ def _leaves(data: Data) -> Iterator[tuple[Data, Callable[[Data], Data]]]:
 
 
 def _shown(data: Data) -> str:
-    return sp.sstr(from_data(data))
+    return text_of(from_data(data))

@@ -26,6 +26,7 @@ from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import CheckResult, Evidence, Outcome, Quantity, count_text, json_numbers
 from verify.search.explore import explore
 from verify.search.narrowing import without
+from verify.search.results import ExploreResult
 from verify.search.simplify import Instance
 from verify.search.thresholds import CHECK_SECONDS, Approach, Relaxed, Threshold, broken, checked, ends, weakened_id
 from verify.shown import Result, Shown, Tabled
@@ -34,6 +35,8 @@ Status = Literal["needed", "redundant", "undecided"]
 SECONDS = 60
 """To look, for each hypothesis, where no other time is given."""
 _EVERY_CLAIM = "every claim is proved for all parameters without it"
+_LEAST_SECONDS = 0.1
+"""For a search that is begun when the time is over."""
 _CERTIFYING = 0.4
 """The part of the time for a hypothesis that there is, if need be after it, to certify what was found."""
 _PAST = tuple(map(Fraction, ("1/50", "1/4", "1", "4", "100")))
@@ -169,8 +172,8 @@ def _decided(theorem: Theorem, hypothesis: Hypothesis, seconds: float, seed: int
     except OutOfTimeError as error:
         label, violation, effort = "", None, f"beside the example {error}"
     if violation is None:
-        # Half of what is left to find a violation, half to come near to the hypothesis.
-        left = max((deadline - time.monotonic()) / 2, 1.0)
+        # All that is left: what a violation that is found leaves of it is for coming near to the hypothesis.
+        left = max(deadline - time.monotonic(), 1.0)
         label, violation, searched = _searched(theorem, statement, hypothesis, left, seed, progress)
         effort = ", ".join(filter(None, (effort, searched)))
     if violation is None:
@@ -268,7 +271,7 @@ def argued_anyway(
     carried = argued_without(theorem, hypothesis.label, labels)
     if carried is None:
         return None
-    why = f"every claim is shown without it: {carried.text()}"
+    why = f"every claim is shown without it: {carried.standing}"
     if not shown:
         return why, None
     proved = weaker.alone(*(clause for clause in weaker.clauses if clause.label in labels))
@@ -311,11 +314,13 @@ def _beside_the_example(
     return "", None, f"{count_text(tried, 'instance')} beside the example" if tried else ""
 
 
-def _effort(examples: int, seed: int, *, late: bool) -> str:
-    """Return in words what a search tried; `late` where its time ran out."""
-    if late and not examples:
+def _effort(result: ExploreResult) -> str:
+    """Return in words what a search tried, with the verdicts where not all are clean, and what ended it."""
+    late = result.stopped == "seconds"
+    if late and not result.examples:
         return "in the search the time ran out before the first instance"
-    return f"{count_text(examples, 'instance')}, seed {seed}" + (", the time ran out" if late else "")
+    verdicts = "" if result.clean == result.examples else f" ({result.verdicts})"
+    return f"{count_text(result.examples, 'instance')}{verdicts}, seed {result.seed}" + ", the time ran out" * late
 
 
 def _refuted_past(theorem: Theorem, hypothesis: Hypothesis, result: CheckResult) -> str:
@@ -333,12 +338,13 @@ def _searched(
 
     Returns as `_beside_the_example`.
     """
-    past = broken(hypothesis)
+    past, deadline = broken(hypothesis), time.monotonic() + seconds
     within = [] if past is None else [replace(statement, hypotheses=(*statement.hypotheses, past))]
     result, why = None, ""
     for kept in (*within, statement):
         try:
-            result = explore(theorem.variant(kept), {}, seconds=seconds / 2, seed=seed, progress=progress)
+            left = max(deadline - time.monotonic(), _LEAST_SECONDS)
+            result = explore(theorem.variant(kept), {}, seconds=left, seed=seed, progress=progress)
         except NoInstanceError as error:
             why = str(error)
             continue
@@ -348,11 +354,11 @@ def _searched(
             break
     if result is None:
         return "", None, why
-    effort = _effort(result.examples, seed, late=result.stopped == "seconds")
+    effort = _effort(result)
     if result.counterexample is None or result.clause is None:
         least = result.smallest_margin
         effort += "" if least is None or least <= 0 else f", smallest relative margin {least:.3g}"
-        return "", None, effort + (f", {result.undecided} not decided" if result.undecided else "")
+        return "", None, effort
     violation = dict(result.counterexample)
     if evaluate_hypothesis(theorem.statement.specialise(hypothesis, violation), violation).holds is not False:
         return "", None, f"{effort}: {result.clause.label} fails with the hypothesis as well"

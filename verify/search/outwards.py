@@ -1,11 +1,15 @@
-"""The values of a parameter outwards from where something ends: what of some ranges is past it, and which are tried."""
+"""The values of a parameter outwards from where something ends.
+
+Given are the parts of some ranges that are past it, the values that are tried, and what is said of those that were.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from verify.evaluation.admissible_ranges import Range, Ranges, meet
 from verify.language.parameters import Parameter, simplest_between
+from verify.search.results import NOTHING_LEFT, Reach
 
 _DOUBLINGS = 24
 """Values that are tried outwards, each twice as far as the one before, relative to where the hypothesis ends."""
@@ -72,16 +76,7 @@ def outwards(way: Way, left: Sequence[Range], given: Fraction | int | None) -> I
         return
     start, first, last = way.start, left[0].low, left[-1].high
     assert first is not None
-    values: set[Fraction]
-    if way.parameter.kind == "integer":
-        values = {first + 2**k - 1 for k in range(_DOUBLINGS)}
-    elif way.end > 0:
-        values = {start * Fraction(2) ** (k if way.upward else -k) for k in range(1, _DOUBLINGS + 1)}
-        if not way.upward:
-            # And past 0, where the domain goes there.
-            values |= {-start * (2**k - 1) for k in range(_DOUBLINGS // 2)}
-    else:
-        values = {start + Fraction(2) ** k for k in range(-_DOUBLINGS // 2, _DOUBLINGS // 2)}
+    values = _doubled(way, first)
     if last is not None:
         values.add(last)
         if way.parameter.kind != "integer":
@@ -101,6 +96,20 @@ def outwards(way: Way, left: Sequence[Range], given: Fraction | int | None) -> I
             yield way.value(short)
 
 
+def _doubled(way: Way, first: Fraction) -> set[Fraction]:
+    """Return values that are twice as far out each time, of integers from the first that is left."""
+    start = way.start
+    if way.parameter.kind == "integer":
+        return {first + 2**k - 1 for k in range(_DOUBLINGS)}
+    if way.end <= 0:
+        return {start + Fraction(2) ** k for k in range(-_DOUBLINGS // 2, _DOUBLINGS // 2)}
+    values = {start * Fraction(2) ** (k if way.upward else -k) for k in range(1, _DOUBLINGS + 1)}
+    if not way.upward:
+        # And past 0, where the domain goes there.
+        values |= {-start * (2**k - 1) for k in range(_DOUBLINGS // 2)}
+    return values
+
+
 def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequence[Range]) -> Fraction:
     """Return a number in few digits near to one, past what was before it; the number where there is none."""
     before = start if done is None else max(start, done)
@@ -109,3 +118,31 @@ def _rounded(value: Fraction, start: Fraction, done: Fraction | None, left: Sequ
         if short > before and any(short in part for part in left):
             return Fraction(short)
     return value
+
+
+@dataclass
+class Tried:
+    """The values at which a search has looked for a violation so far, and why it ended."""
+
+    values: list[Fraction | int] = field(default_factory=list)
+    verified: list[Fraction | int] = field(default_factory=list)
+    failing: str = ""
+    refused: str = ""
+    ended: bool = False
+
+    def noted(self, shown: Reach, left: Sequence[Range], seconds: float) -> Reach:
+        """Return what is shown, with what was tried, and what is not known."""
+        count = len(self.values)
+        if not count:
+            why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
+            return replace(shown, further=f"open beyond: no violation is looked for{why}")
+        further = f"further out {self.failing}" if self.failing else "open beyond"
+        further = f"further out nothing is checked: {self.refused}" if self.refused else further
+        if self.ended:
+            # Of integers all may have been tried.
+            size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
+            all_tried = all(isinstance(value, int) for value in self.values) and size == count
+            further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
+        effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
+        verified = tuple(self.verified)
+        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further)

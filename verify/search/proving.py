@@ -1,14 +1,14 @@
 """What carries a theorem for all parameters, what is missing, and a counterexample where one is met."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from verify.checking.argument import Inference
 from verify.checking.check import check
-from verify.checking.standing import carried_beyond, shipped_proofs
+from verify.checking.standing import carried, carried_beyond, shipped_proofs
 from verify.checking.theorem import Theorem
 from verify.claims.in_words import InWords
 from verify.errors import InputError, NoInstanceError
@@ -42,6 +42,8 @@ class ProveResult(Result):
         What carries what each of `beyond` concludes, where all that it supposes holds.
     counterexample, refuted
         An instance in scope that refutes a claim, and the claim there; None where none was met.
+    refuted_steps
+        The steps that are refuted in scope, and where: what rests on them is open.
     checked
         The check at the example, of which a certificate can be written.
     shipped
@@ -58,6 +60,7 @@ class ProveResult(Result):
     carried_beyond: tuple[Carried, ...]
     counterexample: Instance | None
     refuted: ClauseResult | None
+    refuted_steps: Mapping[str, Instance]
     checked: CheckResult
     shipped: Mapping[str, Mapping[str, Any]]
     seconds: float
@@ -107,10 +110,12 @@ class ProveResult(Result):
             ],
             "for_all_parameters": self.for_all.standing,
             "inferences_argued": len(self.for_all.inferences),
+            "inferences_own": self.for_all.own,
             "detail": self.for_all.why,
             "counterexample": None if self.counterexample is None else json_numbers(self.counterexample),
             "clause": self.refuted.label if self.refuted else None,
             "certified": self.refuted is not None and self.refuted.rechecked,
+            "refuted_steps": list(self.refuted_steps),
             "seconds": round(self.seconds, 3),
         }
 
@@ -145,6 +150,7 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
     checked = check(theorem, theorem.example, seconds=_PROVING * seconds)
     refuted = next((claim for claim in checked.claims if claim.outcome is Outcome.REFUTED), None)
     counterexample = checked.instance if checked.outcome is Outcome.REFUTED else None
+    proved = {clause.label for clause in checked.clauses if clause.evidence is Evidence.PROVED}
     by_clause, for_all = checked.carried, checked.for_all
     # What is argued is searched as well: an inference may be wrong.
     doubtful = {claim.label for claim in checked.claims if by_clause[claim.label].standing is not ForAll.PROVED}
@@ -156,12 +162,17 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         with suppress(NoInstanceError):
             found = explore(claimed, {}, seconds=left, max_examples=_EXAMPLES, progress=progress)
             counterexample, refuted = found.counterexample, found.clause
-        if counterexample is not None and refuted is not None:
-            fallen = Carried(ForAll.OPEN, why=f"{refuted.label} is refuted")
-            by_clause, for_all = {**by_clause, refuted.label: fallen}, Carried.by_all([for_all, fallen])
+    steps = dict.fromkeys(checked.refuted_steps, checked.instance)
+    left = seconds - (time.monotonic() - started)
+    if counterexample is None and not steps and left > 0 and not checked.interrupted:
+        steps = _refuted_step(theorem, [step for step in theorem.statement.steps if step.label not in proved], left)
+    fallen = {label: f"at {_at(where)}" for label, where in steps.items()}
+    fallen |= {refuted.label: f"at {_at(counterexample)}"} if counterexample is not None and refuted else {}
+    if fallen:
+        by_clause, for_all = carried(theorem, proved, fallen)
     if not checked.in_scope:
         why = "; ".join(filter(None, (for_all.why, "the example is out of scope")))
-        for_all = Carried(for_all.standing, for_all.inferences, why)
+        for_all = replace(for_all, why=why)
     return ProveResult(
         theorem=theorem.id,
         statement_digest=theorem.statement.digest,
@@ -173,7 +184,24 @@ def prove(theorem: Theorem, *, seconds: float = SECONDS, progress: Progress | No
         carried_beyond=tuple(_carried(theorem, inference) for inference in theorem.beyond),
         counterexample=counterexample,
         refuted=refuted if counterexample is not None else None,
+        refuted_steps=steps,
         shipped=shipped_proofs(theorem),
         checked=checked,
         seconds=time.monotonic() - started,
     )
+
+
+def _refuted_step(theorem: Theorem, steps: Sequence[Any], seconds: float) -> Mapping[str, Instance]:
+    """Return a step that is refuted in scope, and where; an empty mapping where none is found."""
+    if not steps:
+        return {}
+    with suppress(NoInstanceError):
+        claimed = theorem.variant(theorem.statement.alone(*steps))
+        found = explore(claimed, {}, seconds=seconds, max_examples=_EXAMPLES)
+        if found.counterexample is not None and found.clause is not None:
+            return {found.clause.label: found.counterexample}
+    return {}
+
+
+def _at(instance: Instance) -> str:
+    return " ".join(f"{name}={value}" for name, value in instance.items()) or "the one instance"

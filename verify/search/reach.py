@@ -7,7 +7,7 @@ carries it, and what is open between the two is said.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ from verify.checking.loading import load_theorem
 from verify.checking.standing import argued_without, carried_beyond
 from verify.checking.theorem import Theorem
 from verify.errors import InputError, UndecidedError
-from verify.evaluation.admissible_ranges import Range, Ranges, meet, solvable
+from verify.evaluation.admissible_ranges import Ranges, meet, solvable
 from verify.evaluation.instances import check_domain, completed, evaluate_hypothesis
 from verify.evaluation.iteration import Progress
 from verify.language.parameters import Instance, Parameter, Value, parse_instance
@@ -27,7 +27,7 @@ from verify.language.statement import Hypothesis, Statement
 from verify.outcomes import Carried, CheckResult, Evidence, ForAll, Outcome
 from verify.search.instance_strategies import domain_of
 from verify.search.narrowing import without
-from verify.search.outwards import Way, outwards
+from verify.search.outwards import Tried, Way, outwards
 from verify.search.results import NOTHING_LEFT, Reach, ReachResult
 from verify.search.thresholds import CHECK_SECONDS, Approach, checked
 
@@ -83,7 +83,7 @@ def reach(
             shown = beyond.shown()
             found.append(beyond.with_violation(shown, seconds, progress))
         except KeyboardInterrupt:
-            found += [] if shown is None else [shown]
+            found += [] if shown is None else [replace(shown, further="open beyond: the search was interrupted")]
             interrupted = True
             break
     return ReachResult(
@@ -287,7 +287,7 @@ class _Beyond:
             region = meet(region, tuple(part for each in needed for part in each.parts))
             carriers += [each.carried for each in needed]
             by += [name for each in needed for name in each.by]
-        return _Region(region, Carried.by_all(carriers), tuple(dict.fromkeys(by)))
+        return _Region(region, Carried.by_all(carriers, self.theorem.id), tuple(dict.fromkeys(by)))
 
     def _supposed(self, extension: Inference, parameter: Parameter) -> tuple[Ranges, str]:
         """Return where all holds that an inference beyond the hypotheses supposes, and why it is nowhere."""
@@ -325,7 +325,7 @@ class _Beyond:
         way = self._after(shown)
         domain, _ = self._domain(way)
         left = way.past((domain_of(way.parameter),) if domain is None else domain)
-        started, before, search = time.monotonic(), Fraction(way.end), _Search()
+        started, before, search = time.monotonic(), Fraction(way.end), Tried()
         for value in outwards(way, left, shown.given):
             spare = started + seconds - time.monotonic()
             if spare <= 0:
@@ -340,20 +340,16 @@ class _Beyond:
             if not result.in_scope:
                 search.failing = _failing(result)
                 break
-            search.tried.append(value)
+            search.values.append(value)
             if progress:
-                progress(len(search.tried))
+                progress(len(search.values))
             refuted = [clause.label for clause in result.clauses if clause.outcome is Outcome.REFUTED]
             if refuted:
                 alone, deadline = weaker.alone(*weaker.claims), started + seconds
                 nearest = Approach(self.theorem, alone, self.hypothesis, refuted[0], result.instance, deadline)
                 threshold = nearest.along(name, before, result.instance)
                 found = search.noted(shown, left, time.monotonic() - started)
-                if nearest.inside is not None:
-                    inside = self._certified(found, nearest, nearest.inside[name], seconds)  # pyright: ignore[reportArgumentType]
-                    if inside.violated is not None:
-                        return inside
-                return self._certified(found, nearest, threshold.violated, seconds)
+                return self._nearest(found, nearest, threshold.violated, seconds)
             if result.outcome is Outcome.VERIFIED and result.evidence in (Evidence.CERTIFIED, Evidence.PROVED):
                 search.verified.append(value)
             before = Fraction(value)
@@ -369,6 +365,15 @@ class _Beyond:
             return Way(parameter, Fraction(shown.shown_to), shown.shown_open, upward)
         assert shown.end is not None
         return Way(parameter, Fraction(shown.end), shown.relation in ("<", ">"), upward)
+
+    def _nearest(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
+        """Return the reach with the violation inside the hypothesis, where one is certified; else with a given one."""
+        if nearest.inside is not None:
+            assert found.parameter is not None
+            inside = self._certified(found, nearest, nearest.inside[found.parameter], seconds)  # pyright: ignore[reportArgumentType]
+            if inside.violated is not None:
+                return inside
+        return self._certified(found, nearest, violated, seconds)
 
     def _certified(self, found: Reach, nearest: Approach, violated: Fraction | int, seconds: float) -> Reach:
         """Return the reach with the violation, where it is certified; else with where it was met."""
@@ -462,34 +467,6 @@ def _does_not_fit(other: Statement, statement: Statement, parameter: Parameter, 
         if others[each.name] not in each:
             return f"{each.name} is outside its domain"
     return ""
-
-
-@dataclass
-class _Search:
-    """What a search for a violation has tried so far, and why it ended."""
-
-    tried: list[Fraction | int] = field(default_factory=list)
-    verified: list[Fraction | int] = field(default_factory=list)
-    failing: str = ""
-    refused: str = ""
-    ended: bool = False
-
-    def noted(self, shown: Reach, left: Sequence[Range], seconds: float) -> Reach:
-        """Return what is shown, with what was tried, and what is not known."""
-        count = len(self.tried)
-        if not count:
-            why = f" where {self.failing}" if self.failing else f": {self.refused}" if self.refused else ""
-            return replace(shown, further=f"open beyond: no violation is looked for{why}")
-        further = f"further out {self.failing}" if self.failing else "open beyond"
-        further = f"further out nothing is checked: {self.refused}" if self.refused else further
-        if self.ended:
-            # Of integers all may have been tried.
-            size = left[0].high - left[0].low + 1 if len(left) == 1 and left[0].high is not None else None  # pyright: ignore[reportOperatorIssue]
-            all_tried = all(isinstance(value, int) for value in self.tried) and size == count
-            further = NOTHING_LEFT if all_tried else f"between these it is open, {NOTHING_LEFT}"
-        effort = f"{count} instance{'s' * (count != 1)}, {seconds:.1f} s"
-        verified = tuple(self.verified)
-        return replace(shown, looked=True, verified_at=verified, effort=effort, further=further)
 
 
 def _failing(result: CheckResult) -> str:

@@ -4,24 +4,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from verify.outcomes import Carried, ClauseResult, Outcome, json_numbers, short_text, times_text
+from verify.outcomes import Carried, ClauseResult, Outcome, count_text, json_numbers, short_text, times_text
 from verify.search.sharpness import Sharpness
 from verify.search.simplify import Instance
 from verify.shown import Result, Shown, Tabled
+
+_FEWEST_CLEAN = Fraction(1, 10)
+"""The part that has to be clean of the examples that were reached: else it says nothing that none refutes."""
+_UNREACHED = {"seconds": "not reached in time", "examples": "not reached in the time for verdicts"}
+"""How examples without a verdict are described, by what ended the search."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ExploreResult(Result):
     """What a search found; the effort (examples, seconds, seed, what ended it) is part of it.
 
-    `examples` are the instances that `max_examples` limits, `polished` those tried after them, beside the nearest miss
-    of each clause and to make what was found simple. A counterexample is always confirmed in exact or ball arithmetic;
-    it is certified where the re-checker accepts that it refutes the clause and keeps the hypotheses.
-    `smallest_margin` is the smallest float64 margin met, relative to the size of what is compared, `nearest` where it
-    was met. `needed` is the number of instances up to the first one that was refuted, `undecided` how often a
-    clause seemed to fail at one and no arithmetic decided; `sharpness` has an entry for each clause that
-    bounds one quantity by another, where nothing was dropped and nothing found. `replayed`: what was found
-    was kept from an earlier search with the same seed. `in_words` are claims that nothing searches.
+    `examples` are the instances that `max_examples` limits, and the refuted one; `polished` are those tried after them,
+    beside the nearest miss of each clause and to make what was found simple. A counterexample is always confirmed in
+    exact or ball arithmetic; it is certified where the re-checker accepts that it refutes the clause and keeps the
+    hypotheses.
+
+    Of the examples, those are `clean` at which every clause of `looked_at` is known to hold: by a float64 margin
+    beyond a running bound of its error, by exact or ball arithmetic, or by a proof for all parameters. `refuted` is 1
+    or 0, as the first refutation ends a search; `without_value` are those at which a clause has no value, and
+    `undecided` the others, of which `not_reached` are those without an answer when the search ended or its time for
+    verdicts was over: that no counterexample was found is said of the clean ones alone. `in_words` are claims that
+    nothing evaluates; where all claims are such, no instance is clean.
+
+    `smallest_margin` is the smallest float64 margin by which a clause that is no equality is known to hold, relative
+    to the size of what is compared, 0 where only rigorous arithmetic tells that it holds; `nearest` is where; with a
+    counterexample they are its. `needed` is the number of instances up to the first one that was refuted; `sharpness`
+    has an entry for each clause that bounds one quantity by another, where nothing was dropped and nothing found.
+    `replayed`: what was found was kept from an earlier search with the same seed.
     """
 
     theorem: str
@@ -32,14 +46,19 @@ class ExploreResult(Result):
     smallest_margin: float | None
     nearest: Instance | None
     examples: int
+    clean: int
+    refuted: int
+    undecided: int
+    not_reached: int
+    without_value: int
     polished: int
     needed: int | None
-    undecided: int
     sharpness: tuple[Sharpness, ...]
     stopped: str
     replayed: bool
     seconds: float
     seed: int
+    looked_at: tuple[str, ...] = ()
     in_words: tuple[str, ...] = ()
 
     @property
@@ -59,8 +78,38 @@ class ExploreResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """1 for a counterexample, 0 for none."""
-        return Outcome.VERIFIED.exit_code if self.counterexample is None else Outcome.REFUTED.exit_code
+        """1 for a counterexample, 0 where a tenth of the examples that were reached is clean, else 3."""
+        if self.counterexample is not None:
+            return Outcome.REFUTED.exit_code
+        return (Outcome.VERIFIED if self.found_clean else Outcome.INCONCLUSIVE).exit_code
+
+    @property
+    def found_clean(self) -> bool:
+        """Whether so many examples are clean that it says something that none refutes."""
+        return bool(self.clean) and self.clean >= _FEWEST_CLEAN * self._reached
+
+    @property
+    def _reached(self) -> int:
+        return self.examples - self.not_reached
+
+    @property
+    def headline(self) -> str:
+        """What is said of a search that found no counterexample."""
+        if self.examples and self.without_value == self.examples:
+            return "undecided: at every instance a clause has no value"
+        if not self.found_clean:
+            few = f"{self.clean} of {count_text(self._reached, 'instance')} {'is' if self.clean == 1 else 'are'} clean"
+            return f"undecided: {few}, fewer than a tenth" if self.clean else "undecided: no instance is clean"
+        return f"no counterexample found in {count_text(self.clean, 'clean instance')}"
+
+    @property
+    def verdicts(self) -> str:
+        """The counts of the verdicts, but for what was not met."""
+        counts = {"clean": self.clean, "refuted": self.refuted, "undecided": self.undecided}
+        counts["without a value"] = self.without_value
+        counts["undecided"] -= self.not_reached
+        counts[_UNREACHED.get(self.stopped, "not reached")] = self.not_reached
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify explore --json`, without `schema` and `version`."""
@@ -72,14 +121,13 @@ class ExploreResult(Result):
             "clause": self.clause.label if self.clause else None,
             "certified": self.certified,
             "witness": json_numbers(self.clause.witness) if self.clause else None,
-            "detail": self.clause.detail if self.clause else "no counterexample found",
+            "detail": self.clause.detail if self.clause else self.headline,
             "smallest_margin": self.smallest_margin,
             "nearest": None if self.nearest is None else json_numbers(self.nearest),
             "sharpness": [bound.to_json() for bound in self.sharpness],
-            **{
-                name: getattr(self, name)
-                for name in ("examples", "polished", "needed", "undecided", "stopped", "replayed")
-            },
+            **{name: getattr(self, name) for name in ("examples", "clean", "refuted", "undecided", "without_value")},
+            **{name: getattr(self, name) for name in ("not_reached", "polished", "needed", "stopped", "replayed")},
+            "looked_at": list(self.looked_at),
             "in_words": list(self.in_words),
             "seconds": round(self.seconds, 3),
             "seed": self.seed,

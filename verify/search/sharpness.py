@@ -15,7 +15,8 @@ from verify.errors import TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import Range, solvable
 from verify.language.parameters import Value
 from verify.language.statement import Statement
-from verify.outcomes import Enclosure, Quantity, json_numbers
+from verify.outcomes import Enclosure, Quantity, as_float, is_shortened, json_numbers, short_text
+from verify.printing import text_of
 from verify.search.instance_strategies import Plan
 
 
@@ -91,7 +92,7 @@ def _held_against(
         proved = Inequality("proved", sp.Le(small, bound.proved, evaluate=False))
         if decided(statement, context.instance, proved).holds is False:
             shown = ", ".join(f"{name} = {value}" for name, value in context.instance.items())
-            raise TheoremError(f"bound: what is given as proved, {bound.proved}, does not hold at {shown}")
+            raise TheoremError(f"bound: what is given as proved, {text_of(bound.proved)}, does not hold at {shown}")
     if bound.free is not None:
         bites = sp.Lt(claimed, bound.free, evaluate=False)
         known["free"] = context.value(bound.free)
@@ -124,7 +125,7 @@ def _text(part: Range, name: str) -> str:
 
 def _short(end: Fraction) -> str:
     """Return an end exactly where it is short, else to seven digits."""
-    return str(end) if len(str(end)) <= 20 else f"{float(end):.7g}"
+    return f"{number:.7g}" if is_shortened(end) and (number := as_float(end)) else short_text(end, 7)
 
 
 def least(value: Quantity) -> Fraction | int:

@@ -8,6 +8,7 @@ from itertools import combinations, permutations, product
 from verify.errors import InputError
 from verify.evaluation.admissible_ranges import Range
 from verify.language.parameters import Value, simplest_between
+from verify.outcomes import digit_count
 from verify.search.instance_strategies import Plan
 
 Instance = dict[str, Value]
@@ -151,7 +152,7 @@ def simplicity(instance: Mapping[str, Value]) -> tuple[int, ...]:
     numbers = [Fraction(number) for value in listed for number in value if not isinstance(number, str)]
     sizes = [size for number in numbers for size in (abs(number.numerator), number.denominator)]
     negative = sum(number < 0 for number in numbers)
-    return (sum(len(str(size)) for size in sizes) + negative, sum(sizes), sum(number.denominator for number in numbers))
+    return (sum(map(digit_count, sizes)) + negative, sum(sizes), sum(number.denominator for number in numbers))
 
 
 def simpler_values(value: Value) -> Iterator[Value]:
@@ -164,7 +165,7 @@ def simpler_values(value: Value) -> Iterator[Value]:
 
     def integers(number: int) -> Iterator[int]:
         size = abs(number)
-        powers = {10**k for k in range(1, len(str(size)))}
+        powers = {10**k for k in range(1, digit_count(size))}
         sizes = sorted({*range(min(size, 12)), *powers, size // 2})
         signs = (1,) if number > 0 else (1, -1)
         return (sign * v for v in sizes if 0 <= v < size for sign in signs if v or sign > 0)
@@ -214,7 +215,7 @@ def _nearby(value: Fraction, share: Fraction) -> Fraction:
 
 def _a_little_less(size: int) -> list[int]:
     """Return a size less a tenth, a hundredth, … of it, and less 1: in all, any smaller size is a few steps away."""
-    powers = (10**k for k in range(1, len(str(size))))
+    powers = (10**k for k in range(1, digit_count(size)))
     return sorted({size - size // power for power in powers} | {size - 1})
 
 

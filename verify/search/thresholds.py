@@ -13,14 +13,14 @@ from fractions import Fraction
 import sympy as sp
 
 from verify.checking.check import check
-from verify.checking.theorem import Theorem
+from verify.checking.theorem import WITHOUT, Theorem
 from verify.errors import InputError, NoInstanceError, UndecidedError, UndefinedError
 from verify.evaluation.admissible_ranges import solvable
 from verify.evaluation.instances import evaluate_hypothesis
 from verify.evaluation.values import evaluate_rising
 from verify.language.parameters import Value, simplest_between
 from verify.language.statement import Hypothesis, Statement
-from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, json_numbers
+from verify.outcomes import CheckResult, Enclosure, Outcome, Quantity, is_shortened, json_numbers
 from verify.search.explore import MOST_EXAMPLES, explore
 from verify.search.instance_strategies import domain_of
 from verify.search.sharpness import least
@@ -34,8 +34,6 @@ _HALVINGS = 64
 """Of the way from the hypothesis's end to the violation, at most: two integer parameters are less than 2^61 apart."""
 _CLOSE = Fraction(1, 100)
 """Relative distance up to which two rationals are not told apart: each halving takes a check."""
-_LONG = 20
-"""A number of more characters is exchanged for a simpler one, where that will do."""
 _NEARBY = Fraction(1, 10**6)
 """Relative distance at which a simpler one is looked for."""
 _ROUNDS = 4
@@ -70,8 +68,8 @@ class Threshold:
 class Relaxed:
     """The hypothesis small <= large, relaxed to small <= factor · large, over all instances where large > 0.
 
-    At `violated` there is a certified violation; up to `clear` a search of so many `examples` past the hypothesis found
-    none (1 and 0: none was made below `violated`).
+    At `violated` there is a certified violation; up to `clear` a search past the hypothesis found none, and so many
+    `examples` at which the clause is known to hold (1 and 0: none was made below `violated`, or it missed that).
     """
 
     clear: Quantity
@@ -130,7 +128,7 @@ def broken(hypothesis: Hypothesis) -> Hypothesis | None:
 
 def weakened_id(theorem_id: str, label: str) -> str:
     """Return what a theorem without one of its hypotheses is called: its own id is that of its own statement."""
-    return f"{theorem_id} without {label}"
+    return f"{theorem_id}{WITHOUT}{label}"
 
 
 class Approach:
@@ -159,8 +157,8 @@ class Approach:
         """Move the witness towards the hypothesis. Raises KeyboardInterrupt; what was found stays."""
         self._approach(seed)
         for name, value in self.witness.items():
-            # A search draws the ends of ranges as well, which may be roots to 150 digits.
-            if isinstance(value, Fraction) and len(str(value)) > _LONG and time.monotonic() < self.deadline:
+            # A search draws the ends of ranges as well, which may be roots to 150 digits: a simpler one may do.
+            if isinstance(value, Fraction) and is_shortened(value) and time.monotonic() < self.deadline:
                 near = sorted((value * (1 - _NEARBY), value * (1 + _NEARBY)))
                 shorter = {**self.witness, name: simplest_between(*near)}
                 if not self._holds(shorter) and self._outcome(shorter) is Outcome.REFUTED:
@@ -187,11 +185,15 @@ class Approach:
             nearer = None if result.counterexample is None else self._factor(result.counterexample)
             if nearer is not None and _above(nearer) < _above(factor):
                 factor = nearer
+                # Not known where the witness is moved and that does not end.
+                self.relaxed = None
                 self._along_each(dict(result.counterexample or {}))
                 moved = self._factor(self.witness)
                 factor = moved if moved is not None and _above(moved) < _above(factor) else factor
-            elif result.counterexample is None and result.examples:
-                clear, examples = tried, result.examples
+                # A violation below what was clear: the search had missed it.
+                clear, examples = (clear, examples) if clear < least(factor) else (Fraction(1), 0)
+            elif result.counterexample is None and result.found_clean:
+                clear, examples = tried, result.clean
             else:
                 return
         self.relaxed = Relaxed(clear, factor, examples)

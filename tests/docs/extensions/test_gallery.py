@@ -5,9 +5,9 @@ import re
 import pytest
 
 from docs.extensions import gallery
-from tests.house import ROOT
+from tests.layout import ROOT
 from verify.checking.loading import load_theorem
-from verify.checking.registry import experiment_ids, finding_ids, theorem_ids
+from verify.checking.registry import ids
 from verify.reports.listing import theorem_row
 
 
@@ -19,7 +19,7 @@ def made(name):
 def test_a_page_has_statement_standing_and_command():
     page = made("wang2024.theorem1")
     assert page.startswith("# wang2024.theorem1\n") and r"$\eta \leq \frac{1}{20 d^{2}}$" in page
-    assert re.search(r"For all parameters: \*\*argued \(\d+\)\*\*\. At its example: \*\*certified\*\*\.", page)
+    assert re.search(r"For all parameters: \*\*argued \(\d+ \+ \d+\)\*\*\. At its example: \*\*certified\*\*\.", page)
     assert "verify check wang2024.theorem1 T=9 q=2 d=1 eta=1/20 eps=1/200\n" in page
     assert [part.partition("\n")[0] for part in page.split("\n## ")[1:]] == [
         *("Parameters", "Domain", "Hypotheses", "Claims", "Argument", "Check it", "Findings"),
@@ -34,7 +34,7 @@ def test_a_claim_in_words_and_a_list_are_written_as_they_are():
 
 def test_findings_are_linked_where_they_stand():
     found = gallery.by_theorem()
-    assert sum(map(len, found.values())) == len(finding_ids()) and set(found) <= {*theorem_ids(), *experiment_ids()}
+    assert sum(map(len, found.values())) == len(ids("finding")) and set(found) <= {*ids("theorem"), *ids("experiment")}
     page = made("wang2024.theorem1")
     links = re.findall(r"\]\(\.\./findings/(\w+)\.md#(\w+)\)", page)
     assert len(links) == len(found["wang2024.theorem1"]) > 1
@@ -45,9 +45,9 @@ def test_findings_are_linked_where_they_stand():
 @pytest.mark.audit
 def test_every_theorem_has_a_page_and_a_row():
     pages = gallery.pages()
-    assert set(pages) == {"index", *theorem_ids()}
+    assert set(pages) == {"index", *ids("theorem")}
     rows = re.findall(r"^\| \[(\S+)\]\((\S+)\.md\) \|", pages["index"], re.MULTILINE)
-    assert [name for _, name in rows] == theorem_ids() and ("ahn2023.lemma1", "ahn2023.lemma1") in rows
+    assert [name for _, name in rows] == ids("theorem") and ("ahn2023.lemma1", "ahn2023.lemma1") in rows
     assert pages["index"].count("\n## ") == 3
 
 

@@ -1,4 +1,4 @@
-"""The picture shows the table of wings, and formulas become MathML."""
+"""The picture shows the table of subpackages, and formulas become MathML."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -9,7 +9,7 @@ from latex2mathml.exceptions import NoAvailableTokensError
 
 from docs.extensions import picture, step_sizes
 from docs.extensions.mathml import mathml
-from tests.house import WINGS
+from tests.layout import SUBPACKAGES
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -17,21 +17,23 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_the_arrows_are_the_table():
     direct = picture.direct()
 
-    def reached(wing):
-        return {wing}.union(*map(reached, direct[wing]))
+    def reached(subpackage):
+        return {subpackage}.union(*map(reached, direct[subpackage]))
 
-    assert {wing: reached(wing) for wing in WINGS} == {wing: set(allowed) for wing, allowed in WINGS.items()}
+    assert {subpackage: reached(subpackage) for subpackage in SUBPACKAGES} == {
+        subpackage: set(allowed) for subpackage, allowed in SUBPACKAGES.items()
+    }
     # No arrow goes where another way leads.
     assert direct["reports"] == {"search", "runs"} and direct["checking"] == {"claims", "rechecker"}
 
 
 def test_the_picture_has_a_box_a_wing_and_an_arrow_an_import():
-    drawn = ElementTree.fromstring(picture.wings())
+    drawn = ElementTree.fromstring(picture.subpackages())
     boxes = [(float(r.get("x")), float(r.get("y"))) for r in drawn.findall(f"{SVG}rect")]
-    assert len(set(boxes)) == len(WINGS)
+    assert len(set(boxes)) == len(SUBPACKAGES)
     assert len(drawn.findall(f"{SVG}line")) == sum(map(len, picture.direct().values()))
     said = " ".join(drawn.itertext())
-    assert all(wing in said for wing in WINGS) and "modules" in said
+    assert all(subpackage in said for subpackage in SUBPACKAGES) and "modules" in said
 
 
 def test_formulas_become_mathml():

@@ -35,7 +35,7 @@ def chosen(name, **more):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(NAMES[0], marks=pytest.mark.audit), *NAMES[1:]])
 def test_a_figure_repeats_from_its_seed(name, device):
     first = run(name, device, seed=3)
     figures._TRAINED.clear()
@@ -212,5 +212,6 @@ COMMAND = ["ahn2023.figure3", "L=2", "d=2", "n=3", "batch=8", "resample=7", "n_t
 COMMAND += ["steps=600", "halving=200", "--device", "cpu", "--seed", "5", "--json"]
 
 
+@pytest.mark.audit
 def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
     assert_resumes(COMMAND, tmp_path)

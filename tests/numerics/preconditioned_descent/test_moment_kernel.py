@@ -87,6 +87,7 @@ def test_what_overflows_is_not_finite():
         assert not bool(mean_gradient(scale * A, None, reduced(tokens, weights))[0].isfinite())
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("with_B", [False, True])
 def test_float32_is_float64_to_its_rounding(with_B):
     matrices, tokens, weights = drawn(3, 5, 20, 200, with_B)

@@ -90,6 +90,7 @@ def test_step_sizes_that_are_not_real_are_counted(monkeypatch):
 IN_THE_CODE = {"left_out": 1, "steps_from": "grid", "kept": 2, "steps": 200, "trained": "A_and_B", "halving": 100}
 
 
+@pytest.mark.audit
 @pytest.mark.parametrize("name", NAMES)
 def test_losses_are_those_of_the_authors_code(name):
     own = IN_THE_CODE | {"examples": "2,7", "eta_few": "1/50"} if name == NAMES[0] else IN_THE_CODE

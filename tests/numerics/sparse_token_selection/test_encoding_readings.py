@@ -88,6 +88,7 @@ def test_the_best_scale_is_that_of_all_that_are_tried(monkeypatch):
         assert least_loss(layers, 3, 2, "tokens")[0].value > best.value
 
 
+@pytest.mark.audit
 def test_the_standard_error_is_that_of_repeated_draws():
     runs = [READINGS["sphere"](400, 12, 3, 10, torch.Generator().manual_seed(seed)) for seed in range(30)]
     found = [least_loss(layers, 3, 2, "tokens")[0] for layers in runs]

@@ -63,6 +63,7 @@ def test_the_losses_are_the_references_on_fresh_samples():
     assert found.fresh.value == pytest.approx(float(whole.mean())) and found.fresh.samples == 56
 
 
+@pytest.mark.audit
 def test_in_float32_a_training_begins_and_draws_as_in_float64():
     plan = figures.plan_of(settings(), "stochastic")
     single, double = (Training(replace(plan, dtype=dtype), 0, "cpu") for dtype in ("float32", "float64"))

@@ -225,5 +225,6 @@ COMMAND = ["wang2024.figure4", "T=6", "q=2", "d=1", "d_e=8", "batch_size=8", "n_
 COMMAND += ["T_test=9", "q_test=1,3", "steps=1200", "late=600", "runs=2", "--device", "cpu", "--seed", "5", "--json"]
 
 
+@pytest.mark.audit
 def test_a_figure_that_is_killed_goes_on_to_the_same_numbers(tmp_path):
     assert_resumes(COMMAND, tmp_path)

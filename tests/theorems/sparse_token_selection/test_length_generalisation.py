@@ -13,7 +13,7 @@ THEOREM = load_theorem("wang2024.length_generalization")
 SIZES = {"T": 40, "T_test": 77, "q": 3, "q_test": 3, "d": 5, "d_e": 100}
 
 
-@pytest.mark.parametrize("attend", ["tokens", "tokens_and_query"])
+@pytest.mark.parametrize("attend", ["tokens", pytest.param("tokens_and_query", marks=pytest.mark.audit)])
 @pytest.mark.parametrize(
     ("T_test", "q_test"), [*(pytest.param(*sizes, marks=pytest.mark.audit) for sizes in ((5, 3), (4, 2))), (5, 4)]
 )

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import verify
@@ -42,6 +43,12 @@ def test_attention_is_narrower_from_280_tokens_on():
     for T, narrower in ((279, False), (280, True)):
         least = (64 / 3 + 6) * math.log(T * 8**0.5) ** 2 + 6
         assert (least <= 5 * T * (1 - (T - 1) / (8 * (T - 3)))) is narrower
+    # With the query's token: (4 · 2 · 3/(1/8) + 15) (log(100 T · 8/3)/2)² + 6.
+    for T, narrower in ((2069, False), (2070, True)):
+        least = (192 + 15) * (math.log(800 * T / 3) / 2) ** 2 + 6
+        assert (least <= 5 * T * (1 - (T - 1) / (8 * (T - 3)))) is narrower
+        found = verify.conditions(THEOREM, T=T, T_0=T, q=3, d=5, share="1/8", attend="tokens_and_query")
+        assert {h.label: h.holds for h in found.hypotheses}["long_enough"] is narrower
     # From one length on for all: T_0 is in scope, and T is far beyond.
     result = verify.check(THEOREM, T=5000, T_0=280, q=3, d=5, share="1/8")
     assert result.outcome is Outcome.VERIFIED and str(result.for_all.standing) == "argued"
@@ -55,6 +62,41 @@ def test_below_280_tokens_the_widths_are_certified_at_each_length(full):
         (narrower,) = (clause for clause in result.clauses if clause.label == "narrower")
         assert narrower.evidence == "certified" and narrower.rechecked and narrower.holds is (T >= 12), T
         assert "long_enough" in [h.label for h in result.hypotheses if not h.holds]
+
+
+def test_with_the_query_attention_is_wider_at_the_figures_length():
+    result = verify.check(THEOREM, T=200, q=3, d=5, share="1/8", attend="tokens_and_query")
+    (narrower,) = (clause for clause in result.clauses if clause.label == "narrower")
+    assert (narrower.evidence, narrower.holds) == ("certified", False)
+    nets = 5 * 200 * (1 - Fraction(199, 8 * 197))
+    width = result.values["attention_width"]
+    assert result.values["fully_connected_width"] == nets and nets < width.lower
+    # By sampled encodings the least loss is above 5/48 in 869 dimensions, as nets are 873.7 wide, and below in 940.
+    (before, error), (after, other) = _least_loss(200, 869), _least_loss(200, 940)
+    assert before - 4 * error > 5 / 48 > after + 4 * other and 869 + 5 < width.lower and width.upper < 940 + 5
+
+
+def _least_loss(T, D, samples=40_000):
+    """Return d/(2q) (1 - P²/(qR)) at q = 3, d = 5, least over C, with the query's token, and its standard error.
+
+    In a coordinate three signs agree with chance 1/4, and else one differs, so that u is ±3/√D or ±1/√D there.
+    """
+    source = np.random.default_rng(0)
+    same = source.binomial(D, 1 / 4, samples)
+    one = D - same
+    differs = np.array([source.multinomial(k, [1 / 3] * 3) for k in one])
+    selected, query = (3 * same[:, None] + one[:, None] - 2 * differs) / D, (9 * same + one) / D
+    signs = [2 * source.binomial(k[:, None], 1 / 2, (samples, T - 3)) - k[:, None] for k in (one, same)]
+    others, gains = (signs[0] + 3 * signs[1]) / D, []
+    for C in np.linspace(2, 6, 9):
+        own, rest = np.exp(C * selected), np.exp(C * others)
+        norm = own.sum(1) + rest.sum(1) + np.exp(C * query)
+        P, R = own.sum(1) / norm, ((own**2).sum(1) + (rest**2).sum(1)) / norm**2
+        # To first order the gain is off by the mean of 2P/E P - R/E R, times itself.
+        off = (2 * P / P.mean() - R / R.mean()).std() / samples**0.5
+        gains.append((P.mean() ** 2 / (3 * R.mean()), off))
+    gain, off = max(gains)
+    return 5 / 6 * (1 - gain), 5 / 6 * gain * off
 
 
 def test_a_shorter_sequence_than_the_first_is_out_of_scope():

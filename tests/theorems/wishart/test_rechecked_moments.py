@@ -24,5 +24,5 @@ def test_what_is_no_moment_is_rejected(k, n, d):
 
 
 def test_it_spends_its_effort():
-    with pytest.raises(Rejected, match="more work"):
+    with pytest.raises(Rejected, match="microseconds of work"):
         value(Effort(1000), Fraction(100), Fraction(2), Fraction(2))

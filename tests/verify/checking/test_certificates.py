@@ -29,7 +29,7 @@ from verify.language.expressions import primitive
 from verify.provers.proof_data import number
 from verify.rechecker import Rejected, recheck_file, recheck_text
 
-x, z = sp.symbols("x z", positive=True)
+x, z = sp.Symbol("x", positive=True), sp.Symbol("z", real=True)
 y = sp.Symbol("y", real=True)
 DOWN = Dynamics((z,), (sp.Integer(1),), (z * (1 - x),), z**2 / 2)
 # Up to 3, then down towards 0, and up again.

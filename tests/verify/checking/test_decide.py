@@ -315,7 +315,7 @@ SOURCES = sorted(path for path in ENGINE.rglob("*.py") if "rechecker" not in pat
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ENGINE).as_posix())
 def test_nothing_goes_around_the_one_way(path):
     found = around(path.read_text(encoding="utf-8"))
-    allowed = {"checking/decide.py": found, "search/explore.py": ["evidence=", "rechecked="]}
+    allowed = {"checking/decide.py": found, "search/verdicts/decision.py": ["evidence=", "rechecked="]}
     # How many rows of a sweep have which, and how many were computed again.
     allowed["runs/sweeps/sweep.py"] = ["evidence=", "rechecked="]
     assert [what for what in found if what not in allowed.get(path.relative_to(ENGINE).as_posix(), ())] == []
@@ -328,3 +328,11 @@ def test_what_goes_around_it_is_seen():
     assert around("ClauseResult(label=label, rechecked=True)") == ["rechecked="]
     assert around("ClauseResult(label=label, evidence=Evidence.CERTIFIED)") == ["evidence="]
     assert around("decider.decide(clause)") == []
+
+
+@pytest.mark.parametrize(("power", "evidence"), [(2, Evidence.CERTIFIED), (7, Evidence.CERTIFIED)])
+def test_a_margin_may_have_thousands_of_digits(make_theorem, power, evidence):
+    # exp(4**7) has 7 116 digits, more than Python reads as one number.
+    clause = check(make_theorem(Inequality("c", sp.Gt(sp.exp(x**power), x))), {"x": 4}, seconds=5).clauses[0]
+    assert (clause.outcome, clause.evidence) == (Outcome.VERIFIED, evidence)
+    assert clause.margin.lower > Fraction(2) ** (4**power) - 4

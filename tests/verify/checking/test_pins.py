@@ -6,7 +6,7 @@ import pytest
 
 from tests.verify.command_line import body_of
 from verify.checking.loading import load_theorem
-from verify.checking.registry import theorem_ids
+from verify.checking.registry import ids
 from verify.checking.standing import pins, shipped_path
 from verify.rechecker import Rejected, recheck_text
 
@@ -24,7 +24,7 @@ def named():
 
 
 def test_every_installed_theorem_is_pinned():
-    assert pins() == {name: load_theorem(name).statement.digest for name in theorem_ids()}
+    assert pins() == {name: load_theorem(name).statement.digest for name in ids("theorem")}
 
 
 def test_a_pinned_id_belongs_to_its_statement(named):
@@ -52,8 +52,8 @@ def test_the_command_line_says_what_is_pinned(cli, named, tmp_path):
     code, out, err = cli("recheck", str(files["right"]))
     assert code == 0 and "pins" not in out and err == ""
     code, out, err = cli("recheck", str(files["other"]))
-    assert code == 1 and out == "" and "not accepted: theorem: wang2024.theorem1 is another statement" in err
+    assert code == 1 and out == "" and "rejected: theorem: wang2024.theorem1 is another statement" in err
     code, out, _ = cli("recheck", str(files["mine"]))
     assert code == 0 and "no package here pins a statement by this id" in out
     code, out, _ = cli("recheck", str(files["mine"]), str(files["right"]), "--json")
-    assert [row["pinned"] for row in body_of(out)["certificates"]] == [False, True]
+    assert [row["pinned"] for row in body_of(out)["files"]] == [False, True]

@@ -11,7 +11,7 @@ import sympy as sp
 
 import verify
 from theorems import catalogue
-from verify import Inequality, InputError, Theorem, load_theorem, theorem_ids
+from verify import Inequality, InputError, Theorem, ids, load_theorem
 from verify.checking import registry
 from verify.checking.loading import reference_of
 
@@ -22,13 +22,18 @@ MINE = 'mine = theorem_of(Inequality("c", sp.Lt(x, 2)))\n'
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_ids_of_a_kind_are_those_of_the_catalogue(kind):
-    assert getattr(verify, f"{kind}_ids")() == sorted(MODULES[kind]) != []
+    assert verify.ids(kind) == sorted(MODULES[kind]) != []
     assert {entry.value for entry in metadata.entry_points(group="lemmascope.catalogue")} == {"theorems.catalogue"}
+
+
+def test_another_kind_has_no_ids():
+    with pytest.raises(InputError, match="kind = lemma: must be one of theorem, experiment, comparison"):
+        verify.ids("lemma")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_listing_the_ids_imports_nothing_of_them(kind):
-    code = f"import sys, verify; verify.{kind}_ids(); print(*sys.modules)"
+    code = f"import sys, verify; verify.ids({kind!r}); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     ours = {"theorems", "numerics", "paper_checks", "sympy", "torch"}
     assert {name for name in loaded if name.split(".")[0] in ours} == {"theorems", "theorems.catalogue"}
@@ -73,9 +78,9 @@ def installed(request, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_packages_entries_are_beside_ours(installed, kind):
-    before = getattr(verify, f"{kind}_ids")()
+    before = verify.ids(kind)
     installed("others", kind, "others_of_a_test:thing")
-    assert getattr(verify, f"{kind}_ids")() == sorted([*before, "zeta2025.thing"])
+    assert verify.ids(kind) == sorted([*before, "zeta2025.thing"])
 
 
 def test_another_packages_object_is_loaded(installed):
@@ -128,7 +133,7 @@ def test_a_catalogue_that_is_none_says_so(installed, text, why):
     installed("others", "finding", "", text)
     ours = next(iter(catalogue.FINDINGS))
     with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
-        verify.finding_ids()
+        verify.ids("finding")
     with pytest.raises(InputError, match=f"lemmascope.catalogue = {why}"):
         verify.load_finding("zeta2025.thing")
     # What others list is there all the same.
@@ -143,7 +148,7 @@ def test_an_object_has_the_id_that_it_is_listed_by(monkeypatch):
 
 def test_a_new_entry_needs_no_new_installation(monkeypatch):
     monkeypatch.setitem(catalogue.THEOREMS, "user.pi", "math:pi")
-    assert "user.pi" in theorem_ids()
+    assert "user.pi" in ids("theorem")
     with pytest.raises(InputError, match=r"theorem = user\.pi: is a float, not a Theorem"):
         load_theorem("user.pi")
 
@@ -154,14 +159,14 @@ def test_an_unknown_id_of_a_kind_names_near_or_some_known_ones(kind):
         getattr(verify, f"load_{kind}")("x")
     assert str(refused.value).endswith(("in all)", "in all). Or give file.py:name"))
     assert ("file.py:name" in str(refused.value)) is (kind in ("theorem", "experiment"))
-    known = getattr(verify, f"{kind}_ids")()[0]
+    known = verify.ids(kind)[0]
     with pytest.raises(InputError, match=rf"unknown id; did you mean .*{known}.*\?"):
         getattr(verify, f"load_{kind}")(known.upper() + "x")
 
 
 def test_where_each_is_listed():
     found = registry.listed("theorem")
-    assert found == sorted(found) and len(found) == len(registry.theorem_ids())
+    assert found == sorted(found) and len(found) == len(registry.ids("theorem"))
     assert "theorems: wang2024.lemma1 = " in "".join(found) and registry.listed("nothing") == []
 
 

@@ -1,7 +1,6 @@
 """Reported values: the least value of a parameter that is enough, and what of it is refused."""
 
 import json
-import time
 from fractions import Fraction
 
 import pytest
@@ -147,11 +146,9 @@ def test_a_long_range_without_roots_is_not_gone_through_to_its_end(missing):
 
 
 def test_large_ranges_cost_nothing(least):
-    started = time.monotonic()
+    # A search one by one would take a lifetime.
     assert least(10**17 / (n + 1), k=10**18, x="1/10") == 10**18 - 1
     assert least(sp.Integer(10) ** 30 / (n + 1), highest=k**2, k=10**18, x="1/7") == 7 * 10**30 - 1
-    # About a millisecond each on the machine that this was written on; a search one by one would take a lifetime.
-    assert time.monotonic() - started < 5
 
 
 def test_json_has_an_integer_or_null(make_theorem):

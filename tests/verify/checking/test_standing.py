@@ -72,12 +72,12 @@ def for_all(shelf, name):
 
 
 def test_a_theorem_is_known_by_its_weakest_claim_and_what_it_uses(shelf):
-    proved = Carried(ForAll.PROVED)
+    proved = Carried(ForAll.PROVED, theorem="u.leaf")
     assert shelf.standing_of("u.leaf") == Standing("u.leaf", {"i": proved}, proved, Evidence.PROVED)
     assert for_all(shelf, "u.middle") is ForAll.PROVED
     # Certified at its example, and so open for all.
     top = shelf.standing_of("u.top")
-    assert (top.evidence, top.for_all) == (Evidence.CERTIFIED, Carried(ForAll.OPEN, why="c is open"))
+    assert (top.evidence, top.for_all) == (Evidence.CERTIFIED, Carried(ForAll.OPEN, why="c is open", theorem="u.top"))
 
 
 def test_a_weaker_leaf_lowers_everything_above_it(shelf):
@@ -147,7 +147,7 @@ def test_each_theorem_below_is_looked_at_once():
         return replace(accepted, theorem=name, uses=uses)
 
     found = standing(chain[-1], certificate=certificate, load=by_id.__getitem__)
-    assert found.for_all == Carried(ForAll.PROVED) and sorted(asked) == sorted(by_id)
+    assert found.for_all == Carried(ForAll.PROVED, theorem=chain[-1].id) and sorted(asked) == sorted(by_id)
 
 
 def test_a_changed_file_is_read_again(monkeypatch, tmp_path):

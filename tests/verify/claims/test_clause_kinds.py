@@ -150,7 +150,7 @@ def test_what_lacks_a_part_is_no_clause(make_theorem):
 
 
 def test_the_engine_and_the_re_checker_know_the_same_kinds():
-    library = [clause for name in verify.theorem_ids() for clause in verify.load_theorem(name).statement.clauses]
+    library = [clause for name in verify.ids("theorem") for clause in verify.load_theorem(name).statement.clauses]
     root = IsolatedRoot("root", (x - 1,), (sp.Symbol("z"),), (sp.Integer(1),), sp.Integer(1))
     assert {clause.to_data()["kind"] for clause in (*library, root)} == CLAUSES.keys()
 

@@ -71,8 +71,15 @@ def test_a_root_is_what_its_symbol_assumes(check):
         for c in (2, -2, 1, 0):
             result = check(IsolatedRoot("r", (s - c,), (s,), (sp.Integer(c),), sp.Integer(1)), a=1)
             assert result.outcome is (Outcome.VERIFIED if c in centres else Outcome.INCONCLUSIVE)
-        none = check(IsolatedRoot("r", (s - 5,), (s,), (sp.Integer(0),), sp.Integer(1)), a=1)
+        none = check(IsolatedRoot("r", (s - 9,), (s,), (sp.Integer(2),), sp.Integer(1)), a=1)
         assert (none.outcome, none.proof["kind"]) == (Outcome.REFUTED, "no_root")
+
+
+def test_outside_of_what_is_assumed_no_root_is_missed(check):
+    # What is typed as √(s²) − 3 is s − 3 then, and has a root in the box all the same.
+    s = sp.Symbol("s", positive=True)
+    result = check(IsolatedRoot("r", (sp.sqrt(s**2) - 3,), (s,), (sp.Integer(-3),), sp.Integer(1)), a=1)
+    assert result.outcome is Outcome.INCONCLUSIVE and "the assumptions of s exclude" in result.detail
 
 
 @pytest.mark.parametrize("assumption", ["negative", "nonpositive", "integer", "even", "odd", "rational"])

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import verify
-from verify import Evidence, MatrixIdentity, Outcome, Parameter, TheoremError, matrix
+from verify import Evidence, Hypothesis, MatrixIdentity, Outcome, Parameter, TheoremError, matrix
 from verify.language.expressions import from_data, to_data
 from verify.language.noncommutative import monomials
 
@@ -98,13 +98,86 @@ def test_words_are_what_the_definition_says():
         (A * v, v * A, "does not fit"),
         (A, v, "different shapes"),
         (A * matrix("C"), A, "the shape of C is not given"),
-        (A + 1, A, "different shapes"),
+        (v + 1, v, "different shapes"),
     ],
     ids=["product", "sides", "no shape", "a number"],
 )
 def test_what_means_nothing_is_refused(left, right, message):
     with pytest.raises(TheoremError, match=message):
         MatrixIdentity("same", left, right, SHAPES)
+
+
+def _kept(head, *parts):
+    return head(*parts, evaluate=False)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        _kept(sp.Add, _kept(sp.Mul, v, v), _kept(sp.Mul, -1, v, v), A),
+        _kept(sp.Add, _kept(sp.Mul, 0, v, A), A),
+        _kept(sp.Add, v, -v, A),
+        _kept(sp.Add, A, _kept(sp.Pow, v, 2), -v * v),
+        A * (v + 1),
+    ],
+    ids=["a product", "times 0", "a sum", "a power", "a number"],
+)
+def test_matrices_that_do_not_fit_are_refused_even_if_they_cancel(left):
+    with pytest.raises(TheoremError, match=r"does not fit|different shapes"):
+        MatrixIdentity("same", left, A, SHAPES)
+
+
+@pytest.mark.parametrize(
+    "part", [sp.exp(A), 2**A, A**-1, A**s, sp.sqrt(A), sp.Derivative(s * A, s), _kept(sp.Pow, A, 0)], ids=str
+)
+def test_what_is_no_polynomial_of_matrices_is_refused_even_if_it_cancels(part):
+    with pytest.raises(TheoremError, match="no sum, product, power >= 1 or transpose of matrices"):
+        MatrixIdentity("same", _kept(sp.Add, _kept(sp.Mul, -1, part), part, B), B, SHAPES)
+
+
+X = sp.Symbol("x", positive=True)
+
+
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [
+        (sp.Rational(1, 2), "integer coefficients"),
+        (d / 2, "integer coefficients"),
+        (X, "integer coefficients"),
+        (1 / d, "integer coefficients"),
+        (_kept(sp.Pow, 0, -1), "integer coefficients"),
+        (_kept(sp.log, -1), "integer coefficients"),
+        (sp.Integer(-3), "at least 1"),
+        (d - 1, "at least 1"),
+    ],
+    ids=str,
+)
+def test_a_length_that_is_none_is_refused(make_theorem, length, message):
+    clause = MatrixIdentity("same", A - B, -B, {A: (length, d), B: (length, d)})
+    with pytest.raises(TheoremError, match=f"clause same: A has .* rows or columns.*{message}"):
+        make_theorem(clause, parameters=(*SIZE, Parameter("x", "rational", "x", above=0)))
+
+
+def test_a_length_is_a_polynomial_that_the_scope_keeps_at_one(make_theorem):
+    # d − 1 columns where d ≥ 2; a definition; an integer variable, which is any.
+    wide, any_size = sp.Symbol("wide", real=True), sp.Symbol("r", integer=True, positive=True)
+    lengths = {A: (d - 1, wide), B: (wide, any_size)}
+    clause = MatrixIdentity("same", (s + 1) * A * B, s * A * B + A * B, lengths)
+    theorem = make_theorem(
+        clause,
+        parameters=SIZE,
+        variables=(s, any_size),
+        definitions={wide: d**2 + 2 * d},
+        hypotheses=(Hypothesis("two", sp.Ge(d, 2)),),
+    )
+    result = verify.check(theorem, d=3)
+    assert (result.outcome, result.evidence) == (Outcome.VERIFIED, Evidence.PROVED)
+
+
+def test_a_number_among_square_matrices_is_a_multiple_of_the_identity(check):
+    assert check((A + 1) * v, A * v + v, 3).evidence is Evidence.PROVED
+    wrong = check(A + 1, A + 2, 2)
+    assert (wrong.outcome, wrong.margin) == (Outcome.REFUTED, -1)
 
 
 def test_matrices_stay_out_of_other_clauses(make_theorem):

@@ -151,14 +151,26 @@ def test_too_many_layers_are_refused_with_the_reason(check):
         ({"recursion": Dynamics((p,), (sp.S.One,), (p / (1 - a * s),), p)}, "is no polynomial"),
         ({"near": (sp.S.One,)}, "needs an unknown, and a radius"),
         ({"unknowns": ()}, "needs an unknown"),
+        ({"recursion": Dynamics((p,), (sp.S.One,), (p * (1 - s),), p)}, "the step uses no unknown, none of a"),
         # Of several critical points any would do, and the one found may be a saddle.
         ({"minimum": True}, "a minimum needs near"),
     ],
-    ids=["quotient", "no radius", "no unknown", "a minimum anywhere"],
+    ids=["quotient", "no radius", "no unknown", "a constant step", "a minimum anywhere"],
 )
 def test_what_is_no_such_clause_is_refused(clause, changes, why):
     with pytest.raises(TheoremError, match=why):
         clause(**changes)
+
+
+def test_layers_whose_end_is_a_number_are_inconclusive(check):
+    r = sp.Symbol("r", real=True)
+    # After one layer the end is r's start; after two it is 1 - a s.
+    late = Dynamics((p, r), (sp.S.One, sp.S.One), (p * (1 - a * s), p), r)
+    early = check(1, recursion=late)
+    assert early.outcome is Outcome.INCONCLUSIVE and early.detail.endswith(
+        "nothing after these layers depends on an unknown"
+    )
+    assert check(2, recursion=late).outcome is Outcome.VERIFIED
 
 
 def test_moments_of_two_points_leave_nothing_to_find(check):

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from hypothesis import assume, given, settings, strategies as st
 
-from verify.evaluation.admissible_ranges import Range, meet, solvable
+from verify.evaluation.admissible_ranges import Range, meet, satisfied, solvable
 from verify.language.expressions import primitive
 
 a, b, n, x = sp.symbols("a b n x", real=True)
@@ -245,6 +245,15 @@ def test_where_a_coefficient_has_no_value_nothing_is_admissible():
     assert solve(relation("<", x, sp.log(a)), a=-1) == ()
     (found,) = solve(relation("<", x, sp.sqrt(a)), a=Fraction(9, 4))
     assert (found.low, found.high, found.high_open) == (None, Fraction(3, 2), True)
+
+
+def test_where_a_number_of_the_relation_has_no_value_nothing_is_admissible():
+    log_of_1 = sp.log(1, evaluate=False)
+    for no_value in (sp.Pow(log_of_1, -1, evaluate=False), sp.Pow(sp.Add(1, -2, evaluate=False), -sp.S.Half)):
+        assert solve(sp.Lt(x, no_value, evaluate=False)) == ()
+        assert not satisfied(sp.Lt(0, no_value, evaluate=False), {})
+    (found,) = solve(sp.Lt(x, log_of_1, evaluate=False))
+    assert found.high == 0 and satisfied(sp.Le(0, log_of_1, evaluate=False), {})
 
 
 def test_a_parameter_that_the_relation_does_not_use_is_free_or_has_no_value():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,7 +10,17 @@ import sympy as sp
 from hypothesis import assume, given, settings, strategies as st
 
 import verify
-from verify import Enclosure, Hypothesis, Inequality, InputError, Parameter, load_theorem
+from verify import (
+    Enclosure,
+    Hypothesis,
+    Inequality,
+    InputError,
+    Parameter,
+    Source,
+    Statement,
+    Theorem,
+    load_theorem,
+)
 from verify.evaluation.instances import check_domain, conditions, evaluate_hypothesis, with_past
 
 x, y = sp.symbols("x y", real=True)
@@ -71,11 +82,26 @@ def test_a_bound_that_is_infinite_at_the_given_values_admits_nothing():
     assert not any("zoo" in text for text in conditions(THEOREM, {"T": 9, "q": 9}).ranges.values())
 
 
+@pytest.mark.parametrize(
+    ("limit", "text"), [(sp.log(-3, evaluate=False), "log(-3)"), (sp.Pow(sp.log(1, evaluate=False), -1), "1/log(1)")]
+)
+def test_a_limit_that_is_no_real_number_is_shown_as_it_is(limit, text):
+    def ranges(kept):
+        relation = sp.Le(x * kept, y, evaluate=False)
+        statement = Statement((Parameter("x", "rational", "x"), Parameter("y", "rational", "y")), (HOLDS,))
+        theorem = Theorem("user.kept", "kept", Source("s", "derived here"), statement, {"x": 1, "y": 1})
+        return conditions(theorem.variant(replace(statement, hypotheses=(Hypothesis("h", relation),))), {"x": 1}).ranges
+
+    assert ranges(limit)["y"].endswith(f"x*{text} <= y" if "log(-" in text else "x/log(1) <= y")
+    assert ranges(sp.Integer(2))["y"] == "2 <= y"
+
+
 @settings(max_examples=25)
-@given(PARTS.filter(lambda values: values["q"] < values["T"]), st.sampled_from(["eta", "eps"]))
-def test_the_range_of_a_rational_ends_where_the_hypotheses_do(values, name):
+@given(st.integers(2, 9), st.integers(1, 40), st.integers(1, 4), st.sampled_from(["eta", "eps"]))
+def test_the_range_of_a_rational_ends_where_the_hypotheses_do(q, more, d, name):
+    values = {"T": 4 * q + more, "q": q, "d": d, "eta": Fraction(1, 500), "eps": Fraction(1, 1000)}
     partial = conditions(THEOREM, {key: value for key, value in values.items() if key != name})
-    assume(partial.in_scope is not False)
+    assert partial.in_scope is not False
     end = {"eta": Fraction(1, 20 * values["d"] ** 2)}.get(
         name, Fraction(values["d"] * values["T"], 100 * (values["T"] - values["q"]) * values["q"])
     )
@@ -234,6 +260,13 @@ def test_integer_ranges_are_cut_to_integers(make_theorem):
         assert conditions(theorem, {}).ranges["n"] == text
 
 
+def test_an_end_of_too_many_digits_is_shown_as_its_relation(make_theorem):
+    relation = sp.Ge(x, sp.Pow(3, y, evaluate=False), evaluate=False)
+    theorem = make_theorem(HOLDS, names="x y", hypotheses=(Hypothesis("h", relation),))
+    assert conditions(theorem, {"y": 20000}).ranges["x"] == "any x and x >= 3**y"
+    assert conditions(theorem, {"y": 3}).ranges["x"] == "27 <= x"
+
+
 def test_the_range_of_a_word_is_its_words(make_theorem):
     word = Parameter("mode", "word", "mode", words=("tokens", "all"))
     theorem = make_theorem(HOLDS, parameters=(Parameter("x", "rational", "x"), word))
@@ -258,7 +291,7 @@ def test_the_json_has_the_fields_of_the_contract():
 
 
 def test_what_sympy_cannot_solve_is_shown_as_it_is(make_theorem):
-    a, t = sp.symbols("a t", positive=True)
+    a, t = sp.Symbol("a", positive=True), sp.Symbol("t", real=True)
     limit = Hypothesis("limit", sp.Lt(sp.Limit((a * t + 1) / (t + 2), t, sp.oo), 1, evaluate=False))
     theorem = make_theorem(
         Inequality("c", sp.Lt(a, 5)), parameters=(Parameter("a", "rational", "a", above=0),), hypotheses=(limit,)

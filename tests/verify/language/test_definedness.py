@@ -3,6 +3,8 @@
 import pytest
 import sympy as sp
 
+import verify
+from verify import Identity, Inequality, Outcome
 from verify.language.definedness import Provided, evaluated, needs, provided, rebuilt, substituted, taken_apart
 from verify.language.expressions import Case, decided
 
@@ -72,3 +74,42 @@ def test_taken_apart_and_put_together():
     assert provided(1 / x, [1 / x]) == 1 / x
     assert evaluated([1 / x, y + 1 / x], y) == Provided(y, 1 / x)
     assert sp.diff(provided(x**2, [1 / x]), x) == Provided(2 * x, 1 / x)
+
+
+@pytest.mark.parametrize(
+    ("expression", "needed"),
+    [
+        (x ** sp.Rational(3, 2), sp.log(x)),
+        (sp.exp((2 * x + 1) ** sp.Rational(5, 2)), sp.log(2 * x + 1)),
+        (x ** sp.Symbol("power"), sp.log(x)),
+        (x**3 + 1 / x, None),
+        (2**x * sp.sqrt(u), None),
+    ],
+)
+def test_a_derivative_is_two_sided(expression, needed):
+    derivative = sp.Derivative(expression, x)
+    assert {need for need in needs(derivative) if isinstance(need, sp.log)} == ({needed} if needed else set())
+
+
+ROOT = sp.Rational(3, 2)
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        sp.Derivative(x**ROOT, x),
+        sp.Subs(sp.Derivative(u**ROOT, u), u, x),
+        sp.Derivative(sp.exp(x**ROOT), x),
+        sp.Derivative(x + x**ROOT, x),
+    ],
+    ids=str,
+)
+def test_at_the_end_of_a_root_there_is_no_slope(make_theorem, slope):
+    # x^(3/2) has no value for x < 0, so that it has no derivative at 0, though its formula is 0 there.
+    below = make_theorem(Inequality("c", sp.Le(slope, 100, evaluate=False)))
+    exact = make_theorem(Identity("c", slope, slope + x**2))
+    for theorem in (below, exact):
+        result = verify.check(theorem, x=0)
+        assert (result.outcome, result.evidence) == (Outcome.INCONCLUSIVE, None)
+    assert verify.check(below, x=1).outcome is Outcome.VERIFIED
+    assert verify.check(exact, x=1).outcome is Outcome.REFUTED

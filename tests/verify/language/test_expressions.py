@@ -140,6 +140,13 @@ def test_what_is_outside_the_language_is_refused(expression):
         to_data(expression)
 
 
+@pytest.mark.parametrize("number", [sp.Integer(10) ** 5000, sp.Rational(1, 10**5000), -(sp.Integer(10) ** 1200)])
+def test_a_number_that_is_too_long_to_be_written_is_refused(number):
+    with pytest.raises(TheoremError, match="a number has more than 1200 digits; write it as a power"):
+        to_data(x + number)
+    assert to_data(sp.Pow(10, 5000, evaluate=False)) == ["Pow", ["Integer", "10"], ["Integer", "5000"]]
+
+
 @pytest.mark.parametrize("data", [["sin", ["Integer", "1"]], [], ["Float", "0.1"], ["Primitive", "none_such", 1], "x"])
 def test_what_is_no_data_form_is_refused(data):
     with pytest.raises(TheoremError):
@@ -221,7 +228,7 @@ def _statement(clause=None, hypotheses=None, **more):
         _statement(hypotheses=(Hypothesis("small", sp.Lt(v, 1)), Hypothesis("large", sp.Ge(v, sp.Rational(1, 2))))),
         _statement(domain=(sp.Le(v, 7),)),
         _statement(variables=(y,)),
-        _statement(definitions={y: v + 1}),
+        _statement(definitions={sp.Symbol("y", real=True): v + 1}),
         Statement((Parameter("x", "rational", "x", minimum=0),), _statement().clauses, _statement().hypotheses),
         Statement((Parameter("x", "integer", "x"),), _statement().clauses, _statement().hypotheses),
     ],

@@ -1,9 +1,12 @@
 """The signs of polynomials' coefficients: what they say of values at symbols that are not negative."""
 
+from fractions import Fraction
+
 import pytest
 import sympy as sp
 
-from verify.language.nonvanishing import sign_of
+from verify import Identity, Outcome, Parameter, Source, Statement, Theorem, check
+from verify.language.nonvanishing import factored, nowhere_zero, sign_of
 
 x, y = sp.symbols("x y", nonnegative=True)
 z = sp.Symbol("z", positive=True)
@@ -34,3 +37,25 @@ def test_a_long_product_is_no_trouble():
     # Some 10 000 terms, which SymPy's expand takes half a minute for.
     product = (1 + x + y + z) ** 12 * (2 + x * y + z**2) ** 8
     assert sign_of(product, (x, y, z)) == (1, True)
+
+
+def test_what_is_of_a_high_degree_is_not_factored():
+    E = sp.Symbol("E", positive=True)
+    assert factored(3 * (E**2 - 1)) == (3, [(E - 1, 1), (E + 1, 1)])
+    large = E**100_001 + 7 * E**50_000 + 1
+    assert factored(large) == (1, [(large, 1)]) and nowhere_zero(large, [], [])
+    # A product is looked at factor by factor: nothing is multiplied out.
+    assert factored((E + 1) ** 100_000) == (1, [(E + 1, 100_000)])
+
+
+def test_an_identity_with_high_exponents_is_shown_without_factoring():
+    # FLINT factors for hours here, and no alarm ends it.
+    r, s, u, t, K, y = sp.symbols("r s u t K y", positive=True)
+    parameters = tuple(Parameter(name, "rational", "", above=0) for name in ("r", "s", "u", "K", "y"))
+    rate = r * s * u + r * u + s
+    curve = K / (1 + (K / y - 1) * sp.exp(-rate * t))
+    solves = Identity("solves", sp.Derivative(curve, t), rate * curve * (1 - curve / K))
+    example = {"r": Fraction(9999, 100), "s": 1, "u": 1, "K": 2, "y": 1}
+    statement = Statement(parameters, (solves,), variables=(t,))
+    theorem = Theorem("user.logistic", "a logistic curve", Source("t", "derived here"), statement, example)
+    assert check(theorem, example).outcome is Outcome.VERIFIED

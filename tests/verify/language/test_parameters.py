@@ -92,6 +92,14 @@ def test_an_integer_outside_its_domain_is_refused(value):
         T.parse(value)
 
 
+@pytest.mark.parametrize("value", [10**5000, Fraction(1, 10**1200), [1, 10**5000]], ids=type)
+def test_a_number_of_code_may_be_as_long_as_one_that_is_typed(value):
+    parameter = LIST if isinstance(value, list) else ETA
+    with pytest.raises(InputError, match="= a number: must have at most 1200 digits"):
+        parameter.parse(value)
+    assert ETA.parse(10**1199) == 10**1199 and T.parse(10**18) == 10**18
+
+
 def test_the_bounds_are_excluded_and_included_as_declared():
     assert ETA.parse("1e-400") == Fraction(1, 10**400)
     for value in ("0", "-1/2"):

@@ -191,7 +191,7 @@ def test_a_definition_may_be_one_of_the_numbers(make_theorem):
 
 
 def test_a_definition_that_makes_the_relation_evident_hides_no_variable(make_theorem):
-    total = sp.Symbol("total", positive=True)
+    total = sp.Symbol("total", real=True)
     clause = Inequality("c", gt(total * x, 0))
     theorem = make_theorem(clause, parameters=(PARAMETERS["x"],), variables=(v,), definitions={total: x + v})
     result = verify.check(theorem, x=1)

@@ -7,7 +7,7 @@ import sympy as sp
 
 from verify import Parameter, Statement
 from verify.language.expressions import digest
-from verify.rechecker import recheck_text
+from verify.rechecker import KNOWN, recheck_text
 from verify.rechecker.given import Given
 from verify.rechecker.reading import Effort
 
@@ -41,7 +41,7 @@ def recheck(made):
 
 
 def given_at(statement, instance):
-    return Given(statement if isinstance(statement, dict) else statement.to_data(), dict(instance), Effort())
+    return Given(statement if isinstance(statement, dict) else statement.to_data(), dict(instance), Effort(), KNOWN)
 
 
 def one_clause(clause, *parameters, **more):

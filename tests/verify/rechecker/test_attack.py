@@ -134,31 +134,39 @@ def _others(value):
     elif isinstance(value, int):
         yield from (value + 1, value - 1, 2 * value, -value, 0, 10**9, 10**17, 10**30, str(value), [value])
     elif isinstance(value, str):
-        yield from (*NO_NUMBERS, HUGE, f"1/{HUGE}", value + " ", value + "\n", value.upper(), 1)
-        # In the place of a word of the format any other of its words; elsewhere one word is as good as another.
-        yield from WORDS if value in WORDS else WORDS[:2]
-        if re.fullmatch(r"-?\d+(/\d+)?", value):
-            x = Fraction(value)
-            moved = [x + 1, x - 1, 2 * x, x / 2, -x, x + Fraction(1, 10**40), x - Fraction(1, 10**40)]
-            yield from (str(y) for y in moved if y != x)
-            if x:
-                yield from (str(1 / x), f"{2 * x.numerator}/{2 * x.denominator}")
-        if re.fullmatch(r"[0-9a-f]{64}", value):
-            yield from ("0" * 64, value[::-1], value[:-1], value.upper())
+        yield from _other_texts(value)
     elif isinstance(value, list):
-        yield [value]
-        yield value * 2
-        for i in sorted({0, 1, len(value) // 2, len(value) - 1} & set(range(len(value)))):
-            yield value[:i] + value[i + 1 :]
-            yield [*value[:i], value[i], *value[i:]]
-        if value[::-1] != value:
-            yield value[::-1]
-        if len(value) > 1 and value[0] != value[1]:
-            yield [value[1], value[0], *value[2:]]
+        yield from _other_lists(value)
     elif isinstance(value, dict):
         yield value | {"extra": 1}
         for key in value:
             yield {k: v for k, v in value.items() if k != key}
+
+
+def _other_texts(value):
+    yield from (*NO_NUMBERS, HUGE, f"1/{HUGE}", value + " ", value + "\n", value.upper(), 1)
+    # In the place of a word of the format any other of its words; elsewhere one word is as good as another.
+    yield from WORDS if value in WORDS else WORDS[:2]
+    if re.fullmatch(r"-?\d+(/\d+)?", value):
+        x = Fraction(value)
+        moved = [x + 1, x - 1, 2 * x, x / 2, -x, x + Fraction(1, 10**40), x - Fraction(1, 10**40)]
+        yield from (str(y) for y in moved if y != x)
+        if x:
+            yield from (str(1 / x), f"{2 * x.numerator}/{2 * x.denominator}")
+    if re.fullmatch(r"[0-9a-f]{64}", value):
+        yield from ("0" * 64, value[::-1], value[:-1], value.upper())
+
+
+def _other_lists(value):
+    yield [value]
+    yield value * 2
+    for i in sorted({0, 1, len(value) // 2, len(value) - 1} & set(range(len(value)))):
+        yield value[:i] + value[i + 1 :]
+        yield [*value[:i], value[i], *value[i:]]
+    if value[::-1] != value:
+        yield value[::-1]
+    if len(value) > 1 and value[0] != value[1]:
+        yield [value[1], value[0], *value[2:]]
 
 
 def _mutants(made):
@@ -179,25 +187,40 @@ def _mutants(made):
             _at(mutant, path[:-1])[path[-1]] = value
             yield name, json.dumps(mutant | {"statement": made["statement"]})
         if isinstance(original, dict) and original:
-            mutant = copy.deepcopy(made)
-            inside = _at(mutant, path)
-            first = next(iter(inside))
-            inside["@repeated"] = inside[first]
-            yield name, json.dumps(mutant).replace('"@repeated"', json.dumps(first))
+            yield name, _with_repeated_key(made, path)
+    yield from _with_other_outcomes(made)
+    for kind in KINDS:
+        for i, clause in enumerate(made["clauses"][:2]):
+            if clause["proof"]["kind"] != kind:
+                yield from _with_proof_of_kind(made, i, kind)
+
+
+def _with_other_outcomes(made):
+    """Yield the certificate with all clauses of one outcome said to be of the other."""
     for label, outcome in (("verified", "refuted"), ("refuted", "verified")):
         text = json.dumps(made)
         if f'"{label}"' in text:
             yield "all outcomes", text.replace(f'"{label}"', f'"{outcome}"')
-    for kind in KINDS:
-        for i, clause in enumerate(made["clauses"][:2]):
-            if clause["proof"]["kind"] != kind:
-                for other in cases.ACCEPTED.values():
-                    proofs = [c["proof"] for c in other()["clauses"] if c["proof"]["kind"] == kind]
-                    if proofs:
-                        mutant = copy.deepcopy(made)
-                        mutant["clauses"][i]["proof"] = proofs[0]
-                        yield f"proof of kind {kind}", json.dumps(mutant)
-                        break
+
+
+def _with_proof_of_kind(made, i, kind):
+    """Yield the certificate with a clause's proof replaced by the first one of a kind, if any certificate has one."""
+    for other in cases.ACCEPTED.values():
+        proofs = [c["proof"] for c in other()["clauses"] if c["proof"]["kind"] == kind]
+        if proofs:
+            mutant = copy.deepcopy(made)
+            mutant["clauses"][i]["proof"] = proofs[0]
+            yield f"proof of kind {kind}", json.dumps(mutant)
+            break
+
+
+def _with_repeated_key(made, path):
+    """Return the text of a certificate in which the first key of an object occurs twice."""
+    mutant = copy.deepcopy(made)
+    inside = _at(mutant, path)
+    first = next(iter(inside))
+    inside["@repeated"] = inside[first]
+    return json.dumps(mutant).replace('"@repeated"', json.dumps(first))
 
 
 def _verdict(text):

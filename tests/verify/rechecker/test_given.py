@@ -1,13 +1,15 @@
 """Statements and instances: what a symbol may assume, and what only hypotheses that hold may be used for."""
 
+import ast
 import copy
 
 import pytest
 import sympy as sp
 
-from tests.verify.rechecker.cases import positive
+from tests.verify.rechecker.cases import ACCEPTED, positive
 from tests.verify.rechecker.certificates import X, certificate, changed, integer, one_clause, recheck, x
-from verify import Inequality
+from verify import Identity, Inequality
+from verify.language.expressions import digest
 from verify.rechecker import Rejected
 
 
@@ -47,3 +49,100 @@ def test_an_instance_out_of_scope_may_use_no_hypothesis():
     made = changed(changed(positive(), "instance.x", "3"), "in_scope", False)
     with pytest.raises(Rejected, match="out of scope"):
         recheck(made)
+
+
+D, WHOLE = ["Symbol", "D"], ["Symbol", "n", "integer", "rational", "real"]
+EXACT = ("verified", "certified", {"kind": "exact", "margin": "0"})
+
+
+def _with(left, right, *, definitions=(), names=(("x", "rational"),)):
+    """A certificate that left >= right, in JSON alone, whatever SymPy or the language would say of it."""
+    parameters = [{"name": name, "kind": kind, "words": [], "minimum": None, "above": None} for name, kind in names]
+    claim = {"kind": "inequality", "label": "c", "says": "", "relation": ["Ge", left, right]}
+    data = one_clause(Inequality("bound", sp.Lt(x**2, 5)), X).to_data()
+    data |= {"parameters": parameters, "definitions": list(definitions), "claims": [claim]}
+    return certificate(data, {name: "-3" for name, _ in names}, EXACT)
+
+
+SYMBOL_X = ["Symbol", "x", "real"]
+AT = {
+    "definition": lambda symbol: _with(symbol, SYMBOL_X, definitions=[[symbol, SYMBOL_X]]),
+    "Subs": lambda symbol: _with(["Subs", symbol, ["Tuple", symbol], ["Tuple", SYMBOL_X]], SYMBOL_X),
+    "Limit": lambda symbol: _with(["Limit", symbol, symbol, SYMBOL_X, ["Symbol", "+"]], SYMBOL_X),
+}
+
+
+@pytest.mark.parametrize("where", AT)
+def test_a_symbol_without_a_domain_is_real_and_no_more(where):
+    for assumed in ((), ("real",)):
+        assert recheck(AT[where]([*D, *assumed])).clauses[0].outcome == "verified"
+    for assumed in ("positive", "negative", "nonnegative", "nonpositive", "nonzero", "integer", "even", "rational"):
+        with pytest.raises(Rejected, match=f"'D' is assumed {assumed}, which its domain does not imply"):
+            recheck(AT[where]([*D, assumed]))
+
+
+def test_a_definition_is_integer_where_it_is_shown_to_be():
+    whole, twice = ["Symbol", "D", "integer", "rational", "real"], ["Mul", integer(2), WHOLE]
+    names = (("n", "integer"),)
+    assert recheck(_with(whole, twice, definitions=[[whole, twice]], names=names)).clauses[0].outcome == "verified"
+    for value in (["Mul", ["Rational", "1/2"], WHOLE], ["Pow", WHOLE, integer(-1)], ["exp", WHOLE]):
+        with pytest.raises(Rejected, match="'D' is assumed integer"):
+            recheck(_with(whole, value, definitions=[[whole, value]], names=names))
+
+
+def _respelled(made, old, new):
+    """A certificate with some data replaced wherever they are in its statement."""
+    text = repr(made["statement"])
+    assert old in text
+    data = ast.literal_eval(text.replace(old, new))
+    return made | {"statement": data, "statement_digest": digest(data)}
+
+
+@pytest.mark.parametrize("assumed", [("nonnegative", "real"), ("integer", "rational", "real"), ("nonpositive",)])
+def test_a_derivative_has_both_sides(assumed):
+    v = ["Symbol", "v", *assumed]
+    made = one_clause(
+        Identity("same", sp.Derivative(x * sp.Symbol("v"), sp.Symbol("v")), x), X, variables=(sp.Symbol("v"),)
+    )
+    proof = ("verified", "proved", {"kind": "identity", "scope": "all", "factors": []})
+    good = certificate(made, {"x": "2"}, proof)
+    assert recheck(good).clauses[0].evidence == "proved"
+    with pytest.raises(Rejected, match="'v' is assumed"):
+        recheck(_respelled(good, repr(["Symbol", "v"]), repr(v)))
+
+
+@pytest.mark.parametrize("name", ["within", "cycle", "small_descent", "tube", "stationary"])
+@pytest.mark.parametrize("assumed", ["negative", "nonzero", "even"])
+def test_a_state_is_real_and_no_more(name, assumed):
+    made = ACCEPTED[name]()
+    (state, *_) = made["statement"]["claims"][0]["dynamics"]["state"]
+    with pytest.raises(Rejected, match=f"is assumed {assumed}, which its domain does not imply"):
+        recheck(_respelled(made, repr(state), repr([*state[:2], assumed])))
+
+
+def test_a_state_is_positive_where_each_step_is_shown_to_be():
+    made = ACCEPTED["within"]()
+    (state,) = made["statement"]["claims"][0]["dynamics"]["state"]
+    positive = repr([*state[:2], "positive", "nonnegative", "nonzero", "real"])
+    assert recheck(_respelled(made, repr(state), positive)).clauses[0].outcome == "verified"
+    less = changed(made, "statement.claims.0.dynamics.step.0", ["Add", state, integer(-2)])
+    with pytest.raises(Rejected, match="is assumed positive, which its domain does not imply"):
+        recheck(_respelled(less, repr(state), positive))
+
+
+def test_no_root_is_missed_in_a_box_that_an_assumption_excludes():
+    u = ["Symbol", "u", "positive"]
+    claim = {"kind": "root", "label": "c", "says": "", "equations": [["Add", u, integer(-3)]], "unknowns": [u]}
+    data = one_clause(Inequality("bound", sp.Lt(x**2, 5)), X).to_data()
+    data["claims"] = [claim | {"centre": [integer(-3)], "radius": integer(1)}]
+    proof = ("refuted", "certified", {"kind": "no_root", "bits": 64})
+    with pytest.raises(Rejected, match="points that a symbol's assumptions exclude"):
+        recheck(certificate(data, {"x": "1"}, proof))
+    data["claims"][0]["centre"] = [integer(9)]
+    assert recheck(certificate(data, {"x": "1"}, proof)).clauses[0].outcome == "refuted"
+
+
+def test_an_index_is_a_natural_number():
+    whole = "'i', 'integer', 'rational', 'nonnegative', 'real'"
+    with pytest.raises(Rejected, match="'i' is assumed positive"):
+        recheck(_respelled(ACCEPTED["residual"](), whole, "'i', 'positive'"))

@@ -13,21 +13,21 @@ from verify.rechecker import KINDS, Rejected
 PROOF = "clauses.0.proof"
 OTHER = "clauses.1.proof"
 _ROOT_Y = ["Symbol", "y", "real"]
-_T = sp.Symbol("t", positive=True)
+_T = sp.Symbol("t", real=True)
 LIMIT = to_data(sp.Limit(_T / (_T + 1), _T, sp.oo))
 REJECTED = [
     ("exact", f"{PROOF}.margin", "1/17", "margin: is not larger minus smaller"),
     ("exact", f"{PROOF}.margin", "2/36", "not in lowest terms"),
     ("exact", f"{PROOF}.margin", 1, "not a rational number"),
-    ("exact", "clauses.0.outcome", "refuted", "the margin says otherwise"),
+    ("exact", "clauses.0.outcome", "refuted", "the check finds otherwise"),
     ("exact", "clauses.0.evidence", "proved", "evidence: proved is not what"),
     ("exact", "instance.y", "1/3", "margin: is not"),
     ("exact", "instance.x", "0.5", "not a rational number"),
     ("exact", f"{PROOF}.kind", "identity", "is missing|missing|not known"),
-    ("exact", "statement.claims.0.relation.0", "Eq", "the margin says otherwise"),
+    ("exact", "statement.claims.0.relation.0", "Eq", "the check finds otherwise"),
     ("exact_refuted", f"{PROOF}.margin", "1/18", "margin: is not"),
     ("exact_refuted", "in_scope", False, "in_scope: false is not what the hypotheses say"),
-    ("exact_refuted", "clauses.0.outcome", "verified", "the margin says otherwise"),
+    ("exact_refuted", "clauses.0.outcome", "verified", "the check finds otherwise"),
     (
         "exact_refuted",
         "statement.claims.0.relation",
@@ -40,7 +40,7 @@ REJECTED = [
     ("ball", f"{PROOF}.margin", ["1", "0"], "wrong order"),
     ("ball", f"{PROOF}.bits", 63, "not an integer from 64 to 8192"),
     ("ball", f"{PROOF}.bits", 10**6, "not an integer from 64 to 8192"),
-    ("ball", "clauses.0.outcome", "refuted", "the margin says otherwise"),
+    ("ball", "clauses.0.outcome", "refuted", "the check finds otherwise"),
     ("ball", "statement.claims.0.relation.1", ["Primitive", "gamma", 1, integer(3)], "is not known to this program"),
     ("within", f"{PROOF}.steps", 9, "not at or below the level at step 9"),
     ("within", f"{PROOF}.steps", 11, "not above the level at step 10"),
@@ -128,7 +128,7 @@ REJECTED = [
     ("words", "statement.hypotheses.0.supposed_at", ["w"], "supposed_at: has 1 entries, not 2"),
     ("words", "statement.claims.0.right", ["Symbol", "v", "noncommutative"], "not have the same monomials"),
     ("words", "statement.claims.0.shapes.1", ..., "shape of 'B' is not given"),
-    ("words", "statement.claims.0.shapes.0.1", ["Integer", "3"], "do not fit"),
+    ("words", "statement.claims.0.shapes.0.1", ["Integer", "3"], "a Case of matrices of different shapes"),
     ("words", "statement.claims.0.left.0", "Add", "different shapes"),
     ("words", "statement.variables", [], "not introduced"),
     ("words", "statement.claims.0.shapes.2.2", None, "is not an expression"),
@@ -149,7 +149,7 @@ REJECTED = [
     ("residual", f"{PROOF}.roots.1", ["1/3", "2/5"], "out of order"),
     ("residual", f"{PROOF}.roots", [["1/3", "2/5"]], "has 1 intervals, not 2"),
     ("residual", "instance.k", "3", "not orthogonal"),
-    ("residual", "clauses.0.outcome", "refuted", "says otherwise"),
+    ("residual", "clauses.0.outcome", "refuted", "finds otherwise"),
     ("residual", "statement.claims.0.minimum", ["Rational", "1/8"], "are not asked for"),
     ("residual", "statement.claims.0.scale", ["Integer", "2"], "not orthogonal"),
     ("stationary", f"{PROOF}.centre.0", "14/10", "lowest terms"),
@@ -180,7 +180,7 @@ REJECTED = [
     ("not_stationary", "statement.claims.0.radius", integer(0), "not positive"),
     ("not_stationary", f"{PROOF}.bits", 10**6, "is not an integer from"),
     ("not_stationary", "clauses.0.outcome", "verified", "does not prove"),
-    ("residual_refuted", "clauses.0.outcome", "verified", "says otherwise"),
+    ("residual_refuted", "clauses.0.outcome", "verified", "finds otherwise"),
     ("residual_refuted", f"{PROOF}.polynomial", UNIFORM, "not orthogonal"),
     ("residual_refuted", "statement.claims.0.shift", ["Integer", "1"], "not orthogonal"),
     ("residual_refuted", f"{PROOF}.roots", [["1/3", "2/5"]], "are not asked for"),

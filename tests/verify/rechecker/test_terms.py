@@ -169,3 +169,15 @@ def test_an_expression_has_a_value_exactly_where_it_has_one_as_it_is_written():
         else:
             assert given.number(given.expression(data, "here"), None) == wanted
     assert 300 < undefined < 2000
+
+
+@pytest.mark.parametrize("exponent", ["1/2", "3/2", "-1/2", "2/3"])
+def test_a_derivative_of_a_root_has_no_value_at_its_end(exponent):
+    root = ["Pow", ["Symbol", "x", "real"], ["Rational", exponent]]
+    slope = ["Derivative", root, ["Tuple", ["Symbol", "x", "real"], integer(1)]]
+    made = one_clause(Inequality("c", sp.Le(x, 100)), X).to_data()
+    made["claims"][0]["relation"] = ["Le", ["Mul", integer(0), slope], integer(0)]
+    proof = ("verified", "certified", {"kind": "exact", "margin": "0"})
+    assert recheck(certificate(made, {"x": "1"}, proof)).clauses[0].outcome == "verified"
+    with pytest.raises(Rejected, match=r"not known to be positive|division by zero|log of a rational"):
+        recheck(certificate(made, {"x": "0"}, proof))

@@ -36,7 +36,7 @@ INSTANCES = {
     "eta=1/0": ("eta = 1/0", "denominator is zero"),
     "eta=__import__('os')": ("eta = __import__('os')", "must be a number"),
     "eta=1,2": ("eta = 1,2", "must be a number"),
-    "eta=1\n2": ("eta = 1 2", "must be a number"),
+    "eta=1\n2": ("eta = 1\\n2", "must be a number"),
     "eps=inf": ("eps = inf", "must be a number"),
     "eps=1e-999999": ("eps = 1e-999999", "exponents are limited"),
     "depth=3": ("depth = 3", "is not a parameter", "T, q, d, eta, eps"),

@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from tests.house import ROOT
+from tests.layout import ROOT
 from tests.verify.command_line import SCOPE, SMALL, THEOREM, assert_one_line, body_of, small_with
 from verify import load_theorem
 
@@ -48,8 +48,8 @@ def test_conditions_in_scope(cli):
 
 CHECK_FIELDS = {
     "schema", "version", "theorem", "statement_digest", "instance", "hypotheses", "in_scope", "clauses", "outcome",
-    "evidence", "for_all_parameters", "inferences_argued", "values", "values_rechecked", "detail", "bits", "seed",
-    "seconds",
+    "evidence", "refuted_steps", "for_all_parameters", "inferences_argued", "inferences_own", "values",
+    "values_rechecked", "detail", "bits", "seed", "seconds",
 }  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def test_a_check_out_of_scope_evaluates_the_clauses(cli):
     assert [(clause["label"], clause["holds"]) for clause in body["clauses"]] == [("reached", True), ("stays", True)]
     assert body["detail"].startswith("step_size: eta <= 1/(20*d**2) does not hold")
     text = cli("check", THEOREM, *small_with("eta=1"))[1]
-    assert "\nout of scope; the claim there: verified (certified); for all parameters: argued" in text
+    assert "\nout of scope; the claim there: verified (certified); for all parameters in scope: argued" in text
 
 
 def test_a_check_without_time_is_inconclusive(cli):
@@ -168,7 +168,7 @@ def test_the_whole_list(cli):
     body = body_of(out)
     assert (code, err, set(body)) == (0, "", {"schema", "version", "theorems"})
     for row in body["theorems"]:
-        own = {"claims", "for_all_parameters", "inferences_argued", "inferences_own"}
+        own = {"why", "claims", "for_all_parameters", "inferences_argued", "inferences_own"}
         assert set(row) == {"id", "title", "paper", "source", "proved", "best_instance_evidence"} | own
         assert row["id"].startswith("li2024.") and row["paper"] == "li2024"
     (row,) = [row for row in body["theorems"] if row["id"] == "li2024.gradient"]

@@ -140,7 +140,7 @@ def test_an_interval_without_ends_is_no_expectation():
         finding({"x": Enclosure(None, None)})
 
 
-@pytest.mark.parametrize("summary", ["", "no full stop", "two\nlines."])
+@pytest.mark.parametrize("summary", ["", "no full stop"])
 def test_a_summary_is_one_sentence(summary):
     with pytest.raises(TheoremError, match="its summary is one sentence"):
         finding(summary=summary)

@@ -1,6 +1,6 @@
 """The ledger's lines, from entries as tests write them."""
 
-from verify.reports.ledger import ledger_lines
+from verify.reports.ledger import ledger_lines, summary_lines
 
 DISCLOSED = ["Lemma 1", "Theorem 1"]
 
@@ -140,3 +140,39 @@ def test_mutants_are_counted_and_survivors_listed():
     assert "mutants: 5 killed, 1 equivalent (proved), 1 survived" in lines
     assert "survived: a: bound: 1 -> 2: not refuted" in lines
     assert not any("mutants" in line for line in _lines(_theorem("a")))
+
+
+def _crossing(of, what="holds", **more):
+    about = {"of": of, "theorem": "p.a", "exact": "proved", "device": "cpu", "test": "test_it"}
+    counts = {"draws": 10, "instances": 9, "trainings": 0, "worst": 0.25, "sizes": {}, "outcome": "as_expected"}
+    return {"kind": "crossing", "id": of, "what": what} | about | (counts if what == "holds" else {}) | more
+
+
+def test_the_summary_shows_a_line_a_crossing_and_only_what_is_unexpected_of_the_rest():
+    entries = [
+        *(_theorem(f"p.{i}") for i in range(40)),
+        _theorem("p.bad", outcome="refuted"),
+        *(_comparison(f"c.{i}") for i in range(60)),
+        _comparison("c.left", "inconclusive") | {"left_open": True},
+        {"kind": "finding", "id": "p.f", "title": "a constant is 4", "failures": ["x: is 5"]},
+        _crossing("agreeing"),
+        _crossing("agreeing", "planted", label="1 %", caught=True),
+        _crossing("failing", outcome="failed"),
+        _crossing("blind"),
+        _crossing("blind", "planted", label="1 %", caught=False),
+        _crossing("blind", "planted", label="2 %", caught=True),
+    ]
+    lines = [" ".join(line.split()) for line in summary_lines(entries, 12.4)]
+    assert lines[0].startswith("p.bad refuted") and lines[1].startswith("p.f finding NOT reproduced (x: is 5)")
+    assert (
+        "agreeing agrees at 10 draws, 9 distinct; worst deviation 0.25 of what is allowed; planted errors 1 of 1 caught"
+        in lines
+    )
+    assert any(line.startswith("DOES NOT AGREE") for line in lines)
+    assert any(line.startswith("planted errors: 1 of 2 caught") for line in lines)
+    assert sum("blind" in line for line in lines) == 1
+    assert "41 theorems, 40 as expected; instances: 40 verified, 1 refuted" in lines
+    said = "61 comparisons, 60 as expected, 1 left open by chance; instances: 60 verified, 1 inconclusive"
+    assert said in lines
+    assert "1 finding, 0 as expected" in lines and lines[-1] == "12 s in all" and len(lines) < 26
+    assert len(list(ledger_lines(entries, 1))) > 100

@@ -115,6 +115,17 @@ def test_what_changed_alone_is_written(package, cli, monkeypatch):
     assert (code, out.count("\n")) == (0, 1) and "it is of another instance than the example" in out
 
 
+def test_what_uses_another_statement_than_before_is_written_anew(package, cli, monkeypatch):
+    pin(cli)
+    theorem = verify.load_theorem(FIRST)
+    weaker = replace(theorem.statement, claims=(Inequality("c", sp.Le(X**2, 5)),))
+    monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=weaker))
+    code, written, _ = pin(cli)
+    assert code == 0 and {("map", FIRST), ("map", SECOND)} <= set(written)
+    certificate = json.loads((package / "necessity" / f"{SECOND}.small.certificate.json").read_text())
+    assert certificate["uses"] == [[FIRST, weaker.digest]]
+
+
 def test_a_certificate_that_is_no_longer_accepted_is_written_anew(package, cli):
     pin(cli)
     path = package / "certificates" / f"{FIRST}.json"
@@ -143,7 +154,8 @@ def test_what_cannot_be_certified_is_said_and_the_rest_is_written(package, cli, 
     assert written == [row for row in ALL if row != ("certificate", FIRST)]
     code, out, err = cli("pin")
     assert (code, out) == (3, "") and err.count("\n") == 1
-    assert f"certificate of {FIRST}: no certificate is shipped: not written: the example is inconclusive" in err
+    assert f"not written: certificate of {FIRST}: the example is inconclusive" in err
+    assert "(before: no certificate is shipped)" in err
     # The second one's certificate fits; what it is for all parameters rests on one that is not there.
     assert verify.list_theorems("zeta2025")[1]["for_all_parameters"] == "open"
 
@@ -156,7 +168,7 @@ def test_what_is_there_is_not_replaced_by_what_is_worse(package, cli, monkeypatc
     monkeypatch.setattr("verify.provers.inequalities.positive_proof", lambda *_, **__: None)
     code, written, failed = pin(cli)
     assert (code, written, failed) == (3, [], [("certificate", FIRST)]) and contents(package) == before
-    assert "not written: what is found now is certified, and what is there proved" in cli("pin")[2]
+    assert ": what is found now is certified, and what is there proved (before: " in cli("pin")[2]
 
 
 def test_a_refuted_example_leaves_its_certificate(package, cli, monkeypatch):
@@ -167,7 +179,7 @@ def test_a_refuted_example_leaves_its_certificate(package, cli, monkeypatch):
     monkeypatch.setattr("zeta_of_a_test.theorems.first", replace(theorem, statement=wrong))
     code, _, failed = pin(cli)
     assert (code, failed[0]) == (3, ("certificate", FIRST)) and path.read_bytes() == before
-    assert "not written: the example is refuted" in cli("pin")[2]
+    assert "not written: certificate of zeta2025.first: the example is refuted" in cli("pin")[2]
 
 
 def _interrupted(*_, **__):
@@ -230,7 +242,7 @@ def test_a_map_that_decides_less_is_not_written(package, cli, monkeypatch):
     )
     monkeypatch.setattr("verify.reports.pinned_files.necessity", undecided)
     assert pin(cli) == (3, [], [("map", FIRST)])
-    assert "not written: 0 hypotheses are decided now, and 1 in the map that is there" in cli("pin")[2]
+    assert ": 0 hypotheses are decided now, and 1 in the map that is there (before: " in cli("pin")[2]
     assert contents(package).items() < before.items()
 
 

@@ -77,13 +77,13 @@ def inner(pytester):
 
 
 def _ledger(result):
-    lines = [" ".join(line.split()) for line in result.outlines]
+    lines = [" ".join(line.split()) for line in result.outlines if line.strip()]
     start = next((i for i, line in enumerate(lines) if line.strip("= ") == "ledger"), None)
     return [] if start is None else lines[start + 1 :]
 
 
 def test_the_ledger_is_printed_at_the_end(inner):
-    result = inner(PASSING)
+    result = inner(PASSING, "-vv")
     result.assert_outcomes(passed=7)
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
@@ -96,7 +96,7 @@ def test_the_ledger_is_printed_at_the_end(inner):
 
 
 def test_the_ledger_is_the_same_on_two_workers(inner):
-    result = inner(PASSING, "-n", "2", apart=True)
+    result = inner(PASSING, "-vv", "-n", "2", apart=True)
     result.assert_outcomes(passed=7)
     lines = _ledger(result)
     assert lines[0].startswith("zeta2025.below verified certified 3 instances, 1 expected otherwise, ")
@@ -105,9 +105,23 @@ def test_the_ledger_is_the_same_on_two_workers(inner):
 
 
 def test_a_run_that_deselects_tests_still_has_its_ledger(inner):
-    result = inner(PASSING, "-k", "finding")
+    result = inner(PASSING, "-vv", "-k", "finding")
     result.assert_outcomes(passed=1, deselected=6)
     assert _ledger(result)[0].startswith("zeta2025.below refuted certified 1 instance, ")
+
+
+def test_a_run_shows_what_is_unexpected_and_counts_the_rest_and_keeps_it_all(inner, pytester):
+    body = "\ndef test_undecided(ledger):\n    ledger.compare(comparison(Outcome.INCONCLUSIVE, 'too wide'))\n"
+    lines = _ledger(inner(PASSING + body))
+    assert lines[0] == "zeta2025.training inconclusive simulated 4 instances, cpu, cuda: not run"
+    assert "1 theorem, 1 as expected; instances: 3 verified, 1 refuted" in lines
+    assert (
+        "1 comparison, 0 as expected; instances: 1 verified, 1 inconclusive" in lines
+        and "1 finding, 1 as expected" in lines
+    )
+    (said,) = [line for line in lines if line.startswith("the whole ledger: ")]
+    kept = (pytester.path / said.split(": ")[1].split(",")[0]).read_text(encoding="utf-8").splitlines()
+    assert len(kept) == 5 and kept[0].startswith("zeta2025.below ") and "finding reproduced" in kept[2]
 
 
 def test_without_entries_there_is_no_ledger(inner):
@@ -142,7 +156,7 @@ def test_not_reproduced(ledger):
 def test_input(ledger):
     ledger.check(BELOW, x="abc")
 """
-    result = inner(THEOREM + body)
+    result = inner(THEOREM + body, "-vv")
     result.assert_outcomes(passed=1, failed=7)
     result.stdout.fnmatch_lines(
         [
@@ -178,7 +192,7 @@ def test_comparison(ledger):
     assert result.detail == "0.1 standard errors, cuda, full True, seed 0"
     assert ledger.compare(comparison(Outcome.VERIFIED, devices=("cpu",))).device == "cpu"
 """
-    result = inner(THEOREM + body, "--device", "cuda", "--full")
+    result = inner(THEOREM + body, "-vv", "--device", "cuda", "--full")
     result.assert_outcomes(passed=1)
     assert _ledger(result)[0] == "zeta2025.training verified simulated 8 instances, cpu, cuda"
 
@@ -195,6 +209,19 @@ def test_refuted(ledger, outcome):
     result.stdout.fnmatch_lines_random(
         ["*zeta2025.training: verified, expected refuted: 9*", "*zeta2025.training: inconclusive, expected refuted: 9*"]
     )
+
+
+def test_with_another_seed_chance_may_leave_a_comparison_open(inner):
+    body = """
+@pytest.mark.parametrize("outcome", [Outcome.VERIFIED, Outcome.INCONCLUSIVE, Outcome.REFUTED])
+def test_one(ledger, outcome):
+    ledger.compare(comparison(outcome))
+"""
+    result = inner(THEOREM + body, "--seed", "5")
+    result.assert_outcomes(passed=2, failed=1)
+    own = "def test_own(ledger):\n    ledger.compare(comparison(Outcome.INCONCLUSIVE), seed=3)\n"
+    inner(THEOREM + own, "--seed", "5").assert_outcomes(failed=1)
+    inner(THEOREM + body, "--seed", "0").assert_outcomes(passed=1, failed=2)
 
 
 def test_an_undecided_comparison_fails_the_run(inner):
@@ -251,10 +278,7 @@ def test_importing_the_plugin_is_light():
 
 
 CONFTEST = """
-from verify.runs.crossings import register_profiles
 from verify.reports.pytest_plugin import load_profile
-
-register_profiles()
 
 def pytest_configure(config):
     load_profile(config)
@@ -321,7 +345,7 @@ def crossed(pytester, inner):
 
 
 def test_a_crossing_counts_draws_and_is_a_row_of_the_table(crossed):
-    result = crossed(1.0)
+    result = crossed(1.0, "-vv")
     result.assert_outcomes(passed=1, deselected=3)
     result.stdout.fnmatch_lines(
         [
@@ -355,7 +379,7 @@ def test_out_of_scope_each_draw_has_to_be_refuted(crossed):
 
 
 def test_a_planted_error_that_nothing_shows_fails(crossed):
-    result = crossed(1.0, select="planted")
+    result = crossed(1.0, "-vv", select="planted")
     result.assert_outcomes(passed=1, failed=1, deselected=2)
     result.stdout.fnmatch_lines(["*zeta2025.line: none: verified*", "*planted errors: 1 of 2 caught*"])
 
@@ -367,9 +391,7 @@ def test_on_both_devices_where_there_are_both_and_skipped_where_there_is_no_card
     result.stdout.fnmatch_lines(["*there is no CUDA device here*"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "draws"), [((), 10), (("--draws", "3"), 3), (("--hypothesis-profile", "ci"), 10)]
-)
+@pytest.mark.parametrize(("arguments", "draws"), [((), 10), (("--draws", "3"), 3)])
 def test_as_many_are_drawn_as_was_asked_for(crossed, pytester, arguments, draws):
     crossed(1.0, *arguments, "--json", "ledger.json", apart=True)
     found = json.loads((pytester.path / "ledger.json").read_text(encoding="utf-8"))
@@ -437,3 +459,20 @@ def test_without_being_asked_for_there_is_no_report(pytester, inner):
     pytester.makeconftest(REPORTING)
     assert not [line for line in inner(PASSING, "-k", "comparison").outlines if line.startswith("report:")]
     assert not (pytester.path / "told").exists()
+
+
+@pytest.mark.parametrize(("option", "kind"), [("--json", "a ledger"), ("--record", "a record of runs")])
+def test_a_file_of_another_kind_is_not_overwritten(crossed, pytester, option, kind):
+    (pytester.path / "mine.json").write_text('{"mine": 1}')
+    result = crossed(1.0, option, "mine.json", apart=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{option} = mine.json: exists and is not {kind}; not overwritten*"])
+    assert (pytester.path / "mine.json").read_text() == '{"mine": 1}'
+
+
+def test_what_is_to_be_shipped_is_written_and_replaced(crossed, pytester):
+    for draws in ("2", "3"):
+        crossed(1.0, "--draws", draws, "--record", "recorded.json", apart=True)
+        kept = json.loads((pytester.path / "recorded.json").read_text(encoding="utf-8"))
+        entries = [entry for entry in kept["entries"] if entry["kind"] == "crossing"]
+        assert [entry["draws"] for entry in entries] == [int(draws)] and len(entries[0]["at"]) == 10

@@ -60,7 +60,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
         assert len(list((tmp_path / "other" / "store" / "s.unfinished").glob("*.pt"))) == 1
     # What a process that is killed as it writes leaves is in the next one's way no more than its lock.
     (kept,) = (tmp_path / "other" / "store" / "s.unfinished").glob("*.pt")
-    kept.with_name(kept.name + ".part").write_bytes(b"half of a checkpoint")
+    kept.with_name(kept.name + ".0123456789abcdef.part").write_bytes(b"half of a checkpoint")
     resumed = run(tmp_path / "other", -1)
     *numbers, begun = eval(whole.stdout)
     assert eval(resumed.stdout) == [*numbers, float(23).hex()] and float.fromhex(begun) == 0, resumed.stderr
@@ -143,15 +143,15 @@ def test_without_a_checkpoint_nothing_is_held(tmp_path):
         assert not list(tmp_path.iterdir())
 
 
-def test_a_half_written_checkpoint_is_overwritten_and_forgotten(tmp_path):
+def test_a_half_written_checkpoint_is_removed_and_forgotten(tmp_path):
     file = tmp_path / "deep" / "state.pt"
     file.parent.mkdir()
-    file.with_name("state.pt.part").write_bytes(b"half")
+    file.with_name("state.pt.0123456789abcdef.part").write_bytes(b"half")
     running = Running(file)
     assert running.left("a") is None
     running.keep("a", lambda: 1, now=True)
     assert [path.name for path in file.parent.iterdir()] == ["state.pt"]
-    file.with_name("state.pt.part").write_bytes(b"half")
+    file.with_name("state.pt.0123456789abcdef.part").write_bytes(b"half")
     running.forget()
     assert not file.parent.exists()
 

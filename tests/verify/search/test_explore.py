@@ -1,6 +1,5 @@
 """The search finds what is false, with the witness that is expected, and nothing in what is true."""
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -24,16 +23,30 @@ from tests.verify.searched import (
     n,
     noise,
     theorem,
+    v,
     w,
     without_the_clock,
     x,
     y,
     z,
 )
-from verify import Case, Dynamics, Hypothesis, Inequality, InputError, Outcome, Parameter, Reaches, Stays, load_theorem
-from verify.search.explore import explore, scan
+from verify import (
+    Case,
+    Dynamics,
+    Hypothesis,
+    Inequality,
+    InputError,
+    InWords,
+    Outcome,
+    Parameter,
+    Reaches,
+    Stays,
+    load_theorem,
+)
+from verify.search.explore import explore
 from verify.search.narrowing import without
 from verify.search.simplify import simplicity
+from verify.search.verdicts.state import scan
 
 # What is false, and its simplest witness.
 FALSE = {
@@ -77,7 +90,8 @@ def test_what_is_false_is_refuted_with_the_simplest_witness(what, seed):
     assert result.counterexample == witness
     assert (result.stopped, result.exit_code, result.clause.label) == ("found", 1, "claim")
     assert result.clause.outcome is Outcome.REFUTED and result.sharpness == ()
-    assert 1 <= result.needed <= result.examples
+    assert 1 <= result.needed <= result.examples and result.refuted == 1
+    assert result.clean + result.refuted + result.undecided + result.without_value == result.examples
     # What was found is found again by a check.
     assert [clause.holds for clause in verify.check(false, **result.counterexample).clauses] == [False]
 
@@ -224,7 +238,7 @@ def test_what_rounding_makes_negative_is_no_counterexample():
     # (x + y)² = x² + 2xy + y² is an equality, and in float64 the left side is often the smaller by a rounding.
     equal = theorem((X, Y), sp.Ge((x + y) ** 2, sp.Add(x**2, 2 * x * y, y**2)))
     result = explore(equal, {}, max_examples=200)
-    assert result.counterexample is None and result.undecided == 0
+    assert result.counterexample is None and (result.clean, result.undecided) == (result.examples, 0)
 
 
 def test_what_no_arithmetic_decides_is_counted():
@@ -233,13 +247,15 @@ def test_what_no_arithmetic_decides_is_counted():
     parameters = tuple(Parameter(name, "rational", "a size", above=0) for name in "wv")
     equal = theorem(parameters, sp.Gt(sp.sqrt(w) * sp.sqrt(v), sp.sqrt(w * v)))
     result = explore(equal, {"w": 2, "v": 5}, max_examples=5)
-    assert (result.counterexample, result.undecided, result.exit_code) == (None, 1, 0)
+    assert (result.counterexample, result.undecided, result.exit_code) == (None, 1, 3)
     assert explore(equal, {"w": 4}, max_examples=5).counterexample == {"w": 4, "v": 1}
 
 
 def test_nothing_is_found_in_scope():
     result = explore(load_theorem("wang2024.theorem1"), {}, max_examples=30)
     assert result.counterexample is None and result.examples >= 20
+    # Runs of thousands of steps in balls: not all of them in the time.
+    assert result.clean >= 1 and result.clean + result.undecided == result.examples
 
 
 def test_the_step_size_bound_is_not_idle():
@@ -269,7 +285,7 @@ def test_another_seed_draws_other_instances(monkeypatch, guided):
         seen[-1].append(instance["x"])
         return scan(clause, statement, instance)
 
-    monkeypatch.setattr("verify.search.explore.scan", watched)
+    monkeypatch.setattr("verify.search.verdicts.state.scan", watched)
     for seed in range(3):
         seen.append([])
         explore(theorem((X,), sp.Ge(x, 0, evaluate=False)), {}, seed=seed, max_examples=60, guided=guided)
@@ -317,7 +333,104 @@ def test_a_power_of_a_negative_number_is_no_error():
 def test_a_claim_without_a_value_is_no_counterexample():
     result = explore(theorem((W,), sp.Gt(1 / w**2, 0, evaluate=False)), {}, max_examples=60)
     assert result.counterexample is None and result.exit_code == 0
-    assert explore(theorem((W,), sp.Ge(sp.sqrt(w), 0, evaluate=False)), {}, max_examples=60).counterexample is None
+    # At 0 alone.
+    assert (result.clean, result.without_value, result.undecided) == (result.examples - 1, 1, 0)
+    root = explore(theorem((W,), sp.Ge(sp.sqrt(w), 0, evaluate=False)), {}, max_examples=60)
+    assert root.counterexample is None and min(root.clean, root.without_value) > 5 and root.undecided == 0
+
+
+NOWHERE = sp.Add(1, sp.Mul(0, sp.log(-1 - w**2, evaluate=False), evaluate=False), evaluate=False)
+FOREVER = Dynamics((z,), (sp.Integer(2),), (z,), z)
+
+
+@pytest.mark.parametrize(
+    ("clause", "variables", "found"),
+    [
+        (sp.Ge(NOWHERE, 0, evaluate=False), (), "without_value"),
+        (InWords("claim", "something"), (), "undecided"),
+        # It stays at 2, which no number of steps shows.
+        (Reaches("claim", FOREVER, sp.Integer(1)), (), "undecided"),
+        # √2 + √3 = √(5 + 2√6), which balls do not tell.
+        (sp.Le(sp.sqrt(2) + sp.sqrt(3), sp.sqrt(5 + 2 * sp.sqrt(6)), evaluate=False), (), "undecided"),
+        # False near v = √2 alone, which is no point that is tried.
+        (sp.Ge((v - sp.sqrt(2)) ** 2, sp.Rational(1, 10**9), evaluate=False), (v,), "undecided"),
+    ],
+    ids=["undefined", "in words", "never reached", "equal roots", "for all values"],
+)
+def test_what_has_no_verdict_is_not_clean(clause, variables, found):
+    result = explore(theorem((W,), clause, variables=variables), {}, max_examples=20, seconds=5)
+    assert result.counterexample is None and result.smallest_margin is None
+    assert (result.clean, getattr(result, found), result.exit_code) == (0, result.examples, 3)
+    why = "at every instance a clause has no value" if found == "without_value" else "no instance is clean"
+    assert result.to_json()["detail"] == result.headline == f"undecided: {why}"
+    assert replace(result, examples=result.examples + 1).headline == "undecided: no instance is clean"
+
+
+def test_where_fewer_than_a_tenth_are_clean_nothing_is_said():
+    # Both sides are equal, which exact arithmetic tells only where x + 2 and x + 3 are squares, as at 97/64.
+    x = sp.Symbol("x", positive=True)
+    equal = sp.Le(sp.sqrt(x + 2) + sp.sqrt(x + 3), sp.sqrt(2 * x + 5 + 2 * sp.sqrt((x + 2) * (x + 3))), evaluate=False)
+    made = theorem((Parameter("x", "rational", "x", above=0),), equal)
+    result = explore(made, {}, max_examples=60, seconds=5)
+    assert result.counterexample is None and result.exit_code == 3 and result.headline.startswith("undecided: ")
+    few = replace(result, examples=40, clean=3, undecided=37, not_reached=0)
+    assert (few.exit_code, few.headline) == (3, "undecided: 3 of 40 instances are clean, fewer than a tenth")
+    assert replace(few, clean=4, undecided=36).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("stopped", "why"),
+    [("seconds", " in time"), ("examples", " in the time for verdicts"), ("found", ""), ("interrupted", "")],
+)
+def test_what_was_not_reached_counts_neither_way_and_says_what_ended_it(stopped, why):
+    result = explore(theorem((W,), sp.Ge(w**2, 0, evaluate=False)), {}, max_examples=20)
+    late = replace(result, examples=40, clean=3, undecided=37, not_reached=10, stopped=stopped)
+    assert (late.exit_code, late.verdicts) == (0, f"3 clean, 27 undecided, 10 not reached{why}")
+
+
+def test_a_search_that_ends_before_its_time_does_not_say_that_the_time_was_over():
+    # The loss falls by a part in 10^9 a step: each verdict takes longer than the search does.
+    slow = Dynamics((z,), (1 + w**2,), (z * (1 - sp.Rational(1, 10**9)),), z)
+    result = explore(theorem((W,), Reaches("claim", slow, sp.Rational(1, 2))), {}, max_examples=20, seconds=30)
+    assert result.stopped == "examples" and result.seconds < 20 and result.not_reached > 0
+    assert f"{result.not_reached} not reached in the time for verdicts" in str(result)
+
+
+def test_what_is_proved_for_all_values_of_a_variable_is_clean():
+    positive = sp.Symbol("v", positive=True)
+    made = theorem((X,), sp.Ge(positive * x, 0, evaluate=False), variables=(positive,))
+    result = explore(made, {}, max_examples=20)
+    assert (result.clean, result.exit_code) == (result.examples, 0) and result.examples > 10
+
+
+def test_a_claim_in_words_is_left_aside_where_another_is_evaluated():
+    made = theorem((W,), InWords("words", "something"))
+    both = replace(made, statement=replace(made.statement, claims=(*made.statement.claims, *SQUARE.statement.claims)))
+    result = explore(both, {}, max_examples=20)
+    assert (result.clean, result.looked_at, result.in_words) == (result.examples, ("claim",), ("words",))
+    # A step is no claim: that it holds makes nothing clean.
+    step = replace(made, statement=replace(made.statement, steps=SQUARE.statement.claims))
+    assert (explore(step, {}, max_examples=20).clean, explore(step, {}, max_examples=20).exit_code) == (0, 3)
+
+
+SQUARE = theorem((W,), sp.Ge(w**2, 0, evaluate=False))
+
+
+def test_a_margin_that_is_lost_in_rounding_is_decided_and_refuted():
+    # In float64 9 + 10^-40 is 9, so that both margins are 0.
+    lost = {"w": 3, "x": Fraction(1, 10**40)}
+    true = explore(theorem((W, X), sp.Gt(w**2 + x, w**2, evaluate=False)), lost)
+    assert (true.clean, true.examples, true.smallest_margin) == (1, 1, 0.0)
+    false = explore(theorem((W, X), sp.Ge(w**2, w**2 + x, evaluate=False)), lost)
+    assert (false.refuted, false.clause.margin, false.certified) == (1, -lost["x"], True)
+
+
+def test_what_has_no_value_in_floats_is_decided_all_the_same():
+    # e^(w^2) is beyond float64 at w = 100, where it is not below 2.
+    huge = lambda relation: explore(theorem((W,), relation), {"w": 100})  # noqa: E731
+    assert huge(sp.Ge(sp.exp(w**2), 2, evaluate=False)).clean == 1
+    found = huge(sp.Le(sp.exp(w**2), 2, evaluate=False))
+    assert (found.counterexample, found.refuted, found.stopped) == ({"w": 100}, 1, "found")
 
 
 def test_hypotheses_that_nothing_satisfies_are_an_error():
@@ -348,7 +461,7 @@ def test_no_more_instances_are_tried_than_are_allowed():
     # But for the polish, of as many, and its end made simple, which are counted apart.
     for most in (1, 2, 5, 20):
         result = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most)
-        assert result.examples <= most and result.polished <= 2 * most
+        assert result.examples == result.clean <= most and result.polished <= 2 * most
         plain = explore(theorem((N, X), sp.Ge(n + x, 0, evaluate=False)), {}, max_examples=most, guided=False)
         assert plain.examples <= most and plain.polished == 0
 
@@ -365,21 +478,14 @@ def test_most_instances_are_drawn_however_many_clauses_there_are(monkeypatch):
         assert drawn + tried == most and tried <= before
 
 
-def test_draws_have_most_of_the_time(monkeypatch):
-    class Clock:
-        now = time.monotonic()
-
-        def monotonic(self):
-            return self.now
-
-    clock, left = Clock(), []
+def test_draws_have_most_of_the_time(clock, monkeypatch):
+    left = []
 
     def slow(clause, statement, instance):
-        clock.now += 0.1
+        clock.sleep(0.1)
         return scan(clause, statement, instance)
 
-    monkeypatch.setattr("verify.search.explore.time", clock)
-    monkeypatch.setattr("verify.search.explore.scan", slow)
+    monkeypatch.setattr("verify.search.verdicts.state.scan", slow)
     monkeypatch.setattr(
         "verify.search.explore._draw", lambda state, most, seed: left.append(state.deadline - clock.now)
     )

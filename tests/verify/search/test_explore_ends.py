@@ -1,15 +1,16 @@
 """What ends a search: its number of instances, an interrupt, the time; what was found is kept."""
 
-import time
 from dataclasses import replace
 
 import pytest
 import sympy as sp
 
 from tests.verify.searched import N, X, Y, n, theorem, x, y, z
-from verify import Dynamics, Outcome, Reaches
+from verify import Dynamics, Inequality, Outcome, Reaches
+from verify.errors import OutOfTimeError
 from verify.language.expressions import primitive
-from verify.search.explore import _Search, explore
+from verify.search.explore import explore
+from verify.search.verdicts.state import Search
 
 
 def test_progress_is_told_the_number_of_instances():
@@ -53,45 +54,66 @@ def test_an_interrupt_while_it_is_made_readable_keeps_what_was_found():
     assert result.counterexample["x"] > 10**5 * result.counterexample["y"]
 
 
-def _slow(seconds, false=False):
+def _slow(sleep, seconds):
     """Return a theorem whose every evaluation takes some time."""
 
     @primitive(1)
     def slowly(arithmetic, number):
-        time.sleep(seconds)
+        sleep(seconds)
         return number
 
-    return theorem((X,), sp.Gt(slowly(x), 10 if false else 0))
+    return theorem((X,), sp.Gt(slowly(x), 0))
+
+
+def test_a_verdict_that_is_ended_with_the_search_is_no_interrupt(clock, monkeypatch):
+    # Longer than the search itself has.
+    monkeypatch.setattr(Inequality, "evaluate", lambda *_: clock.sleep(1000))
+    result = explore(theorem((X,), sp.Ge(x, x, evaluate=False)), {}, max_examples=10)
+    assert (result.stopped, result.interrupted, result.clean) == ("seconds", False, 0)
 
 
 @pytest.mark.parametrize("each", [0.001, 0.2])
-def test_the_time_is_kept(each):
-    started = time.monotonic()
-    result = explore(_slow(each), {}, seconds=0.6, max_examples=10**6)
-    assert time.monotonic() - started < 2.1 and 0.6 <= result.seconds < 2.1
-    assert (result.stopped, result.counterexample, result.exit_code) == ("seconds", None, 0)
+def test_the_time_is_kept(clock, each):
+    started = clock.now
+    result = explore(_slow(clock.sleep, each), {}, seconds=0.6, max_examples=10**6)
+    assert 0.6 <= result.seconds <= clock.now - started < 2.1
+    assert (result.stopped, result.counterexample) == ("seconds", None)
+    assert result.exit_code == (0 if result.clean else 3) and result.clean + result.undecided == result.examples
 
 
-def test_the_time_is_kept_where_an_instance_takes_long_to_confirm():
+def test_the_time_is_kept_where_an_instance_takes_long_to_confirm(clock):
     # Comes down to no level but 0, by halves of a tenth: 1 − 10^-9 a step, for ever.
     falling = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
     statement = theorem((N,), Reaches("claim", falling, sp.Rational(1, 2), within=10**9 / n))
-    started = time.monotonic()
+    started = clock.now
+    clock.tick = 0.01
     result = explore(statement, {}, seconds=1)
-    assert time.monotonic() - started < 2.5
-    assert result.stopped in ("seconds", "found", "examples")
+    # It holds nowhere; that it never comes down is not decided in time.
+    assert clock.now - started < 2.5 and (result.stopped, result.clean) == ("seconds", 0)
 
 
 def test_what_is_found_is_not_confirmed_twice(monkeypatch):
     # Hypothesis runs what it found again; were it undecided then, as when time is short, it would call it flaky.
-    confirmed, confirm = [], _Search.confirm
+    confirmed, confirm = [], Search.confirm
 
     def once(state, label, instance, *more):
         confirmed.append(dict(instance))
         result = confirm(state, label, instance, *more)
         return result if len(confirmed) == 1 else replace(result, outcome=Outcome.INCONCLUSIVE)
 
-    monkeypatch.setattr(_Search, "confirm", once)
+    monkeypatch.setattr(Search, "confirm", once)
     result = explore(theorem((X,), sp.Gt(x, 100)), {})
     assert result.counterexample == confirmed[0] and result.stopped == "found"
     assert result.clause.outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize("place", ["verdicts.state.Search.margins", "verdicts.decision.check_domain"])
+def test_a_clock_that_is_looked_at_anywhere_ends_it(monkeypatch, place):
+    def late(*_):
+        raise OutOfTimeError("the time ran out")
+
+    made = theorem((X,), Reaches("claim", Dynamics((z,), (x,), (z / 2,), z), sp.Rational(1, 2)))
+    assert explore(made, {}, max_examples=10).clean > 0
+    monkeypatch.setattr(f"verify.search.{place}", late)
+    result = explore(made, {}, max_examples=10)
+    assert (result.counterexample, result.clean, result.exit_code) == (None, 0, 3)

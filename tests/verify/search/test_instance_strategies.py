@@ -61,7 +61,8 @@ def drawn(strategy, count=200):
 def defaulted(default, relations, first=W):
     """A plan of a parameter and of z, which has a default."""
     parameters = (first, Parameter("z", "rational", "", default=default))
-    statement = Statement(parameters, (Inequality("claim", le(0, sp.Symbol(first.name) ** 2)),))
+    (symbol,) = default.free_symbols
+    statement = Statement(parameters, (Inequality("claim", le(0, symbol**2)),))
     return plan(parameters, relations, {}, completed=partial(completed, statement, scan=True))
 
 
@@ -242,6 +243,15 @@ def test_a_range_between_two_probes_is_not_drawn_from():
     found = plan((X,), [narrow], {})
     assert not found.admits({"x": Fraction(169, 100)})
     assert found.admits({"x": Fraction(2)})
+
+
+def test_a_value_that_has_too_many_digits_to_be_given_is_not_drawn():
+    found = plan((N, X), [ge(x, sp.Pow(2, n, evaluate=False)), ge(n, 3000)], {})
+    instances = drawn(found.instances(), 20)
+    assert all(instance["x"] >= 2**3000 and instance["x"] in X for instance in instances)
+    start = {"n": 3000, "x": Fraction(10**1199)}
+    assert found.leap(start, "x", up=True) is None
+    assert found.leap({**start, "x": Fraction(2**3100)}, "x", up=True) is not None
 
 
 CURVES = [

@@ -75,7 +75,7 @@ def mutants_of(clause):
 
 
 def test_definitions_change_the_statement_as_a_whole():
-    double = sp.Symbol("double", positive=True)
+    double = sp.Symbol("double", real=True)
     clauses = (Inequality("one", sp.Le(x, double, evaluate=False)), Inequality("two", sp.Le(double, 3, evaluate=False)))
     made = Statement((X,), clauses, definitions={double: 2 * x})
     labels = {mutant.label: mutant for mutant in mutants(made)}

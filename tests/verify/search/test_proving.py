@@ -109,7 +109,16 @@ def test_the_command_line(cli, tmp_path):
     assert (code, err, body["for_all_parameters"], body["argument"]) == (0, "", "proved", [])
     assert set(body) == {
         *("schema", "version", "theorem", "statement_digest", "clauses", "argument", "beyond", "for_all_parameters"),
-        *("inferences_argued", "detail", "counterexample", "clause", "certified", "seconds"),
+        *(
+            "inferences_argued",
+            "inferences_own",
+            "detail",
+            "counterexample",
+            "clause",
+            "certified",
+            "seconds",
+            "refuted_steps",
+        ),
     }
     assert cli("recheck", str(file))[0] == 0
     # Its proof uses no other theorem.
@@ -135,3 +144,39 @@ def test_what_carries_an_inference_beyond_is_said(uses, standing, why):
     assert (row["status"], row["label"]) == (standing, "square") and row["detail"].startswith(why)
     assert f"  1. square: it is the same\n      {result.carried_beyond[0].text()}" in prove_text(result)
     assert not why or f"      open: {why}" in prove_text(result)
+
+
+def _in_steps(step, claim):
+    statement = Statement((Parameter("x", "rational", "x", above=0),), (claim,), steps=(step,))
+    inference = (Inference(claim.label, "thus", (step.label,), "substitution"),)
+    return Theorem("user.steps", "t", Source("1", "derived here"), statement, {x.name: "1/2"}, argument=inference)
+
+
+def test_a_step_that_is_refuted_carries_no_claim():
+    # True at the example, and false at 2.
+    step = Inequality("short", sp.Le(x, 1, evaluate=False))
+    for claim in (InWords("means", "it is short"), Inequality("means", sp.Le(sp.exp(-x), 1, evaluate=False))):
+        result = verify.prove(_in_steps(step, claim), seconds=8)
+        assert list(result.refuted_steps) == ["short"] and result.refuted_steps["short"]["x"] > 1
+        assert (result.carried["means"].standing, result.exit_code) == (ForAll.OPEN, 3)
+        assert "short is refuted at x=" in result.for_all.why and result.to_json()["refuted_steps"] == ["short"]
+
+
+def test_a_step_that_is_proved_carries_its_claim():
+    result = verify.prove(
+        _in_steps(Inequality("sign", sp.Ge(x**2 + 1, 0, evaluate=False)), InWords("means", "it is positive"))
+    )
+    assert (result.refuted_steps, result.for_all.standing, result.exit_code) == ({}, ForAll.ARGUED, 0)
+
+
+def test_a_check_says_that_a_step_is_refuted_and_its_outcome_stays_that_of_the_claims():
+    from verify.reports.text import check_text
+
+    step, claim = Inequality("short", sp.Le(x, 1, evaluate=False)), Inequality("means", sp.Gt(x, 0, evaluate=False))
+    made = _in_steps(step, claim)
+    refuted, kept = (verify.check(made, x=value) for value in (2, 1))
+    assert refuted.outcome is kept.outcome is verify.Outcome.VERIFIED
+    assert refuted.refuted_steps == ("short",) and kept.refuted_steps == ()
+    assert refuted.to_json()["refuted_steps"] == ["short"] and refuted.carried["short"].why == "short is refuted here"
+    last = [check_text(each).splitlines()[-1] for each in (refuted, kept)]
+    assert "; step short refuted at x=2; " in last[0] and last[0].startswith("verified (") and "step" not in last[1]

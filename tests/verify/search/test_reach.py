@@ -59,7 +59,9 @@ def test_shown_by_another_and_refuted_further_out():
     assert found.clause == "square" and 3 < found.violated < Fraction(304, 100) and found.verified_at == ()
     assert repr(found) == f"<Reach {found.text()}>" and str(found) == found.text()
     text = found.text()
-    assert text.startswith("small: x <= 1/100; holds up to 2 (200 times), argued by user.large (2 inferences); square ")
+    assert text.startswith(
+        "small: x <= 1/100; holds up to 2 (200 times), argued by user.large (1 own + 1 inherited inference); square "
+    )
     assert text.endswith(" times), certified; between these it is open")
     accepted = recheck_text(json.dumps(found.certificate).encode())
     assert accepted.in_scope and [row[:2] for row in accepted.clauses] == [("square", "refuted")]
@@ -148,7 +150,9 @@ def test_without_limit_nothing_is_looked_for(monkeypatch):
     monkeypatch.setattr(module, "load_theorem", lambda _: theorem(TIDY, Hypothesis("bounded", sp.Le(y, 4))))
     (found,) = reach(theorem(SMALL, TIDY, beyond=(extension("tidy"),)), {"y": 1}).reaches
     assert found.unlimited and not found.looked
-    assert found.text() == "small: x <= 1/100; holds without limit, argued by user.large (2 inferences)"
+    assert (
+        found.text() == "small: x <= 1/100; holds without limit, argued by user.large (1 own + 1 inherited inference)"
+    )
 
 
 def test_downwards_and_by_integers():
@@ -206,6 +210,7 @@ def test_an_interrupt_keeps_what_was_found():
 
     found = reach(theorem(SMALL), {"y": 1}, progress=interrupt)
     assert found.interrupted and found.reaches[0].end == Fraction(1, 100)
+    assert "open beyond: the search was interrupted" in found.reaches[0].text()
 
 
 def test_a_line_without_a_ratio():
@@ -456,7 +461,7 @@ class TestTheLibrary:
         assert set(lines) == {"accuracy", "step_size"} and lines["accuracy"].supposing == ("step_size",)
         assert lines["accuracy"].text() == (
             "accuracy: eps < 10/591; holds without limit, argued by its own argument, which does not use it "
-            f"({len(lines['accuracy'].carried.inferences)} inferences), where step_size holds"
+            "(2 own + 29 inherited inferences), where step_size holds"
         )
         # Out of scope, and beyond what the other one supposes, the argument says nothing.
         assert not any(

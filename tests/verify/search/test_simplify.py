@@ -63,6 +63,12 @@ def test_simplicity_counts_digits_first():
     assert simplicity({"a": 3, "b": 2}) < simplicity({"a": Fraction(3, 2), "b": Fraction(1)})
 
 
+def test_numbers_that_python_does_not_write_out_are_compared_as_others():
+    huge = 10**5000
+    assert simplicity({"a": huge - 1}) < simplicity({"a": huge}) < simplicity({"a": Fraction(1, 10 * huge)})
+    assert huge // 2 in set(simpler_values(huge)) and huge - 1 in set(smaller_values(huge))
+
+
 def test_a_ratio_is_written_in_whole_numbers():
     found = plan([X, Y], [], {})
     same = follow(found, {"x": Fraction(3, 2), "y": Fraction(1)}, lambda at: at["x"] * 2 == at["y"] * 3)

@@ -153,6 +153,27 @@ def _plain(draw: random.Random, names: str, values: dict[str, Fraction]) -> Tree
     return spoiled(draw, node, values) if draw.random() < 0.25 else node
 
 
+def _irrational(draw: random.Random, names: str, values: dict[str, Fraction]) -> Tree:
+    node = with_value(draw, lambda: expression(draw, names, 2), values)[0]
+    return spoiled(draw, node, values) if draw.random() < 0.4 else node
+
+
+def _largest(nodes: list[Tree], at: Values, definitions: dict[str, Tree]) -> Any:
+    found = [value_at(node, at, definitions) for node in nodes]
+    return max(found) if all(isinstance(x, Fraction) for x in found) else None
+
+
+def _of_first_case(cases: list[Tree], applies: Callable[[int, Values], Any], at: Values) -> Any:
+    """Return the value of the first case that applies; none where it is not known whether an earlier one does."""
+    for i, case in enumerate(cases):
+        known = applies(i, at)
+        if known is None:
+            return None
+        if known:
+            return value_at(case, at)
+    return None
+
+
 def plain(draw: random.Random) -> Specimen:
     """Return a value that is an expression, a relation, the largest of some, or one where relations hold."""
     values = instance_of(draw, "xy")
@@ -162,9 +183,7 @@ def plain(draw: random.Random) -> Specimen:
     bounds = [with_value(draw, lambda: rational(draw, names, 1), values)[0] for _ in range(3)]
     relation = [draw.choice(RELATIONS) for _ in range(3)]
     if kind == "irrational":
-        nodes[0] = with_value(draw, lambda: expression(draw, names, 2), values)[0]
-        if draw.random() < 0.4:
-            nodes[0] = spoiled(draw, nodes[0], values)
+        nodes[0] = _irrational(draw, names, values)
     definitions: dict[str, Tree] = {}
     if kind == "definition":
         bad = singular(draw, values)
@@ -185,32 +204,17 @@ def plain(draw: random.Random) -> Specimen:
     related = lambda i: relation_of(write(nodes[i]), relation[i], write(bounds[i]))  # noqa: E731
     holds = lambda i, at: truth(nodes[i], relation[i], bounds[i], at, definitions)  # noqa: E731
     value: Any
-    expected: Callable[[Values], Any]  # pyright: ignore[reportRedeclaration]
+    expected: Callable[[Values], Any]
     if kind == "relation":
         value, expected = related(0), lambda at: holds(0, at)
     elif kind == "largest":
-        value = ValueLargest(tuple(map(write, nodes)))
-
-        def expected(at: Values) -> Any:
-            found = [value_at(node, at, definitions) for node in nodes]
-            return max(found) if all(isinstance(x, Fraction) for x in found) else None
-
+        value, expected = ValueLargest(tuple(map(write, nodes))), lambda at: _largest(nodes, at, definitions)
     elif kind == "where":
         value = ValueWhere(write(nodes[2]), (related(0), related(1)))
-
-        def expected(at: Values) -> Any:
-            return value_at(nodes[2], at, definitions) if holds(0, at) and holds(1, at) else None
-
+        expected = lambda at: value_at(nodes[2], at, definitions) if holds(0, at) and holds(1, at) else None  # noqa: E731
     elif kind == "cases":
         value = (ValueWhere(write(bounds[0]), (related(0),)), ValueWhere(write(bounds[1]), (related(1),)))
-
-        def expected(at: Values) -> Any:
-            # No later case counts where it is not known whether an earlier one applies.
-            first = holds(0, at)
-            if first is None:
-                return None
-            return value_at(bounds[0], at) if first else value_at(bounds[1], at) if holds(1, at) else None
-
+        expected = lambda at: _of_first_case(bounds[:2], holds, at)  # noqa: E731
     else:
         value, expected = write(nodes[0]), lambda at: value_at(nodes[0], at, definitions)
     parameters = {name: Parameter(name, "rational", name) for name in names}

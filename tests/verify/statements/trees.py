@@ -4,7 +4,7 @@ A value is a Fraction, or an interval of mpmath that holds it for certain. An ex
 its parts as written have one: also what later cancels, and each definition that is used. x**0 is 1, 0**0 too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import factorial
@@ -133,6 +133,9 @@ def case(name: str, words: tuple[str, ...], *choices: Tree) -> Tree:
     return Tree("case", tuple(map(tree, choices)), (name, words))
 
 
+_SERIES = {"exp": exp_series, "log": log_series}
+
+
 class Point:
     """Values at an instance: of parameters and variables by name, and of definitions where they are used."""
 
@@ -177,16 +180,11 @@ class Point:
             case "add":
                 return [summed(terms) for terms in zip(*(self.series(p, name, order) for p in node.parts), strict=True)]
             case "mul":
-                result = [Fraction(1), *constant]
-                for found in [self.series(part, name, order) for part in node.parts]:
-                    result = convolved(result, found)
-                return result
+                return self._product([self.series(part, name, order) for part in node.parts], order)
             case "power":
                 return powered(*(self.series(part, name, order) for part in node.parts))
-            case "exp":
-                return exp_series(self.series(node.parts[0], name, order))
-            case "log":
-                return log_series(self.series(node.parts[0], name, order))
+            case "exp" | "log":
+                return _SERIES[node.op](self.series(node.parts[0], name, order))
             case "case":
                 word, words = node.label
                 return self.series(node.parts[words.index(self.values[word])], name, order)
@@ -194,11 +192,21 @@ class Point:
                 return self._derivative(node, name, order)
         if name is not None and name in node.names() | self._used(node):
             raise UnsureError("a series of a limit or a substitution")
+        return [self._at_a_point(node), *constant]
+
+    def _product(self, factors: list[list[Any]], order: int) -> list[Any]:
+        result = [Fraction(1)] + [Fraction(0)] * order
+        for factor in factors:
+            result = convolved(result, factor)
+        return result
+
+    def _at_a_point(self, node: Tree) -> Any:
+        """Return the value of a substitution or a limit."""
         if node.op == "subs":
             at = self.value(node.parts[1])
-            return [self.with_values(**{node.label: at}).value(node.parts[0]), *constant]
+            return self.with_values(**{node.label: at}).value(node.parts[0])
         assert node.op == "limit", node.op
-        return [self._limit(node), *constant]
+        return self._limit(node)
 
     def _used(self, node: Tree) -> frozenset[str]:
         used = [self.definitions[n] for n in node.names() if n in self.definitions]
@@ -243,13 +251,17 @@ class Point:
         return above[orders[0]] / below[orders[1]] if orders[0] == orders[1] else Fraction(0)
 
 
+Quotient = tuple[list[Fraction], list[Fraction]]
+"""Coefficients of a numerator and a denominator, the lowest first."""
+
+
 class _Quotients:
     """Rational functions of one symbol over the fractions: two lists of coefficients, the lowest first."""
 
     def __init__(self, point: Point, name: str) -> None:
         self.point, self.name = point, name
 
-    def expand(self, node: Tree) -> tuple[list[Fraction], list[Fraction]]:
+    def expand(self, node: Tree) -> Quotient:
         """Return numerator and denominator. Raises NoValueError for what has a value nowhere near."""
         if self.name not in node.names():
             value = self.point.value(node)
@@ -260,18 +272,9 @@ class _Quotients:
             case "symbol":
                 return [Fraction(0), Fraction(1)], [Fraction(1)]
             case "add":
-                above, below = [], [Fraction(1)]
-                for p, q in map(self.expand, node.parts):
-                    crossed = (_multiplied(above, q), _multiplied(p, below))
-                    length = max(map(len, crossed))
-                    padded = [c + [Fraction(0)] * (length - len(c)) for c in crossed]
-                    above, below = _short([x + y for x, y in zip(*padded, strict=True)]), _multiplied(below, q)
-                return above, below
+                return _total(map(self.expand, node.parts))
             case "mul":
-                above, below = [Fraction(1)], [Fraction(1)]
-                for p, q in map(self.expand, node.parts):
-                    above, below = _multiplied(above, p), _multiplied(below, q)
-                return above, below
+                return _product(map(self.expand, node.parts))
             case "power":
                 exponent = node.parts[1].label
                 if node.parts[1].op == "number" and exponent.denominator == 1 and abs(exponent) <= LARGEST_POWER:
@@ -279,11 +282,25 @@ class _Quotients:
                     if exponent < 0 and not base[0]:
                         raise NoValueError("division by what is 0 everywhere")
                     base = base[::-1] if exponent < 0 else base
-                    above, below = [Fraction(1)], [Fraction(1)]
-                    for _ in range(abs(int(exponent))):
-                        above, below = _multiplied(above, base[0]), _multiplied(below, base[1])
-                    return above, below
+                    return _product([base] * abs(int(exponent)))
         raise UnsureError(f"a limit of {node.op}")
+
+
+def _total(terms: Iterable[Quotient]) -> Quotient:
+    above, below = [], [Fraction(1)]
+    for p, q in terms:
+        crossed = (_multiplied(above, q), _multiplied(p, below))
+        length = max(map(len, crossed))
+        padded = [c + [Fraction(0)] * (length - len(c)) for c in crossed]
+        above, below = _short([x + y for x, y in zip(*padded, strict=True)]), _multiplied(below, q)
+    return above, below
+
+
+def _product(factors: Iterable[Quotient]) -> Quotient:
+    above, below = [Fraction(1)], [Fraction(1)]
+    for p, q in factors:
+        above, below = _multiplied(above, p), _multiplied(below, q)
+    return above, below
 
 
 def _short(coefficients: list[Fraction]) -> list[Fraction]:

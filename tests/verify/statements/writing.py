@@ -88,14 +88,15 @@ def faithful(
         expression = written(node, symbols, keep=keep)
         try:
             back = read(expression, words or {})
-            if all(_same(right, value_at(back, point, definitions)) for point, right in expected):
+            if all(same(right, value_at(back, point, definitions)) for point, right in expected):
                 return expression
         except (UnsureError, NotWrittenError):
             continue
     raise NotWrittenError(f"SymPy does not keep {node}")
 
 
-def _same(x: Any, y: Any) -> bool:
+def same(x: Any, y: Any) -> bool:
+    """Whether two values, or two that are none, may be one."""
     if x is None or y is None:
         return x is y
     if isinstance(x, Fraction) and isinstance(y, Fraction):

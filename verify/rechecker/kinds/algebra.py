@@ -5,12 +5,33 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
+from ..assumptions import NATURAL, is_integral
 from ..fields import Exact, NotExact, evaluate
 from ..given import Given
-from ..nodes import Name, Node
-from ..reading import Data, Rejected, Unknown, entries, items, rational, rationals, shown, whole, work
+from ..nodes import Name, Node, order
+from ..polynomials import Quotients, refuse
+from ..reading import (
+    Data,
+    Rejected,
+    TooLarge,
+    Unknown,
+    bits_of,
+    dot,
+    entries,
+    items,
+    line,
+    rational,
+    rationals,
+    shown,
+    whole,
+    work,
+)
+from ..registry import Checked
+from .positivity import positive_in_scope
 
 _MOST_MONOMIALS, _LONGEST_WORD, _LARGEST_MATRIX, _MOST_FACTORS, _HIGHEST_POWER = 10_000, 200, 50, 60, 100
+_MONOMIAL, _TURNED, _PART, _MOST_BITS, _MOST_LETTERS = 400, 72, 300, 2**20, 1000
+"""Bytes of a monomial without its letters, of a letter transposed, of a list that was looked into; bits of an entry."""
 
 Scalar: TypeAlias = tuple[tuple[Name, int], ...]
 """A product of symbols: names with their exponents, sorted."""
@@ -18,6 +39,12 @@ Word: TypeAlias = tuple[tuple[str, bool], ...]
 """Letters in order, and whether each is transposed."""
 Matrices: TypeAlias = Mapping[str, Sequence[Sequence[Fraction]]]
 Sum: TypeAlias = dict[tuple[Scalar, Word], Fraction]
+Length: TypeAlias = tuple[tuple[int, int], ...]
+"""A number of rows or columns: a polynomial's terms."""
+Shape: TypeAlias = tuple[Length, Length] | None
+"""Rows and columns, None of a scalar."""
+_ZERO: Data = ["Integer", "0"]
+"""It is of any shape."""
 
 
 class _Monomials:
@@ -27,68 +54,117 @@ class _Monomials:
     """
 
     def __init__(self, given: Given, clause: dict[str, Data], numbers: Mapping[Name, Node] | None = None) -> None:
-        self.given, self.shapes, self.numbers = given, dict[str, tuple[Data, Data]](), numbers
+        self.given, self.shapes, self.numbers = given, dict[str, tuple[Length, Length]](), numbers
+        self.hypotheses_used = False
+        # The data live as long as the file: a part is known by where it is.
+        self._lettered: dict[int, bool] = {}
+        self.sizes, self._field = dict[str, list[Node]](), Quotients(given.effort, given.sign_of, refuse, {})
+        if len(items(clause["shapes"], "clause.shapes")) > _MOST_LETTERS:
+            raise TooLarge("letters", _MOST_LETTERS)
         for i, entry in enumerate(items(clause["shapes"], "clause.shapes")):
             letter, rows, columns = items(entry, f"clause.shapes[{i}]", 3)
             name = self._letter(letter)
-            taken = (*self.shapes, *given.parameters, *given.variables, *given.definitions)
-            if name is None or name in taken:
+            if name is None or any(name in known for known in (self.shapes, *given.introduced)):
                 raise Rejected(f"clause.shapes[{i}]: {shown(letter)} is no matrix that is new")
-            for length in (rows, columns):
-                given.expression(length, f"clause.shapes[{i}]")
-            self.shapes[name] = rows, columns
+            self.sizes[name] = [given.expression(length, f"clause.shapes[{i}]") for length in (rows, columns)]
+            first, second = (self._length(node, f"clause.shapes[{i}]: {shown(name)}") for node in self.sizes[name])
+            self.shapes[name] = first[0], second[0]
+            self.hypotheses_used |= first[1] or second[1]
+
+    def _length(self, node: Node, where: str) -> tuple[Length, bool]:
+        """Return a number of rows or columns, a polynomial of integers, and whether a hypothesis makes it ≥ 1.
+
+        Raises Rejected where it is another, or not shown to be ≥ 1 in scope.
+        """
+        given = self.given
+        if not is_integral(given.effort, node, given.integers):
+            raise Rejected(f"{where}: its rows or columns are no polynomial with integer coefficients in integers")
+        if not (positive := positive_in_scope(given, node)).holds:
+            raise Rejected(f"{where}: its rows or columns are not shown to be at least 1 in scope")
+        here = given.at_instance(node)
+        if not here.free and here.number < 1:
+            raise Rejected(f"{where}: at the instance its rows or columns are less than 1")
+        (value,) = evaluate(given.terms, [node], self._field)
+        return tuple(sorted(value.numerator.items())), positive.hypotheses_used
 
     @staticmethod
     def _letter(data: Data) -> str | None:
         if type(data) is not list or len(data) != 3 or data[0] != "Symbol" or data[2] != "noncommutative":
             return None
-        return name if type(name := data[1]) is str and name else None
+        return line(name, "a matrix") if type(name := data[1]) is str and name else None
 
-    def side(self, data: Data, where: str) -> Sum:
-        """Return one side, its monomials in shape. Raises Rejected where matrices do not fit together."""
-        total = self.read(data, where)
-        ends = set[str | None]()
-        for _, letters in total:
-            shapes = [self.shapes[name][::-1] if turned else self.shapes[name] for name, turned in letters]
-            for (_, inner), (outer, _) in pairwise(shapes):
-                if inner != outer:
-                    raise Rejected(f"{where}: a product of matrices that do not fit")
-            ends.add(repr((shapes[0][0], shapes[-1][1])) if shapes else None)
-        if len(ends) > 1:
-            raise Rejected(f"{where}: a sum of matrices of different shapes")
-        return total
+    def sides(self, clause: dict[str, Data]) -> tuple[Sum, Sum]:
+        """Return both sides. Raises Rejected where matrices that are written do not fit, even if they cancel."""
+        (left, shape), (right, other) = (self.read(clause[side], f"clause.{side}") for side in ("left", "right"))
+        if shape != other and _ZERO not in (clause["left"], clause["right"]):
+            raise Rejected("clause: an equality of matrices of different shapes")
+        return left, right
 
-    def read(self, data: Data, where: str) -> Sum:
-        """Return the sum of an expression's data. Raises Rejected where it is no such sum."""
+    def read(self, data: Data, where: str) -> tuple[Sum, Shape]:
+        """Return the sum of an expression's data, and its shape. Raises Rejected where it is no such sum."""
         name = self._letter(data)
         if name is not None:
             if name not in self.shapes:
                 raise Rejected(f"{where}: the shape of {shown(name)} is not given")
-            return {((), ((name, False),)): Fraction(1)}
-        if type(data) is not list or not self._has_letter(data):
-            node = self.given.expression(data, where)
-            if self.numbers is not None and not (node := self.given.at_instance(node, self.numbers)).free:
-                node = self._number(node)
-            return self._scalar(node)
+            return {((), ((name, False),)): Fraction(1)}, self.shapes[name]
+        if id(data) not in self._lettered:
+            self._find_letters(data)
+        if type(data) is not list or not self._lettered[id(data)]:
+            return self._read_scalar(data, where), None
         head, *rest = data
         if head == "Case":
             return self._chosen(rest, where)
         if head == "transpose" and len(rest) == 1:
-            turned = self.read(rest[0], where)
-            return {(s, tuple((a, not b) for a, b in reversed(w))): c for (s, w), c in turned.items()}
+            return self._read_transpose(rest[0], where)
         if head == "Add" and rest:
-            return self._added([self.read(part, where) for part in rest])
+            return self._read_sum(rest, where)
         if head == "Pow" and len(rest) == 2 and type(power := rest[1]) is list and power[:1] == ["Integer"]:
-            times = rational(items(power, where, 2)[1], where)
-            if not 1 <= times <= _HIGHEST_POWER:
-                raise Rejected(f"{where}: a power of a matrix that is not from 1 to {_HIGHEST_POWER}")
-            rest = [rest[0]] * int(times)
-        elif head != "Mul" or not rest:
+            return self._read_power(rest[0], power, where)
+        if head != "Mul" or not rest:
             raise Rejected(f"{where}: {shown(head)} of matrices is outside what this program checks")
-        total = self.read(rest[0], where)
-        for part in rest[1:]:
-            total = self._product(total, self.read(part, where))
-        return total
+        return self._read_product(rest, where)
+
+    def _read_scalar(self, data: Data, where: str) -> Sum:
+        node = self.given.expression(data, where)
+        if self.numbers is not None and not (node := self.given.at_instance(node, self.numbers)).free:
+            node = self._number(node)
+        return self._scalar(node)
+
+    def _read_transpose(self, data: Data, where: str) -> tuple[Sum, Shape]:
+        turned, shape = self.read(data, where)
+        self.given.effort.spend(sum(5 + len(word) for _, word in turned))
+        self.given.effort.make(sum(_MONOMIAL + _TURNED * len(word) for _, word in turned))
+        total: Sum = {(s, tuple((a, not b) for a, b in reversed(w))): c for (s, w), c in turned.items()}
+        return total, shape and (shape[1], shape[0])
+
+    def _read_sum(self, terms: list[Data], where: str) -> tuple[Sum, Shape]:
+        parts = [self.read(part, where) for part in terms]
+        shapes = {shape for part, (_, shape) in zip(terms, parts, strict=True) if part != _ZERO}
+        # A scalar among square matrices is that multiple of the identity.
+        of_matrices = {shape for shape in shapes if shape}
+        square = all(shape[0] == shape[1] for shape in of_matrices)
+        if len(of_matrices) > 1 or (None in shapes and not square):
+            raise Rejected(f"{where}: a sum of matrices of different shapes")
+        return self._added([total for total, _ in parts]), next(iter(of_matrices), None)
+
+    def _read_power(self, of: Data, exponent: list[Data], where: str) -> tuple[Sum, Shape]:
+        times = rational(items(exponent, where, 2)[1], where)
+        if not 1 <= times <= _HIGHEST_POWER:
+            raise Rejected(f"{where}: a power of a matrix that is not from 1 to {_HIGHEST_POWER}")
+        base, shape = self.read(of, where)
+        if times > 1 and shape and shape[0] != shape[1]:
+            raise Rejected(f"{where}: a product of matrices that do not fit")
+        return self._power(base, int(times)), shape
+
+    def _read_product(self, factors: list[Data], where: str) -> tuple[Sum, Shape]:
+        total, shape = self.read(factors[0], where)
+        for part in factors[1:]:
+            factor, after = self.read(part, where)
+            if shape and after and shape[1] != after[0]:
+                raise Rejected(f"{where}: a product of matrices that do not fit")
+            shape = (shape[0], after[1]) if shape and after else shape or after
+            total = self._product(total, factor)
+        return total, shape
 
     def _number(self, node: Node) -> Node:
         """Return a scalar's value. Raises Unknown for one that is not rational."""
@@ -97,17 +173,24 @@ class _Monomials:
         except NotExact as error:
             raise Unknown(f"a scalar among matrices: {error}") from None
 
-    def _has_letter(self, data: Data) -> bool:
-        waiting = [data]
+    def _find_letters(self, root: Data) -> None:
+        """Note of some data and of each of its parts whether a letter is in it."""
+        waiting = [(root, False)]
         while waiting:
-            part = waiting.pop()
-            if type(part) is list:
-                if self._letter(part) is not None:
-                    return True
-                waiting.extend(part)
-        return False
+            part, ready = waiting.pop()
+            # Only lists contain letters.
+            inner = [each for each in part if type(each) is list] if type(part) is list else []
+            self.given.effort.spend(2 + 0.1 * len(inner))
+            if ready:
+                self._lettered[id(part)] = any(self._lettered[id(each)] for each in inner)
+            elif self._letter(part) is not None:
+                self._lettered[id(part)] = True
+            else:
+                self.given.effort.make(_PART)
+                waiting.append((part, True))
+                waiting.extend((each, False) for each in inner)
 
-    def _chosen(self, rest: list[Data], where: str) -> Sum:
+    def _chosen(self, rest: list[Data], where: str) -> tuple[Sum, Shape]:
         symbol = rest[0] if rest else None
         name = symbol[1] if type(symbol) is list and len(symbol) == 2 and symbol[0] == "Symbol" else None
         if type(name) is not str or name not in self.given.chosen:
@@ -115,30 +198,36 @@ class _Monomials:
         if len(rest) != 1 + self.given.counts[name]:
             raise Rejected(f"{where}: a Case needs one expression for each word of {shown(name)}")
         choices = [self.read(choice, where) for choice in rest[1:]]
-        return choices[self.given.chosen[name]]
+        shapes = {shape for part, (_, shape) in zip(rest[1:], choices, strict=True) if part != _ZERO}
+        if len(shapes) > 1:
+            raise Rejected(f"{where}: a Case of matrices of different shapes")
+        return choices[self.given.chosen[name]][0], next(iter(shapes))
 
-    def _scalar(self, node: Node) -> Sum:
+    def _scalar(self, root: Node) -> Sum:
+        done: dict[Node, Sum] = {}
+        for node in order(self.given.effort, [root]):
+            done[node] = self._scalar_part(node, done)
+        return done[root]
+
+    def _scalar_part(self, node: Node, done: Mapping[Node, Sum]) -> Sum:
         match node.head:
             case "number":
                 return {((), ()): node.number} if node.number else {}
             case "symbol":
                 return {(((node.name, 1),), ()): Fraction(1)}
             case "Add":
-                return self._added([self._scalar(part) for part in node.args])
+                return self._added([done[part] for part in node.args])
             case "Mul":
                 total: Sum = {((), ()): Fraction(1)}
                 for part in node.args:
-                    total = self._product(total, self._scalar(part))
+                    total = self._product(total, done[part])
                 return total
             case "Pow" if node.args[1].head == "number" and node.args[1].number.denominator == 1:
                 base, power = node.args[0], int(node.args[1].number)
                 if power < 0 and base.head == "symbol" and self.given.sign_of(base.name) == "positive":
                     return {(((base.name, power),), ()): Fraction(1)}
                 if 0 < power <= _HIGHEST_POWER:
-                    total = {((), ()): Fraction(1)}
-                    for _ in range(power):
-                        total = self._product(total, self._scalar(base))
-                    return total
+                    return self._power(done[base], power)
             case _:
                 pass
         raise Rejected("a scalar among matrices is no polynomial of symbols, nor divided by a positive one")
@@ -148,46 +237,59 @@ class _Monomials:
         for part in parts:
             self.given.effort.spend(len(part))
             for key, coefficient in part.items():
+                self.given.effort.spend(work(total.get(key, coefficient), coefficient))
                 total[key] = total.get(key, Fraction(0)) + coefficient
         return {key: coefficient for key, coefficient in total.items() if coefficient}
 
+    def _power(self, base: Sum, power: int) -> Sum:
+        total = base
+        for _ in range(power - 1):
+            self.given.effort.spend(5)
+            total = self._product(total, base)
+        return total
+
     def _product(self, left: Sum, right: Sum) -> Sum:
         if len(left) * len(right) > _MOST_MONOMIALS:
-            raise Rejected(f"a product of more than {_MOST_MONOMIALS} monomials")
+            raise TooLarge("monomials of a product", _MOST_MONOMIALS)
         total: Sum = {}
         for (scalars, letters), coefficient in left.items():
             for (more, after), factor in right.items():
                 size = len(scalars) + len(more) + len(letters) + len(after)
                 self.given.effort.spend(5 + 0.5 * size + work(coefficient, factor))
+                self.given.effort.make(_MONOMIAL + 16 * size + (bits_of(coefficient) + bits_of(factor)) / 4)
                 exponents = dict(scalars)
                 for name, power in more:
                     exponents[name] = exponents.get(name, 0) + power
                 if len(letters) + len(after) > _LONGEST_WORD:
-                    raise Rejected(f"a product of more than {_LONGEST_WORD} matrices")
+                    raise TooLarge("matrices of a product", _LONGEST_WORD)
                 if any(abs(power) > _HIGHEST_POWER for power in exponents.values()):
-                    raise Rejected(f"a power of a scalar above {_HIGHEST_POWER}")
+                    raise TooLarge("in an exponent of a scalar", _HIGHEST_POWER)
                 key = tuple(sorted(((s, p) for s, p in exponents.items() if p), key=repr)), (*letters, *after)
-                total[key] = total.get(key, Fraction(0)) + coefficient * factor
+                product, before = coefficient * factor, total.get(key, Fraction(0))
+                self.given.effort.spend(work(before, product))
+                total[key] = before + product
         return {key: coefficient for key, coefficient in total.items() if coefficient}
 
 
-def same_monomials(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def same_monomials(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`matrix_identity`, verified: expanded, both sides have the same monomials with the same coefficients."""
-    _compare(_Monomials(given, clause), clause, f"{where}: the two sides do not have the same monomials")
+    return _compared(_Monomials(given, clause), clause, f"{where}: the two sides do not have the same monomials")
 
 
-def same_monomials_here(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def same_monomials_here(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`matrix_identity`, verified: the same with the scalars' values at the instance."""
     why = f"{where}: the two sides do not have the same monomials at the instance"
-    _compare(_Monomials(given, clause, {}), clause, why)
+    return _compared(_Monomials(given, clause, {}), clause, why)
 
 
-def _compare(reader: _Monomials, clause: dict[str, Data], why: str) -> None:
-    if reader.side(clause["left"], "clause.left") != reader.side(clause["right"], "clause.right"):
+def _compared(reader: _Monomials, clause: dict[str, Data], why: str) -> Checked:
+    left, right = reader.sides(clause)
+    if left != right:
         raise Rejected(why)
+    return Checked(True, reader.hypotheses_used)
 
 
-def matrices(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def matrices(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`matrix_identity`, refuted: at matrices of the instance's sizes the two sides differ at a place."""
     scalars = entries(proof["scalars"], f"{where}.scalars", "", given.variables)
     values: dict[Name, Fraction] = {**given.values}
@@ -199,19 +301,20 @@ def matrices(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     if missing := sorted(set(reader.shapes) - set(stated)):
         raise Rejected(f"{where}.matrices.{missing[0]}: missing")
     assigned = dict[str, list[list[Fraction]]]()
-    for name, shape in reader.shapes.items():
+    for name, sizes in reader.sizes.items():
         place = f"{where}.matrices.{name}"
-        rows, columns = (given.number(given.expression(side, place), None) for side in shape)
+        rows, columns = (given.number(size, None) for size in sizes)
         if not (1 <= rows <= _LARGEST_MATRIX and 1 <= columns <= _LARGEST_MATRIX):
-            raise Rejected(f"{place}: is to be of more than {_LARGEST_MATRIX} rows or columns, or of none")
+            raise Rejected(f"{place}: has a side that is not between 1 and {_LARGEST_MATRIX}")
         listed = items(stated[name], place, rows)
         assigned[name] = [rationals(row, f"{place}[{i}]", columns) for i, row in enumerate(listed)]
-    sides = [reader.side(clause[side], f"clause.{side}") for side in ("left", "right")]
+    sides = reader.sides(clause)
     i, j = (whole(k, f"{where}.place", 0, _LARGEST_MATRIX - 1) for k in items(proof["place"], f"{where}.place", 2))
     difference = rational(proof["difference"], f"{where}.difference")
     left, right = (_entry(given, side, values, assigned, (i, j), f"{where}.place") for side in sides)
     if not difference or left - right != difference:
         raise Rejected(f"{where}.difference: is not left minus right at the place, or is 0")
+    return Checked(False, hypotheses_used=False)
 
 
 def _entry(
@@ -226,27 +329,31 @@ def _entry(
             given.effort.spend(abs(power) * work(factor, values[name]))
             factor *= values[name] ** power
         if not letters:
-            raise Rejected(f"{where}: a scalar has no places")
+            # A multiple of the identity.
+            given.effort.spend(work(total, factor))
+            total += factor if place[0] == place[1] else 0
+            continue
         factors = [list(zip(*assigned[name], strict=True)) if turned else assigned[name] for name, turned in letters]
         if place[0] >= len(factors[0]) or place[1] >= len(factors[-1][0]):
             raise Rejected(f"{where}: is outside the matrices")
         row: Sequence[Fraction] = factors[0][place[0]]
         for matrix in factors[1:]:
-            given.effort.spend(len(row) * len(matrix[0]))
-            columns = zip(*matrix, strict=True)
-            row = [sum((x * z for x, z in zip(row, column, strict=True)), Fraction(0)) for column in columns]
-        total += factor * row[place[1]]
+            longest = max(map(bits_of, row)) + max(bits_of(entry) for line in matrix for entry in line)
+            if longest > _MOST_BITS:
+                raise TooLarge("bits of an entry", _MOST_BITS)
+            row = [dot(given.effort, row, column) for column in zip(*matrix, strict=True)]
+        total = dot(given.effort, (Fraction(1), factor), (total, row[place[1]]))
     return total
 
 
-def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`residual`: the stated p̃ is ∏(1 − a_l s) at the claimed a_l; orthogonal to s … s^L or not, which decides.
 
     The moments make ∫ s² r² dμ > 0 for every r ≠ 0 of degree below L, so that at most one p̃ of degree at most L with
     p̃(0) = 1 has the least square, the one that is orthogonal; this is ∫ p̃ dμ, which is held against a claimed
     minimum. Where all is as claimed p̃ has L real roots, each in its interval.
     """
-    index = given.new_name(clause["index"], "clause.index")
+    index = given.new_name(clause["index"], "clause.index", NATURAL)
 
     def number(key: str) -> Fraction:
         return given.number(given.expression(clause[key], f"clause.{key}"), None)
@@ -264,27 +371,31 @@ def residual(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
         raise Rejected(f"{where}.polynomial: is not 1 at 0, has too many terms, or the scale is 0")
 
     def integral(coefficients: Sequence[Fraction], order: int) -> Fraction:
-        given.effort.spend(sum(5 + work(c, moments[j + order]) for j, c in enumerate(coefficients)))
-        return sum((c * moments[j + order] for j, c in enumerate(coefficients)), Fraction(0))
+        return dot(given.effort, coefficients, moments[order : order + len(coefficients)])
 
     plain = [c / scale**j for j, c in enumerate(polynomial)]
     if any(integral(plain, order) for order in range(shift, shift + count)):
         raise Rejected(f"{where}.polynomial: is not orthogonal as the clause says")
-    if not _regular(given, [[moments[j + k] for j in range(1, count + 1)] for k in range(shift, shift + count)]):
-        raise Rejected(f"{where}: the clause does not determine the polynomial")
-    if not _positive_definite(given, [[moments[i + j + 2] for j in range(count)] for i in range(count)]):
-        raise Rejected(f"{where}: the moments are not those of a measure with enough points")
-    of_a_measure(given, moments, where)
+    _one_polynomial(given, moments, count, shift, where)
     intervals = items(proof["roots"], f"{where}.roots")
     other = "minimum" in clause and number("minimum") != integral(polynomial, 0)
     if other or any(integral(polynomial, order) for order in range(1, count + 1)):
         if intervals:
             raise Rejected(f"{where}.roots: are not asked for here")
-        return False
+        return Checked(False, hypotheses_used=False)
     _isolated(given, polynomial, intervals, count, f"{where}.roots")
     if "minimum" in proof and rational(proof["minimum"], f"{where}.minimum") != integral(polynomial, 0):
         raise Rejected(f"{where}.minimum: is not the least integral")
-    return True
+    return Checked(True, hypotheses_used=False)
+
+
+def _one_polynomial(given: Given, moments: Sequence[Fraction], count: int, shift: int, where: str) -> None:
+    """See that the moments are those of a measure that determines the polynomial; Rejected where they are not."""
+    if not _regular(given, [[moments[j + k] for j in range(1, count + 1)] for k in range(shift, shift + count)]):
+        raise Rejected(f"{where}: the clause does not determine the polynomial")
+    if not _positive_definite(given, [[moments[i + j + 2] for j in range(count)] for i in range(count)]):
+        raise Rejected(f"{where}: the moments are not those of a measure with enough points")
+    of_a_measure(given, moments, where)
 
 
 def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
@@ -294,13 +405,11 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
     has the mean square 0, and none before, its k roots are all the points that a measure can have, so that it is
     orthogonal to every power: for each order up to the last moment.
     """
-    before, current, beside, k = [Fraction(0)], [Fraction(1)], Fraction(0), 0
+    before, current, last, k = list[Fraction](), [Fraction(1)], Fraction(1), 0
 
     def mean(polynomial: Sequence[Fraction], order: int) -> Fraction:
-        given.effort.spend(sum(5 + work(c, moments[j + order]) for j, c in enumerate(polynomial)))
-        return sum((c * moments[j + order] for j, c in enumerate(polynomial)), Fraction(0))
+        return dot(given.effort, polynomial, moments[order : order + len(polynomial)])
 
-    last = Fraction(1)
     while 2 * k < len(moments):
         size = mean(current, k)
         if size < 0:
@@ -312,14 +421,11 @@ def of_a_measure(given: Given, moments: Sequence[Fraction], where: str) -> None:
         if 2 * k + 1 >= len(moments):
             return
         # p_(k+1) = (s − a) p_k − b p_(k−1), where ∫ s^k p_k dμ = ∫ p_k² dμ.
-        along = mean(current, k + 1) / size
-        along -= mean(before, k) / last if k else 0
-        beside = size / last if k else Fraction(0)
-        shifted = [Fraction(0), *current]
-        for j, c in enumerate(current):
-            shifted[j] -= along * c
-        for j, c in enumerate(before):
-            shifted[j] -= beside * c
+        given.effort.spend(work(size, last))
+        beside = size / last
+        along = dot(given.effort, (mean(current, k + 1), mean(before, k)), (1 / size, -1 / last))
+        rows = zip([Fraction(0), *current], [*current, Fraction(0)], [*before, Fraction(0), Fraction(0)], strict=True)
+        shifted = [dot(given.effort, (Fraction(1), -along, -beside), row) for row in rows]
         before, current, last, k = current, shifted, size, k + 1
 
 

@@ -11,11 +11,13 @@ from typing import TypeAlias
 
 from flint import arb, ctx
 
-from ..fields import Field, ball, cost, evaluate, value_of
+from ..balls import ball, measured
+from ..fields import Field, cost, evaluate, value_of
 from ..given import Given, with_units
 from ..nodes import Name, Node, order
 from ..polynomials import Exponent, Quotients, admit_all
-from ..reading import Data, Effort, Rejected, entries, items, shown, string, whole
+from ..reading import Data, Effort, Rejected, TooLarge, entries, items, shown, string, whole
+from ..registry import Checked
 from ..terms import Terms
 from .runs import BITS, Recursion
 
@@ -58,7 +60,7 @@ class Intervals(Field[Interval]):
         return self._kept(1 / value[1], 1 / value[0])
 
     def whole_power(self, value: Interval, power: int) -> Interval:
-        low, high = value[0] ** power, value[1] ** power
+        low, high = measured(value[0] ** power), measured(value[1] ** power)
         if power % 2 or value[0] >= 0:
             return self._kept(low, high)
         if value[1] <= 0:
@@ -114,13 +116,8 @@ class Box:
                 images.append(terms.mul((compact[name], terms.exp(turned))))
             else:
                 images.append(_compact(terms, step, compact))
-        squares: list[Node] = []
-        for i, slope in enumerate(slopes):
-            for j, name in enumerate(names[: i + 1]):
-                curve = _compact(terms, terms.slope(slope, name), compact)
-                factors = (terms.number(1 if i == j else 2), metric[i], metric[j], terms.power(curve, 2))
-                squares.append(terms.mul(factors))
-        self.outputs = [*images, terms.add(squares), _compact(terms, dynamics.observable, compact)]
+        norm = _scaled_hessian(terms, names, slopes, metric, compact)
+        self.outputs = [*images, norm, _compact(terms, dynamics.observable, compact)]
         self.outputs += [_compact(terms, s, compact) for s in slopes]
         ends = [end for low, high, _ in coordinates for end in (low, high)]
         starts = [
@@ -141,7 +138,7 @@ class Box:
         moving = 0
         for variable in self.variables:
             moving |= variable.free
-        parts = order(self.outputs)
+        parts = order(given.effort, self.outputs)
         fixed = [n for n in parts if not n.free & moving]
         self.fixed: Mapping[Node, Interval] = dict(zip(fixed, evaluate(terms, fixed, self.field), strict=True))
         self.parts = [n for n in parts if n.free & moving and n not in self.variables]
@@ -153,15 +150,28 @@ class Box:
         try:
             for node in self.parts:
                 values[node] = value_of(self.given.terms, node, self.field, values)
+        except TooLarge:
+            raise
         except Rejected as error:
-            if self.given.effort.left < 0:
-                raise
             return str(error)
         *images, norm = (values[node] for node in self.outputs[: len(part) + 1])
         if not norm[1] <= self.limit:
             return "the scaled Hessian is not at most 2"
         kept = all(_within(image, side) for image, side in zip(images, self.whole, strict=True))
         return "" if kept else "the step is not shown to stay in the box"
+
+
+def _scaled_hessian(
+    terms: Terms, names: Sequence[Name], slopes: Sequence[Node], metric: Sequence[Node], compact: Mapping[Name, Node]
+) -> Node:
+    """Return Σ_ij D_i D_j (∂_ij L)², of each pair once, from the slopes of L."""
+    squares: list[Node] = []
+    for i, slope in enumerate(slopes):
+        for j, name in enumerate(names[: i + 1]):
+            curve = _compact(terms, terms.slope(slope, name), compact)
+            factors = (terms.number(1 if i == j else 2), metric[i], metric[j], terms.power(curve, 2))
+            squares.append(terms.mul(factors))
+    return terms.add(squares)
 
 
 def _within(inner: Interval, outer: Interval) -> bool:
@@ -182,7 +192,7 @@ def vanishes(given: Given, node: Node) -> bool:
 def _compact(terms: Terms, node: Node, compact: Mapping[Name, Node]) -> Node:
     """Return a node with exp(k z + rest) written as exp(rest) u^(−k), u = e^{−z}."""
     done: dict[Node, Node] = {}
-    for part in order([node]):
+    for part in order(terms.effort, [node]):
         args = [done[a] for a in part.args]
         if part.head == "exp":
             rest, powers = part.args[0], list[Node]()
@@ -227,12 +237,12 @@ def read_box(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     return Box(given, recursion, metric, coordinates, bits)
 
 
-def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stays`, verified: reached ≤ level, and the observable never increases; `cuts` is the bisection in preorder."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     cuts = items(proof["cuts"], f"{where}.cuts")
     if len(cuts) > MOST_CUTS:
-        raise Rejected(f"{where}.cuts: more than {MOST_CUTS} cuts")
+        raise TooLarge("cuts", MOST_CUTS, where)
     low, high = (given.expression(clause[name], f"clause.{name}") for name in ("reached", "level"))
     if not given.holds(given.terms.build("Le", (low, high)), where):
         raise Rejected(f"{where}: what is reached is above the level that is kept")
@@ -249,3 +259,4 @@ def descent(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
                 raise Rejected(f"{where}.cuts[{i}]: on this part {why}")
         if waiting:
             raise Rejected(f"{where}.cuts: ends before the box is covered")
+    return Checked(True, hypotheses_used=False)

@@ -7,11 +7,12 @@ from ..fields import evaluate
 from ..given import Given, with_units
 from ..nodes import Name, Node, order
 from ..polynomials import Exponent, Quotients, Sign, admit_positive, refuse
-from ..reading import Data, Rejected, entries, items, string, whole
+from ..reading import Data, Rejected, TooLarge, entries, items, string, whole
+from ..registry import Checked
 from .positivity import over_bounds, with_slack
 
 
-def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`identity`, verified: both sides are one rational function of the symbols and of exponentials.
 
     Everything that is divided by is a product of atoms that are nowhere zero and of the listed
@@ -50,12 +51,13 @@ def identity(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
 
     if not with_units(vanishes):
         raise Rejected(f"{where}: the two sides are not the same rational function")
+    return Checked(True, hypotheses_used=False)
 
 
 def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int], where: str) -> list[Node]:
     """Return the divisors in what cancels that are not shown to keep a sign; Rejected for a logarithm or a root."""
     left: list[Node] = []
-    for node in order(cancelled):
+    for node in order(given.effort, cancelled):
         if node.total or node.head in ("number", "symbol", "Add", "Mul", "exp"):
             continue
         divides = node.head == "Pow" and node.args[1].head == "number" and node.args[1].number.denominator == 1
@@ -73,6 +75,8 @@ def _unsigned_divisors(given: Given, cancelled: list[Node], shifts: Sequence[int
 def _shows_sign(given: Given, node: Node, shift: int | None, where: str, *, positive: bool) -> bool:
     try:
         _keeps_sign(given, node, shift, where, positive=positive)
+    except TooLarge:
+        raise
     except Rejected:
         return False
     return True

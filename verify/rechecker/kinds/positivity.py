@@ -8,12 +8,14 @@ a margin that is positive for all slacks in every case is positive in scope. Who
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from ..fields import evaluate
 from ..given import Given, sides, with_units
 from ..nodes import Name, Node
 from ..polynomials import Exponent, Polynomial, Quotient, Quotients, Sign, admit_positive
-from ..reading import Data, Rejected, entries, items, rational, shown, string, whole
+from ..reading import Data, Rejected, TooLarge, entries, items, rational, shown, string, whole
+from ..registry import Checked
 from ..terms import Names
 
 _MOST_POWER, _MOST_STEPS = 64, 24
@@ -25,6 +27,7 @@ def with_slack(given: Given, relation: Node, i: int, signs: dict[Name, Sign], wh
 
     The sign of the slack s is noted in `signs`. Raises Rejected where neither side is such a symbol.
     """
+    given.effort.spend(5)
     low, high = sides(relation)
     terms, slack = given.terms, ("slack", i)
     if relation.head != "Eq" and high.head == "symbol":
@@ -47,6 +50,7 @@ def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> 
     """Return parameters as their minimum, or the bound that they are above, plus a slack."""
     shifted: dict[Name, Node] = {}
     for name in names:
+        given.effort.spend(0.3)
         parameter = given.parameters[name]
         bound = parameter.minimum if parameter.minimum is not None else parameter.above
         if bound is not None:
@@ -56,7 +60,34 @@ def over_bounds(given: Given, names: Iterable[str], signs: dict[Name, Sign]) -> 
     return shifted
 
 
-def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def positive_in_scope(given: Given, polynomial: Node) -> Checked:
+    """Return whether a polynomial's coefficients, in slacks by one relation at most, show that it is > 0 in scope."""
+    relations = [None, *enumerate((*given.domain, *given.parametric))]
+    for used in relations:
+        signs: dict[Name, Sign] = {}
+        node = polynomial
+        if used is not None:
+            place, relation = used
+            try:
+                node = given.terms.substitute(node, with_slack(given, relation, place, signs, "shape"))
+            except TooLarge:
+                raise
+            except Rejected:
+                continue
+        free = set(given.terms.names(node.free))
+        node = given.terms.substitute(node, over_bounds(given, (name for name in given.values if name in free), signs))
+        field = Quotients(given.effort, partial(_sign, given, signs), admit_positive, {})
+        (value,) = evaluate(given.terms, [node], field)
+        if value.numerator and field.one_sign(value.numerator) == 1:
+            return Checked(True, used is not None and used[0] >= len(given.domain))
+    return Checked(False, hypotheses_used=False)
+
+
+def _sign(given: Given, signs: Mapping[Name, Sign], name: Name) -> Sign:
+    return signs[name] if name in signs else given.sign_of(name)
+
+
+def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: in slacks, the margin's coefficients are not negative.
 
     The relations listed (places in the domain followed by the parametric hypotheses; each at most
@@ -67,19 +98,19 @@ def positive(given: Given, clause: dict[str, Data], proof: dict[str, Data], wher
     strict) at all parameters in scope, so that a margin that is positive for all slacks is positive
     there. Divisors must have one sign in the slacks.
     """
-    _check(given, _inequality(given, clause, where), proof, where, "positive")
+    return _checked(given, _inequality(given, clause, where), proof, where, "positive")
 
 
-def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def squares(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: as `positive`, once factors times squares are taken off.
 
     Each square has a `factor` and a `root`, in the statement's own symbols; like the margin that is left, the factors
     must have no negative coefficient in the slacks.
     """
-    _check(given, _inequality(given, clause, where), proof, where, "squares")
+    return _checked(given, _inequality(given, clause, where), proof, where, "squares")
 
 
-def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: as `squares`, in each of some cases that leave nothing out.
 
     A slack is named by its relation's place, or by its parameter; a variable of known sign counts as one. A tree of
@@ -90,17 +121,17 @@ def cases(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
     strict. `multipliers squares`: squares taken off and multiplied with powers of 1 plus sums of slacks, the margin
     has no negative coefficient.
     """
-    _check(given, _inequality(given, clause, where), proof, where, "cases")
+    return _checked(given, _inequality(given, clause, where), proof, where, "cases")
 
 
-def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`, verified for all parameters in scope: as the others, once logarithms are bounded one by one.
 
     Each occurs in the margin times a number alone. Where that is positive, log u ≥ 0, by a proof that u ≥ 1; where it
     is negative, log u ≤ u − 1, by a proof that u > 0. What is left of the margin has a proof of its own.
     """
     relation, terms = _inequality(given, clause, where), given.terms
-    margin = terms.minus(*reversed(sides(relation)))
+    margin, used = terms.minus(*reversed(sides(relation))), False
     for i, data in enumerate(items(proof["logarithms"], f"{where}.logarithms")):
         place = f"{where}.logarithms[{i}]"
         entry = entries(data, place, "of proof")
@@ -111,19 +142,19 @@ def logarithms(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
             raise Rejected(f"{place}.of: its logarithm does not occur times a number, and so alone")
         rises = factor.number > 0
         bound = ("Ge", (argument, terms.one)) if rises else ("Gt", (argument, terms.zero))
-        _shown(given, terms.build(*bound), entry["proof"], place)
+        used |= _shown(given, terms.build(*bound), entry["proof"], place).hypotheses_used
         margin = terms.substitute(margin, {name: terms.zero if rises else terms.minus(argument, terms.one)})
     left = terms.build("Gt" if relation.head in ("Lt", "Gt") else "Ge", (margin, terms.zero))
-    _shown(given, left, proof["left"], where)
+    return Checked(True, _shown(given, left, proof["left"], where).hypotheses_used or used)
 
 
 _COMMON = "kind shifts relations"
 _KEYS = {"positive": _COMMON, "squares": f"{_COMMON} squares", "cases": f"{_COMMON} cases"}
 
 
-def _shown(given: Given, relation: Node, proof: Data, where: str) -> None:
+def _shown(given: Given, relation: Node, proof: Data, where: str) -> Checked:
     kind = string(proof.get("kind") if type(proof) is dict else None, f"{where}.kind", list(_KEYS))
-    _check(given, relation, entries(proof, where, _KEYS[kind]), where, kind)
+    return _checked(given, relation, entries(proof, where, _KEYS[kind]), where, kind)
 
 
 def _inequality(given: Given, clause: dict[str, Data], where: str) -> Node:
@@ -133,15 +164,19 @@ def _inequality(given: Given, clause: dict[str, Data], where: str) -> Node:
     return relation
 
 
-def _check(given: Given, relation: Node, proof: dict[str, Data], where: str, kind: str) -> None:
+def _checked(given: Given, relation: Node, proof: dict[str, Data], where: str, kind: str) -> Checked:
+    given.effort.spend(20 + 0.05 * (len(given.domain) + len(given.parametric)))
     known, signs, steps = [*given.domain, *given.parametric], dict[Name, Sign](), list[Names]()
     names: dict[str | int, Name] = {name: name for name in (*given.values, *given.variables)}
+    given.effort.spend(0.2 * len(names))
+    used = False
     for i, place in enumerate(items(proof["relations"], f"{where}.relations")):
-        used = _place(given, known, place, f"{where}.relations[{i}]")
-        if used in names:
+        number, is_hypothesis = _place(given, known, place, f"{where}.relations[{i}]")
+        used |= is_hypothesis
+        if number in names:
             raise Rejected(f"{where}.relations: a relation is listed twice")
-        steps.append(with_slack(given, known[used], used, signs, f"{where}.relations"))
-        names[used] = ("slack", used)
+        steps.append(with_slack(given, known[number], number, signs, f"{where}.relations"))
+        names[number] = ("slack", number)
     shifts = entries(proof["shifts"], f"{where}.shifts", "", given.values)
     for name, data in shifts.items():
         parameter = given.parameters[name]
@@ -153,19 +188,18 @@ def _check(given: Given, relation: Node, proof: dict[str, Data], where: str, kin
     signs: dict[Name, Sign] = {name: signs.get(name) or given.sign_of(name) for name in names.values()}
     slacks = _Slacks(given, relation, known, names, signs, tuple(steps))
     if kind == "cases":
-        slacks.shows(proof["cases"], f"{where}.cases")
-    else:
-        slacks.shows({"multipliers": [], "squares": proof.get("squares", [])}, where)
+        return Checked(True, slacks.shown(proof["cases"], f"{where}.cases") or used)
+    slacks.shown({"multipliers": [], "squares": proof.get("squares", [])}, where)
+    return Checked(True, used)
 
 
-def _place(given: Given, known: Sequence[Node], place: Data, where: str) -> int:
-    """Return the place of a relation that holds at all parameters in scope, and note where it is a hypothesis."""
+def _place(given: Given, known: Sequence[Node], place: Data, where: str) -> tuple[int, bool]:
+    """Return the place of a relation that holds at all parameters in scope, and whether it is a hypothesis."""
     number = whole(place, where, 0, len(known) - 1)
-    if number >= len(given.domain):
-        given.hypotheses_used = True
-        if not given.in_scope:
-            raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
-    return number
+    is_hypothesis = number >= len(given.domain)
+    if is_hypothesis and not given.in_scope:
+        raise Rejected(f"{where}: uses a hypothesis, and the instance is out of scope")
+    return number, is_hypothesis
 
 
 @dataclass(frozen=True)
@@ -179,18 +213,22 @@ class _Slacks:
     signs: Mapping[Name, Sign]
     steps: tuple[Names, ...]
 
-    def shows(self, tree: Data, where: str) -> None:
-        """See that the relation holds by a tree of cases. Raises Rejected where it is not shown."""
+    def shown(self, tree: Data, where: str) -> bool:
+        """See that the relation holds by a tree of cases, and return whether one of them uses a hypothesis.
+
+        Raises Rejected where it is not shown.
+        """
         if len(self.steps) > _MOST_STEPS:
-            raise Rejected(f"{where}: more than {_MOST_STEPS} substitutions follow one another")
+            raise TooLarge("substitutions one after the other", _MOST_STEPS, where)
         keys = tree if type(tree) is dict else {}
         if "at" in keys:
-            self._told_apart(entries(tree, where, "slack at times below above"), where)
-        elif "relation" in keys:
+            return self._told_apart(entries(tree, where, "slack at times below above"), where)
+        if "relation" in keys:
             case = entries(tree, where, "slack relation then")
-            self._bounded(case, where).shows(case["then"], f"{where}.then")
-        else:
-            self._ends(entries(tree, where, "multipliers squares"), where)
+            slacks, is_hypothesis = self._bounded(case, where)
+            return slacks.shown(case["then"], f"{where}.then") or is_hypothesis
+        self._ends(entries(tree, where, "multipliers squares"), where)
+        return False
 
     def _name(self, data: Data, where: str, *needs: Sign) -> Name:
         """Return a slack that has one of some signs."""
@@ -200,10 +238,11 @@ class _Slacks:
         return name
 
     def _with(self, name: Name, value: Node, *, signs: dict[Name, Sign]) -> "_Slacks":
+        self.given.effort.spend(1 + 0.02 * len(self.signs))
         changed: dict[Name, Sign] = {**self.signs, **signs}
         return _Slacks(self.given, self.relation, self.known, self.names, changed, (*self.steps, {name: value}))
 
-    def _told_apart(self, tree: dict[str, Data], where: str) -> None:
+    def _told_apart(self, tree: dict[str, Data], where: str) -> bool:
         terms, factor = self.given.terms, rational(tree["at"], f"{where}.at")
         name = self._name(tree["slack"], f"{where}.slack", *(("positive",) if factor else _SIGNED))
         other = None if tree["times"] is None else self._name(tree["times"], f"{where}.times", *_SIGNED)
@@ -219,12 +258,13 @@ class _Slacks:
             grown: dict[Name, Sign] = {} if other is None else {other: "positive"}
             below = self._with(name, _below(self.given, top, name), signs=grown)
             above = self._with(name, terms.add((top, terms.symbol(name))), signs={name: "nonnegative"})
-        below.shows(tree["below"], f"{where}.below")
-        above.shows(tree["above"], f"{where}.above")
+        used = below.shown(tree["below"], f"{where}.below")
+        return above.shown(tree["above"], f"{where}.above") or used
 
-    def _bounded(self, tree: dict[str, Data], where: str) -> "_Slacks":
+    def _bounded(self, tree: dict[str, Data], where: str) -> tuple["_Slacks", bool]:
         terms, name = self.given.terms, self._name(tree["slack"], f"{where}.slack", "positive")
-        relation = self.known[_place(self.given, self.known, tree["relation"], f"{where}.relation")]
+        number, is_hypothesis = _place(self.given, self.known, tree["relation"], f"{where}.relation")
+        relation = self.known[number]
         margin = self._in_slacks(terms.minus(*reversed(sides(relation))))
         slope = terms.slope(margin, name)
         field, (falls, curved) = self._values([slope, terms.slope(slope, name)])
@@ -234,7 +274,8 @@ class _Slacks:
         # h/c, where neither has the slack.
         over = [terms.substitute(node, {name: terms.zero}) for node in (margin, terms.negative(slope))]
         value = _below(self.given, terms.mul((over[0], terms.power(over[1], -1))), name)
-        return self._with(name, value, signs={name: "positive" if relation.head in ("Lt", "Gt") else "nonnegative"})
+        sign: Sign = "positive" if relation.head in ("Lt", "Gt") else "nonnegative"
+        return self._with(name, value, signs={name: sign}), is_hypothesis
 
     def _in_slacks(self, node: Node) -> Node:
         for step in self.steps:
@@ -245,10 +286,7 @@ class _Slacks:
         """Return nodes in slacks as quotients whose divisors are positive."""
 
         def valued(units: dict[Exponent, int]) -> tuple[Quotients, list[Quotient]]:
-            def sign_of(name: Name) -> Sign:
-                return self.signs[name] if name in self.signs else self.given.sign_of(name)
-
-            field = Quotients(self.given.effort, sign_of, admit_positive, units)
+            field = Quotients(self.given.effort, partial(_sign, self.given, self.signs), admit_positive, units)
             return field, evaluate(self.given.terms, nodes, field)
 
         return with_units(valued)

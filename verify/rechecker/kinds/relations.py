@@ -5,25 +5,26 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from ..fields import Balls, Exact, NotExact, ball, evaluate
+from ..balls import ball, high, low
+from ..fields import Balls, Exact, NotExact, evaluate
 from ..given import Given, decides, sides
 from ..nodes import Name, Node, encloses, order
-from ..primitives.attention import high, low
 from ..reading import Data, Rejected, entries, rational, rationals, whole
+from ..registry import Checked
 from .runs import BITS
 
 _BALL_BITS = 256
 """Bits of what is rational, and not computed as such."""
 
 
-def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+def exact(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`: the stated margin, larger minus smaller side, is the exact one and decides."""
     relation = given.relation(clause["relation"], "clause.relation")
     stated = rational(proof["margin"], f"{where}.margin")
     small, large = sides(relation)
     nodes = [given.at_instance(small), given.at_instance(large)]
     ends = _difference(given, nodes, stated, f"{where}.margin: is not larger minus smaller side at the instance")
-    return decides(relation, *ends, f"{where}.margin")
+    return Checked(decides(relation, *ends, f"{where}.margin"), hypotheses_used=False)
 
 
 def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str) -> tuple[Fraction, Fraction]:
@@ -46,7 +47,7 @@ def _difference(given: Given, nodes: Sequence[Node], stated: Fraction, why: str)
     return stated, stated
 
 
-def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality`: the margin recomputed in balls lies in the stated interval, which decides.
 
     With a primitive whose value is known by an enclosure only, the two enclosures of the margin are made in different
@@ -56,19 +57,19 @@ def in_ball(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
     bits, interval = whole(proof["bits"], f"{where}.bits", *BITS), _interval(proof["margin"], f"{where}.margin")
     with ctx.workprec(bits):
         margin = given.margin(relation, bits)
-        if not any(map(encloses, order([relation]))):
+        if not any(map(encloses, order(given.effort, [relation]))):
             _enclosed(margin, interval, f"{where}.margin")
-            return decides(relation, *interval, f"{where}.margin")
+            return Checked(decides(relation, *interval, f"{where}.margin"), hypotheses_used=False)
         least, most = low(margin), high(margin)
     if least > interval[1] or most < interval[0]:
         raise Rejected(f"{where}.margin: does not meet the enclosure that is computed here")
     holds = decides(relation, *interval, f"{where}.margin")
     if decides(relation, least, most, f"{where}: the enclosure that is computed here") != holds:
         raise Rejected(f"{where}.margin: the enclosure that is computed here decides otherwise")
-    return holds
+    return Checked(holds, hypotheses_used=False)
 
 
-def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+def constant(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`inequality` of numbers alone, verified: the margin, as `in_ball` has it, is the same for all parameters."""
     if given.relation(clause["relation"], "clause.relation").free:
         raise Rejected(f"{where}.kind: the relation has parameters or variables")
@@ -104,7 +105,7 @@ def _enclosed(value: arb, interval: tuple[Fraction, Fraction], where: str) -> No
         raise Rejected(f"{where}: does not contain the ball that is computed at these bits")
 
 
-def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`identity` or `inequality`, refuted: at the instance and a point of the variables both sides have values.
 
     Those of an identity differ by what is stated; larger minus smaller side of an inequality is what is stated.
@@ -133,3 +134,4 @@ def point(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
             _enclosed(most - least, ends, f"{where}.difference")
     if ends[0] <= 0 <= ends[1] if relation is None else decides(relation, *ends, f"{where}.difference"):
         raise Rejected(f"{where}.difference: refutes nothing")
+    return Checked(False, hypotheses_used=False)

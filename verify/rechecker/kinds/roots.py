@@ -12,9 +12,11 @@ from typing import TypeVar
 
 from flint import arb, arb_mat, ctx
 
-from ..fields import Balls, Exact, NotExact, ball, cost, evaluate
+from ..balls import ball
+from ..fields import Balls, Exact, NotExact, cost, evaluate
 from ..given import Given
 from ..reading import Data, Rejected, items, rational, rationals, whole
+from ..registry import Checked
 from .runs import BITS, MOST_STATES, Program, column, inverse, listed
 
 Number = TypeVar("Number", Fraction, arb)
@@ -80,7 +82,7 @@ def _fits(box: Sequence[Number], assumptions: Sequence[tuple[str, ...]]) -> bool
     return True
 
 
-def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`root`, verified: a common root in the stated box by Krawczyk's test, no other in the clause's box."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
@@ -102,13 +104,16 @@ def root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
         moved = narrow * column([side] * size) - back * values
         if not all(abs(x) <= ball(radius) for x in listed(moved)):
             raise Rejected(f"{where}: a root in the stated box is not shown")
+    return Checked(True, hypotheses_used=False)
 
 
-def no_root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def no_root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`root`, refuted: the image of the clause's box is apart from it."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     with ctx.workprec(bits):
         equations = _Equations(given, clause, bits, where)
+        if not equations.fits():
+            raise Rejected("clause.unknowns: the box has points that a symbol's assumptions exclude")
         box = _box(equations)
         start = [x.mid() for x in box]
         values, slopes = equations.values_on(start)
@@ -117,6 +122,7 @@ def no_root(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
         image = listed(column(start) - back * values + spread)
         if not any(abs(x - m) > equations.radius for x, m in zip(image, equations.centre, strict=True)):
             raise Rejected(f"{where}: the clause's box is not shown to hold no root")
+    return Checked(False, hypotheses_used=False)
 
 
 def _box(equations: _Equations) -> list[arb]:

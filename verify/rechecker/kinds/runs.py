@@ -12,13 +12,18 @@ from typing import Any, TypeAlias
 
 from flint import arb, arb_mat, ctx
 
-from ..fields import Balls, NotExact, ball, cost, evaluate
+from ..assumptions import INTEGRAL, POSITIVE, REAL, is_integral, is_positive
+from ..balls import ball, measured
+from ..fields import Balls, NotExact, cost, evaluate
 from ..given import Given
 from ..nodes import Node
-from ..reading import Data, Rejected, entries, items, rational, rationals, whole
+from ..reading import Data, Rejected, TooLarge, entries, items, rational, rationals, whole
+from ..registry import Checked
 from ..terms import Terms
 
 BITS, MOST_ENTRY_BITS, MOST_STEPS, MOST_STATES, _FLOOR_BITS = (64, 8192), 2**16, 2 * 10**7, 16, 4096
+_MEASURED = 64
+"""Steps after which the exponents of the state are looked at: each operation lengthens them by a few bits."""
 
 
 Operation: TypeAlias = Callable[[Any, Any], arb]
@@ -70,7 +75,7 @@ class Program:
                 done.add(node)
                 steps.append((node, *parts[node]))
             else:
-                given.effort.spend(5)
+                given.effort.spend(5 + len(node.args))
                 parts[node] = self._split(node)
                 waiting.append((node, True))
                 waiting.extend((a, False) for a in parts[node][1:] if a not in done)
@@ -92,13 +97,15 @@ class Program:
                 gather, plain, inverse = terms.mul, operator.mul, _DIVIDE
             fixed = [a for a in args if not a.free & self.moving]
             if fixed and len(fixed) < len(args):
-                return plain, gather(a for a in args if a.free & self.moving), gather(fixed)
-            turned = [a for a in args if _turned(node, a)]
+                moving = tuple(a for a in args if a.free & self.moving)
+                return plain, terms.joined(node.head, moving), terms.joined(node.head, tuple(fixed))
+            turned = dict.fromkeys(a for a in args if _turned(node, a))
             if turned:
-                rest = gather(a for a in args if a not in turned)
-                return inverse, rest, gather(_turn(terms, a) for a in turned)
+                rest = tuple(a for a in args if a not in turned)
+                left = terms.joined(node.head, rest) if rest else gather(())
+                return inverse, left, gather(_turn(terms, a) for a in turned)
             half = len(args) // 2
-            return plain, gather(args[:half]), gather(args[half:])
+            return plain, terms.joined(node.head, args[:half]), terms.joined(node.head, args[half:])
         if node.head == "Pow":
             return self._split_power(*args)
         if node.head in ("exp", "log"):
@@ -159,6 +166,15 @@ class Recursion:
             given.read(d, f"{where}.step", self.names) for d in items(data["step"], f"{where}.step", len(states))
         ]
         self.observable = given.read(data["observable"], f"{where}.observable", self.names)
+        terms, parts = given.terms, (*self.initial, *self.step)
+        whole, above = (
+            {name for name in self.names if assumed in terms.assumptions[name]} for assumed in ("integer", "positive")
+        )
+        allowed = INTEGRAL if all(is_integral(given.effort, node, given.integers | whole) for node in parts) else REAL
+        # At the instance parameters are numbers.
+        allowed |= POSITIVE if all(is_positive(given.effort, node, above) for node in parts) else REAL
+        for node in states:
+            terms.refuse_beyond(node, allowed, f"{where}.state")
 
 
 class Run:
@@ -198,6 +214,8 @@ class Run:
             pause = min(until, self.checkpoints[-1][0]) if self.checkpoints else until
             state = self.state
             for step in range(self.step, pause):
+                if not step % _MEASURED:
+                    state = list(map(measured, state))
                 observed, *state = program(*state)
                 if above is not None and not (observed > above and observed.is_finite()):
                     raise Rejected(f"{self.where}: the observable is not above the level at step {step}")
@@ -247,13 +265,15 @@ def _whole_part(given: Given, node: Node, where: str, which: str) -> int:
         pass
     with ctx.workprec(_FLOOR_BITS):
         value = given.number(node, _FLOOR_BITS)
+        if not abs(value) < arb(2) ** _FLOOR_BITS:
+            raise TooLarge(f"bits in the clause's {which} step", _FLOOR_BITS, where)
         part = value.floor().unique_fmpz()
     if part is None:
         raise Rejected(f"{where}: the whole part of the clause's {which} step is undecided")
     return int(part)
 
 
-def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches`, verified: above the level at every step before `steps`, at or below it there."""
     bits, steps = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["steps"], f"{where}.steps", 0, MOST_STEPS)
     last = allowed_steps(given, clause, where)
@@ -267,9 +287,10 @@ def passage(given: Given, clause: dict[str, Data], proof: dict[str, Data], where
         run.follow(steps, level)
         if not run.observed() <= level:
             raise Rejected(f"{where}.steps: the observable is not at or below the level at step {steps}")
+    return Checked(True, hypotheses_used=False)
 
 
-def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches` not before some step, refuted: at or below the level at an earlier one."""
     bits, at = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["at"], f"{where}.at", 0, MOST_STEPS)
     if at >= first_allowed(given, clause, where):
@@ -279,9 +300,10 @@ def early(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
         run.follow(at)
         if not run.observed() <= level_of(given, clause, "level", bits):
             raise Rejected(f"{where}.at: the observable is not at or below the level at step {at}")
+    return Checked(False, hypotheses_used=False)
 
 
-def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches` within some steps, refuted: above the level at all of them, or there are none."""
     bits, last = whole(proof["bits"], f"{where}.bits", *BITS), whole(proof["last"], f"{where}.last", -1, MOST_STEPS)
     allowed = allowed_steps(given, clause, where)
@@ -293,9 +315,10 @@ def above(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
         run.follow(last, level)
         if last >= 0 and not run.observed() > level:
             raise Rejected(f"{where}: the observable is not above the level at step {last}")
+    return Checked(False, hypotheses_used=False)
 
 
-def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stays`, refuted: first at or below `reached` at one step, and above `level` at that or a later one."""
     bits = whole(proof["bits"], f"{where}.bits", *BITS)
     first = whole(proof["reached_at"], f"{where}.reached_at", 0, MOST_STEPS)
@@ -309,9 +332,10 @@ def excess(given: Given, clause: dict[str, Data], proof: dict[str, Data], where:
         run.follow(later)
         if not run.observed() > level:
             raise Rejected(f"{where}.above_at: the observable is not above the level at step {later}")
+    return Checked(False, hypotheses_used=False)
 
 
-def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches`, refuted, or `stays`, with nothing to keep: the run enters a set that it never leaves, above the level.
 
     The set is {c + B u : |u| ≤ r}. With c_j the images of c and M_j the product of the Jacobians over
@@ -357,6 +381,7 @@ def cycle(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: 
         room = reach - _norm(back * (point - middle))
         if not (room > 0 and _norm_at_most(back * spread, room / reach)):
             raise Rejected(f"{where}: the set is not mapped into itself")
+    return Checked(clause["kind"] == "stays", hypotheses_used=False)
 
 
 def _norm(column: arb_mat) -> arb:

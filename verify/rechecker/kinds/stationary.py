@@ -11,14 +11,19 @@ from typing import TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from ..fields import Exact, Field, ball, cost, evaluate
+from ..assumptions import NATURAL
+from ..balls import ball
+from ..fields import Exact, Field, cost, evaluate
 from ..given import Given
 from ..nodes import Name, Node
-from ..reading import Data, Rejected, entries, items, rational, rationals, whole
+from ..reading import Data, Rejected, TooLarge, entries, items, rational, rationals, whole, work
+from ..registry import Checked
 from .algebra import of_a_measure
 from .runs import BITS, MOST_STATES, column, inverse, listed
 
 _MOST_LAYERS, _MOST_DEGREE, _MOST_TERMS, _MOST_POWER = 30, 30, 20_000, 100
+_MOST_COEFFICIENT, _TERM = 2**18, 1024
+"""Bits of a coefficient, and of a term beside it."""
 
 Powers: TypeAlias = tuple[int, ...]
 
@@ -38,14 +43,26 @@ class _Ring(Field[fmpq_mpoly]):
         return self.values[node.name]
 
     def plus(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
-        self.effort.spend(0.1 * (len(left) + len(right)))
+        bits = self._counted(left, right, len(left) + len(right))
+        self.effort.spend(1 + (len(left) + len(right)) * (0.1 + (bits / 2000) ** 2))
         return left + right
 
     def times(self, left: fmpq_mpoly, right: fmpq_mpoly) -> fmpq_mpoly:
-        if len(left) * len(right) > _MOST_TERMS**2 / 100:
-            raise Rejected("the recursion's polynomials have too many terms")
-        self.effort.spend(len(left) * len(right) * (0.2 + 0.002 * max(_bits(left), _bits(right))))
+        pairs = len(left) * len(right)
+        if pairs > _MOST_TERMS**2 / 100:
+            raise TooLarge("products of terms", _MOST_TERMS**2 / 100)
+        bits = self._counted(left, right, pairs)
+        self.effort.spend(1 + pairs * (0.2 + (bits / 2000) ** 2))
         return left * right
+
+    def _counted(self, left: fmpq_mpoly, right: fmpq_mpoly, terms: int) -> int:
+        """Return the bits of the coefficients of a sum or a product, once there is room for so many terms."""
+        bits = _bits(left) + _bits(right)
+        if bits > _MOST_COEFFICIENT:
+            raise TooLarge("bits of a coefficient", _MOST_COEFFICIENT)
+        self.effort.fit(terms * (bits + _TERM) / 8)
+        self.effort.make((len(left) + len(right)) * (bits + _TERM) / 8)
+        return bits
 
     def inverse(self, value: fmpq_mpoly) -> fmpq_mpoly:
         raise Rejected("a step that divides is no polynomial")
@@ -57,7 +74,7 @@ class _Ring(Field[fmpq_mpoly]):
 
     def whole_power(self, value: fmpq_mpoly, power: int) -> fmpq_mpoly:
         if power > _MOST_POWER:
-            raise Rejected(f"a step with a power above {_MOST_POWER}")
+            raise TooLarge("in an exponent", _MOST_POWER)
         result = self.one
         for _ in range(power):
             result = self.times(result, value)
@@ -76,7 +93,8 @@ class _Square:
         data = entries(clause["dynamics"], "clause.dynamics", "state initial step observable")
         state = [given.new_name(d, "clause.state") for d in items(data["state"], "clause.state")]
         unknowns = [given.new_name(d, "clause.unknowns") for d in items(clause["unknowns"], "clause.unknowns")]
-        variable, index = (given.new_name(clause[end], f"clause.{end}") for end in ("variable", "index"))
+        variable = given.new_name(clause["variable"], "clause.variable")
+        index = given.new_name(clause["index"], "clause.index", NATURAL)
         known = [*state, *unknowns, variable]
         if len({*known, index}) != len(known) + 1 or not state or not unknowns or len(known) > MOST_STATES:
             raise Rejected(f"clause: needs at most {MOST_STATES} names in all, each once")
@@ -99,20 +117,22 @@ class _Square:
             # The degree in s cannot be read off before: it is bounded after each layer, so that none grows far.
             values = dict(zip(state, evaluate(given.terms, step, field), strict=True))
             if max((len(value) for value in values.values()), default=0) > _MOST_TERMS:
-                raise Rejected("the recursion's polynomials have too many terms")
+                raise TooLarge("terms of the recursion's polynomials", _MOST_TERMS)
         field = _Ring(given, values, one)
         (last,) = evaluate(given.terms, [end], field)
         square = {tuple(map(int, powers)): c for powers, c in field.times(last, last).to_dict().items()}
         degree = max((powers[-1] for powers in square), default=0)
         if degree > 2 * _MOST_DEGREE:
             raise Rejected(f"the end of the recursion has a degree above {_MOST_DEGREE} in its variable")
-        moment = given.expression(clause["moment"], "clause.moment", [index])
-        terms = [given.at_instance(moment, {index: given.terms.number(k)}) for k in range(degree + 1)]
+        of_order = given.expression(clause["moment"], "clause.moment", [index])
+        terms = [given.at_instance(of_order, {index: given.terms.number(k)}) for k in range(degree + 1)]
         moments = evaluate(given.terms, terms, Exact(given.effort))
         of_a_measure(given, moments, where)
         loss: dict[Powers, Fraction] = {}
         for powers, c in square.items():
-            term = Fraction(int(c.p), int(c.q)) * moments[powers[-1]]
+            factor, moment = Fraction(int(c.p), int(c.q)), moments[powers[-1]]
+            given.effort.spend(2 + 3 * work(factor, moment))
+            term = factor * moment
             loss[powers[:-1]] = loss.get(powers[:-1], Fraction(0)) + term
         self.counts = [i for i in range(len(letters)) if any(c and powers[i] for powers, c in loss.items())]
         self.loss = {tuple(powers[i] for i in self.counts): c for powers, c in loss.items() if c}
@@ -180,7 +200,7 @@ def _form(clause: Mapping[str, Data]) -> bool:
     return minimum
 
 
-def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stationary`, verified: exactly one critical point in the stated box, which lies in the clause's, if any.
 
     With c the centre, H the second derivatives and Y about H(c)^{-1}: ‖I − Y H‖ < 1 on the box, and
@@ -209,9 +229,10 @@ def stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], wh
             raise Rejected(f"{where}: a critical point in the stated box is not shown")
         if minimum and not all(pivot > 0 for pivot in _pivots(wide)):
             raise Rejected(f"{where}: the second derivatives are not shown to be positive definite")
+    return Checked(True, hypotheses_used=False)
 
 
-def not_stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> None:
+def not_stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`stationary`, refuted: on the clause's box a slope is nowhere 0, or, of a minimum, a pivot or minor < 0."""
     minimum = _form(clause)
     square = _Square(given, clause, where)
@@ -225,11 +246,12 @@ def not_stationary(given: Given, clause: dict[str, Data], proof: dict[str, Data]
         _, second = square.values_on([x + side for x in middle], bits)
         # A slope at x is that at the centre plus second derivatives in between times x − centre.
         if any(x > 0 or x < 0 for x in listed(slopes + second * column([side] * len(middle)))):
-            return
+            return Checked(False, hypotheses_used=False)
         places = [(i, j) for i in range(len(middle)) for j in range(i)]
         minors = [second[i, i] * second[j, j] - second[i, j] * second[j, i] for i, j in places]
         if not minimum or not any(x < 0 for x in (*_pivots(second), *minors)):
             raise Rejected(f"{where}: nothing keeps such a point out of the clause's box")
+    return Checked(False, hypotheses_used=False)
 
 
 def _pivots(matrix: arb_mat) -> list[arb]:

@@ -25,10 +25,12 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from ..fields import ball, cost
+from ..balls import ball
+from ..fields import cost
 from ..given import Given
 from ..nodes import Node
 from ..reading import Data, Effort, Rejected, items, rationals, whole, work
+from ..registry import Checked
 from .boxes import vanishes
 from .runs import BITS, MOST_STEPS, Program, Recursion, Run, allowed_steps, first_allowed, level_of
 
@@ -163,7 +165,7 @@ def _read(data: Data, where: str, others: int, effort: Effort) -> tuple[list[lis
     return nodes, direction
 
 
-def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> bool:
+def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: str) -> Checked:
     """`reaches`: first at or below the level at a step in `steps`; from `start` on the run is in a tube.
 
     Refuted where the clause allows none of these steps, verified where it allows all of them.
@@ -204,17 +206,13 @@ def tube(given: Given, clause: dict[str, Data], proof: dict[str, Data], where: s
                 if not part.observed <= level:
                     raise Rejected(f"{where}: the observable is not at or below the level in the last cell")
                 break
-            shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
-            if not shortest > 0:
-                raise Rejected(f"{place}: the slow variable is not shown to move on")
-            if not part.keeps(part.edges):
-                raise Rejected(f"{place}: the tube is not kept from this node on")
+            shortest, longest = _passed(part, direction, place)
             count.leave(length, shortest, longest, above=i < above)
             before = part
         least, most = count.bounds()
         if not (least >= ball(first) and most <= ball(last)):
             raise Rejected(f"{where}.steps: the first passage is not shown to be within these steps")
-        return holds
+        return Checked(holds, hypotheses_used=False)
 
 
 def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fraction, where: str) -> bool:
@@ -227,6 +225,16 @@ def _allows(given: Given, clause: dict[str, Data], first: Fraction, last: Fracti
     if first < earliest:
         raise Rejected(f"{where}.steps: the first one is earlier than the clause allows")
     return True
+
+
+def _passed(part: Part, direction: int, place: str) -> tuple[arb, arb]:
+    """See that a run in a cell is kept there and moves on. Return bounds on how far a step takes it."""
+    shortest, longest = (direction * part.move).lower(), (direction * part.move).upper()
+    if not shortest > 0:
+        raise Rejected(f"{place}: the slow variable is not shown to move on")
+    if not part.keeps(part.edges):
+        raise Rejected(f"{place}: the tube is not kept from this node on")
+    return shortest, longest
 
 
 def _enter(part: Part, state: Sequence[arb], ends: Sequence[Sequence[arb]], direction: int, where: str) -> None:

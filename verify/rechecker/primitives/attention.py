@@ -33,15 +33,13 @@ from functools import lru_cache
 from itertools import pairwise
 from math import acos, comb, cos, cosh, exp, factorial, inf, log, perm, pi, prod, sqrt
 
-from flint import acb_mat, arb, arb_mat, arb_poly, ctx, fmpq
+from flint import acb_mat, arb, arb_mat, arb_poly, ctx
 
-from ..reading import Effort, Rejected
+from ..balls import ball, high
+from ..reading import Effort
 
 BITS, ORDERS = 256, (3, 5, 7, 9, 11)
 """Bits of the balls; the highest moments that are used, from coarse to fine."""
-
-_LARGEST_EXPONENT = 2**20
-"""Power of two up to which a ball's end is written as a fraction: some 300 000 digits."""
 
 _CLEAR, _MOST = (1e-9, 1e-4), 1e9
 """How small a variance double precision has two and three nodes for, relative to the mean's square, and how large."""
@@ -52,31 +50,6 @@ _AGREED = Fraction(101, 100)
 
 class Undecided(ArithmeticError):  # noqa: N818
     """No bound was found."""
-
-
-def number(value: Fraction | int) -> arb:
-    """Return a rational number as a ball."""
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def rational(point: arb) -> Fraction:
-    """Return a ball's midpoint. Raises Rejected where it is infinite, or takes too many digits to be written down."""
-    if not point.is_finite():
-        raise Rejected("an end of a ball is not finite")
-    mantissa, exponent = map(int, point.mid().man_exp())
-    if abs(exponent) > _LARGEST_EXPONENT:
-        raise Rejected("an end of a ball is too large or too small")
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
-
-
-def low(value: arb) -> Fraction:
-    """Return a ball's lower end."""
-    return rational(value.lower())
-
-
-def high(value: arb) -> Fraction:
-    """Return a ball's upper end."""
-    return rational(value.upper())
 
 
 @lru_cache(maxsize=1024)
@@ -151,7 +124,7 @@ class Table:
 
     def __init__(self, attention: "Attention", tilt: Fraction) -> None:
         self.attention = attention
-        self.turn = [(number(-tilt / attention.D) * s * s).exp() for s in attention.sums]
+        self.turn = [(ball(-tilt / attention.D) * s * s).exp() for s in attention.sums]
         self._signs: list[list[list[arb]]] = []
         self._sums: dict[tuple[int, int], list[arb]] = {}
         self._degree = -1
@@ -212,7 +185,7 @@ class Attention:
         self.effort, self.C = effort, C
         self.T, self.q, self.D, self.query = sizes
         self.sums = range(self.q % 2, self.q + 1, 2)
-        unit = number(C / self.D)
+        unit = ball(C / self.D)
         self.own = [(unit * s * s).exp() for s in self.sums]
         self._up = [(unit * s).exp() for s in self.sums]
         self._powers: list[list[arb]] = [[arb(1)] for _ in self.sums]

@@ -22,8 +22,8 @@ from math import comb
 
 from flint import arb
 
+from ..balls import ball
 from ..reading import Effort
-from .attention import number
 
 Form = tuple[int, int, int, int, int]
 """Coefficients of y at up to two selected tokens, up to two others, and |u|²."""
@@ -49,14 +49,14 @@ class Curvature:
         entropy = arb(0)
         for share, tokens in ((self.a, self.q), (self.b, n), (self.c, 1)):
             if share:
-                entropy -= number(share) * number(share / tokens).log()
+                entropy -= ball(share) * ball(share / tokens).log()
         self.least = (-entropy).exp()
         self.middle = self.a + self.b * start * self.q / self.D + self.c * self.q
 
     def bounds(self, C: Fraction) -> tuple[arb, arb]:
         """Return the two bounds at C."""
         q, n, query = self.q, self.T - self.q, self.query
-        turn, m, mu = number(self.rate * (C - self.start)).exp(), self.middle, self.rate
+        turn, m, mu = ball(self.rate * (C - self.start)).exp(), self.middle, self.rate
         first, second = arb(0), arb(0)
         # The exponents and the linear form, by the kind of the tokens i and j.
         pairs: list[tuple[int, Form, Form, Form]] = [
@@ -84,12 +84,12 @@ class Curvature:
         chosen = [k for k in range(2) if exponent[k] or form[k]]
         others = [k for k in (2, 3) if exponent[k] or form[k]]
         each = power * self.b / n if n else Fraction(0)
-        unit, rest = number(C / D), q - len(chosen)
-        u, drift = exponent[4] - power * (self.a / q + self.c), number(each)
+        unit, rest = ball(C / D), q - len(chosen)
+        u, drift = exponent[4] - power * (self.a / q + self.c), ball(each)
         moments = [arb(0), arb(0), arb(0)]
         for s in range(q % 2, q + 1, 2):
             # Over the others that are not named, a cosh each; s and −s are alike.
-            weight = (number(u) * s * s * unit).exp() * (1 if s == 0 else 2) / 2**q
+            weight = (ball(u) * s * s * unit).exp() * (1 if s == 0 else 2) / 2**q
             if each:
                 weight *= (drift * s * unit).cosh() ** (n - len(others))
             states = [(weight, 0, 0)]
@@ -109,7 +109,7 @@ class Curvature:
                 moments[2] += w * nu * nu
         self.effort.spend(10 + (q // 2 + 1) * 6 * 2 ** (len(chosen) + len(others)) / 4)
         a0, a1, a2 = moments
-        m, a1, a2 = number(shift), a1 / D, a2 / D**2
+        m, a1, a2 = ball(shift), a1 / D, a2 / D**2
         high = a0 ** (D - 2) if D > 1 else 1 / a0
         return high * (D * a2 * a0 + D * (D - 1) * a1 * a1 + 2 * m * D * a1 * a0 + m * m * a0 * a0)
 

@@ -33,8 +33,9 @@ from typing import TypeAlias
 
 from flint import arb, ctx
 
+from ..balls import ball, high, low
 from ..reading import Effort, Rejected
-from .attention import BITS, ORDERS, Attention, Undecided, about_shares, high, low, number
+from .attention import BITS, ORDERS, Attention, Undecided, about_shares
 from .attention_curvature import Curvature
 from .attention_hint import about_best, about_dimension
 
@@ -200,9 +201,9 @@ class Search:
         curvature = Curvature(self.effort, self.sizes, self._shares(start + width / 2, (p + far) / 2), start, rate)
         bounds = [curvature.bounds(C) for C in (start, start + width)]
         K, less = (max(high(one), high(other)) for one, other in zip(*bounds, strict=True))
-        turn = number(rate * width).exp()
+        turn = ball(rate * width).exp()
         good = self._within(p + K * eighth, r - less * eighth, goal) and self._within(
-            high(turn * number(far)) + K * eighth, low(turn**2 * number(near)) - less * eighth, goal
+            high(turn * ball(far)) + K * eighth, low(turn**2 * ball(near)) - less * eighth, goal
         )
         good = good or all(self._within(x + self.K * eighth, y - 2 * self.K * eighth, goal) for x, y in (ends, beyond))
         # Where the room to the goal at the next cell's ends is as now, or shrinks as it did, relative to R.
@@ -274,14 +275,14 @@ class Search:
             most, least = one - q * chance + q * chance / (1 + self.T), chance * self.T / (1 + self.T) ** 2
         else:
             chance = (arb(comb(q - 1, q // 2)) / 2 ** (q - 1)) ** D
-            count = 2 + (self.T - 1) * ((1 + number(-2 * C / D).exp()) / 2) ** D
+            count = 2 + (self.T - 1) * ((1 + ball(-2 * C / D).exp()) / 2) ** D
             most, least = one - q * chance / 2, q * chance / count**2
         bounds.append(most**2 / (q * least))
         return min(Fraction(1), *map(high, bounds))
 
     def _power_sum(self, C: Fraction) -> arb:
         """Return E Σ e^{C(v_i − |u|²)} over the selected; in a coordinate s times a selected sign is alike for all."""
-        unit, total = number(C / self.D), arb(0)
+        unit, total = ball(C / self.D), arb(0)
         for k in range(self.q):
             s = self.q - 2 * k
             total += comb(self.q - 1, k) * (unit * (s - s * s)).exp()
@@ -323,6 +324,38 @@ def gain(effort: Effort, sizes: Sizes) -> Interval:
         return best, search.most
 
 
+class _Gains:
+    """Bounds of sup G against a goal, with T and q of some sizes, at any D."""
+
+    def __init__(self, effort: Effort, sizes: Sizes, goal: Fraction) -> None:
+        self.effort, self.sizes, self.goal = effort, sizes, goal
+        self._searches: dict[int, Search] = {}
+
+    def ends(self, D: int) -> Interval:
+        """Enclose sup G so closely that it is at or above the goal, or below it."""
+        self.effort.spend(100)
+        if closed := _closed(self._at(D)):
+            return closed
+        search, goal = self._search(D), self.goal
+        return search.below(search.near(), lambda less, more: less >= goal or more < goal)
+
+    def missed(self, D: int) -> bool:
+        """Whether sup G is shown to be below the goal."""
+        if closed := _closed(self._at(D)):
+            return closed[1] < self.goal
+        search = self._search(D)
+        return search.exceeds(self.goal - (1 - self.goal) / 2**40, search.near()) is None
+
+    def _at(self, D: int) -> Sizes:
+        T, q, _, query = self.sizes
+        return T, q, D, query
+
+    def _search(self, D: int) -> Search:
+        if D not in self._searches:
+            self._searches[D] = Search(self.effort, self._at(D))
+        return self._searches[D]
+
+
 def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, int]:
     """Enclose a D ≥ 1 at which sup G ≥ goal, but not at D − 1; the D of the sizes is not used."""
     T, q, _, query = sizes
@@ -332,31 +365,14 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
         # sup G < 1: with a chance that does not depend on C all encodings are the same, and all tokens' p_i too.
         raise Rejected("no dimension makes the loss so small")
 
-    searches: dict[int, Search] = {}
-
-    def search(D: int) -> Search:
-        if D not in searches:
-            searches[D] = Search(effort, (T, q, D, query))
-        return searches[D]
-
-    def ends(D: int) -> Interval:
-        effort.spend(100)
-        if closed := _closed((T, q, D, query)):
-            return closed
-        return search(D).below(search(D).near(), lambda less, more: less >= goal or more < goal)
-
-    def missed(D: int) -> bool:
-        if closed := _closed((T, q, D, query)):
-            return closed[1] < goal
-        return search(D).exceeds(goal - (1 - goal) / 2**40, search(D).near()) is None
-
+    gains = _Gains(effort, sizes, goal)
     with ctx.workprec(BITS):
         under, D, guess, step, tries = 0, None, 1, 1, 0
         if _closed((T, q, 1, query)) is None:
             effort.spend(30000 + 2000 * q)
             guess = about_dimension(T, q, query, float(goal), MOST)
         while D is None or D - under > 1:
-            less, more = ends(guess)
+            less, more = gains.ends(guess)
             under, D = (under, guess) if less >= goal else (guess, D)
             if D is None and under >= MOST:
                 raise Rejected(f"the least dimension is above {MOST}")
@@ -370,6 +386,6 @@ def least_dimension(effort: Effort, sizes: Sizes, goal: Fraction) -> tuple[int, 
                 guess = min(max(aim, under + 1), D - 1) if tries % 3 else (under + D) // 2
         step = max(1, D // 200) if _closed((T, q, D, query)) is None else 1
         below, step = D - step, 2 * step
-        while below > 0 and not missed(below):
+        while below > 0 and not gains.missed(below):
             below, step = below - step, 2 * step
     return max(below, 0) + 1, D

@@ -27,8 +27,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
+from ..balls import ball, high, low
 from ..reading import Effort, Rejected
-from .attention import BITS, high, low, number
+from .attention import BITS
 
 Polynomial: TypeAlias = dict[int, Fraction]
 Entries: TypeAlias = dict[tuple[int, ...], list[Polynomial]]
@@ -168,10 +169,10 @@ def _values(effort: Effort, point: Point, total: Entries) -> list[arb | Fraction
     rate, draws = point.C / point.kappa, len(_vectors(point)) ** point.T * comb(point.T, point.q)
 
     def of(coefficient: Fraction) -> arb | Fraction:
-        return number(coefficient) if rate else coefficient
+        return ball(coefficient) if rate else coefficient
 
     def power(s: int) -> arb | Fraction:
-        return number(rate * s).exp() if rate else Fraction(1)
+        return ball(rate * s).exp() if rate else Fraction(1)
 
     parts: list[list[arb | Fraction]] = [[] for _ in next(iter(total.values()))]
     for key, polynomials in total.items():
@@ -233,8 +234,8 @@ def _squares(values: Sequence[arb | Fraction], weights: Sequence[Fraction]) -> I
     exact = [value for value in values if isinstance(value, Fraction)]
     if len(exact) == len(values):
         return _ends(sum((w * v * v for w, v in zip(weights, exact, strict=True)), Fraction(0)))
-    balls = [number(value) if isinstance(value, Fraction) else value for value in values]
-    return _ends(sum((number(w) * v * v for w, v in zip(weights, balls, strict=True)), arb(0)))
+    balls = [ball(value) if isinstance(value, Fraction) else value for value in values]
+    return _ends(sum((ball(w) * v * v for w, v in zip(weights, balls, strict=True)), arb(0)))
 
 
 def less_means(what: str, effort: Effort, *arguments: Fraction) -> Interval:

@@ -28,8 +28,8 @@ from typing import TypeAlias
 
 from flint import acb_mat, arb, arb_mat, ctx
 
+from ..balls import ball, high, low
 from ..reading import Effort, Rejected, work
-from .attention import high, low, number
 from .whole_gradient import Moment, layers_of, orthogonal
 
 _MOST_LAYERS, _BITS, _ROOT_BITS = 3, 256, 200
@@ -51,7 +51,7 @@ class _Means:
 
     def __call__(self, *orders: int) -> arb:
         if orders not in self._balls:
-            self._balls[orders] = number(Fraction(self._mean(*orders), self.n ** sum(orders)))
+            self._balls[orders] = ball(Fraction(self._mean(*orders), self.n ** sum(orders)))
         return self._balls[orders]
 
     def _mean(self, *orders: int) -> int:
@@ -137,7 +137,7 @@ def _least(matrix: arb_mat) -> tuple[Fraction, Fraction]:
     form = sum((x * matrix[i, j] * y for i, x in enumerate(vector) for j, y in enumerate(vector)), arb(0))
     upper = high(form / square)
     lower = upper - max(abs(upper), Fraction(1)) / 2**60
-    rows = [[matrix[i, j] - (number(lower) if i == j else 0) for j in range(size)] for i in range(size)]
+    rows = [[matrix[i, j] - (ball(lower) if i == j else 0) for j in range(size)] for i in range(size)]
     for i in range(size):
         if not rows[i][i] > 0:
             raise Rejected("a matrix of second derivatives whose least eigenvalue is not enclosed")
@@ -163,7 +163,7 @@ def _roots(effort: Effort, polynomial: Sequence[Fraction]) -> list[tuple[Fractio
     if not leading:
         raise Rejected("a polynomial of a degree that is too low")
     companion = [[arb(j == i + 1) for j in range(count)] for i in range(count - 1)]
-    companion.append([number(-c / leading) for c in polynomial[:-1]])
+    companion.append([ball(-c / leading) for c in polynomial[:-1]])
     about = [root.real.mid() for root in acb_mat(arb_mat(companion).mid()).eig(algorithm="approx")]
     found: list[tuple[Fraction, Fraction]] = []
     for root in sorted(map(low, about)):
@@ -188,7 +188,7 @@ def curvature_at_least_point(
     with ctx.workprec(_BITS):
         moments = [moment(effort, Fraction(k), n, d) for k in range(2 * count + 1)]
         roots = _roots(effort, orthogonal(effort, moments, count, 1))
-        steps = [number(scale) / number(lower).union(number(upper)) for lower, upper in roots]
+        steps = [ball(scale) / ball(lower).union(ball(upper)) for lower, upper in roots]
         law = _Kind(_Means(effort, int(n), int(d)), int(kind))
         found = [_least(_second(law, order)) for order in permutations(steps)]
     return min(lower for lower, _ in found), min(upper for _, upper in found)

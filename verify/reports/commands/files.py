@@ -1,5 +1,7 @@
 """Commands about files: certificates, and what a package pins."""
 
+import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +21,7 @@ from verify.reports.commands.frame import (
     warn,
 )
 from verify.reports.verbs import files as verbs
+from verify.shown import visible
 
 
 @verb("recheck", "certificate.json")
@@ -26,35 +29,45 @@ def recheck_certificates(
     files: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE ...", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Check certificates with the independent re-checker. Exits 0 if all are accepted, 1 if not, 2 if unreadable."""
-    from verify.rechecker import Rejected, Unreadable
+    from verify.rechecker import Rejected, TooLarge, Unknown, Unreadable
 
     rows, code = [], 0
     with bar_shown("certificates") as tell:
         for file in files:
-            row: dict[str, Any] = {"file": str(file), "accepted": False}
+            row: dict[str, Any] = {"path": str(file)}
             try:
-                found = verbs.recheck(file)
+                row |= {"status": "accepted", **verbs.recheck(file).to_json()}
             except Rejected as error:
-                row["reason"], code = str(error), max(code, 1)
+                row |= {"status": "unknown" if isinstance(error, Unknown) else "rejected", "reason": str(error)}
+                if isinstance(error, TooLarge):
+                    row["limit"] = {"of": error.limited, "most": error.most}
+                code = max(code, 1)
             except (Unreadable, InputError) as error:
-                row["reason"] = error.requirement if isinstance(error, InputError) else str(error)
+                reason = error.requirement if isinstance(error, InputError) else str(error)
+                row |= {"status": "unreadable", "reason": reason}
                 code = INPUT_ERROR
-            else:
-                row |= {"accepted": True, **found.to_json()}
             rows.append(row)
             if not as_json:
-                (say if row["accepted"] else warn)(_recheck_line(row))
+                (say if row["status"] == "accepted" else warn)(_recheck_line(row))
             if tell:
                 tell(len(rows), len(files))
     if as_json:
-        print_json({"certificates": rows})
+        print_json({"files": rows})
     raise typer.Exit(code)
 
 
+_PLAIN = re.compile(r"[\w./,+~-]+")
+
+
+def _quoted(text: object) -> str:
+    """Return a value, in quotation marks where it could be taken for more of the line."""
+    return json.dumps(text, ensure_ascii=False) if isinstance(text, str) and not _PLAIN.fullmatch(text) else str(text)
+
+
 def _recheck_line(row: dict[str, Any]) -> str:
-    if not row["accepted"]:
-        return " ".join(f"{row['file']}: not accepted: {row['reason']}".split())
-    instance = "".join(f" {name}={value}" for name, value in row["instance"].items())
+    if row["status"] != "accepted":
+        return visible(f"{row['path']}: {row['status']}: {' '.join(row['reason'].split())}")
+    instance = "".join(f" {name}={_quoted(value)}" for name, value in row["instance"].items())
     clauses = ", ".join(
         f"{c['label']} {c['outcome']} ({c['evidence']}, {c['kind']})"
         if c["evidence"]
@@ -63,7 +76,8 @@ def _recheck_line(row: dict[str, Any]) -> str:
     )
     scope = "" if row["in_scope"] else "; out of scope"
     scope += "" if row["pinned"] else "; no package here pins a statement by this id"
-    return f"{row['file']}: accepted: {row['theorem']} {row['statement_digest'][:12]}{instance}{scope}: {clauses}"
+    statement = f"{row['theorem']} {row['statement_digest'][:12]}"
+    return visible(f"{row['path']}: accepted: {statement}{instance}{scope}: {clauses}")
 
 
 @verb("pin", "theorems")
@@ -82,7 +96,7 @@ def pin_package(
                 found.append(one)
                 code = INCONCLUSIVE if one.failed else code
                 if not as_json:
-                    (warn if one.failed else say)(one.text())
+                    (warn if one.failed else say)(visible(one.text()))
     except KeyboardInterrupt:
         code = fail("interrupted; the files written so far are kept", INTERRUPTED)
     if as_json:
@@ -113,7 +127,7 @@ def write_report(
     if as_json:
         print_json({"file": str(path), "full": full})
     else:
-        say(str(path))
+        say(visible(str(path)))
 
 
 @verb("new", "my_lemma.py --kind inequality")
@@ -132,4 +146,4 @@ def new_file(
     if as_json:
         print_json({"file": str(path), "kind": kind})
     else:
-        say(f"{path}: its first lines are the commands to try")
+        say(visible(f"{path}: its first lines are the commands to try"))

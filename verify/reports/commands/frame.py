@@ -12,6 +12,7 @@ import typer
 
 from verify.errors import InputError
 from verify.reports.commands.terminal import for_stream, width_of
+from verify.shown import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -44,6 +45,30 @@ Format = Annotated[
     str,
     typer.Option("--format", metavar="table|json|markdown|latex", help="output format; latex is a complete document"),
 ]
+
+
+def positive_seconds(value: float) -> float:
+    """Return a time budget, before any theorem's code is run. Raises InputError for none."""
+    return _required("seconds", value, "must be a number > 0", fits=value > 0)
+
+
+def positive_examples(value: int) -> int:
+    """Return a number of instances, before any theorem's code is run. Raises InputError for none."""
+    return _required("max-examples", value, "must be an integer >= 1", fits=value >= 1)
+
+
+def known_digits(value: int) -> int:
+    """Return a number of digits, before any theorem's code is run. Raises InputError for one that is not shown."""
+    return _required("digits", value, "must be an integer from 1 to 1000", fits=1 <= value <= 1000)
+
+
+def _required(name: str, value: Any, requirement: str, *, fits: bool) -> Any:
+    if not fits:
+        raise InputError(name, value, requirement)
+    return value
+
+
+Seconds = Annotated[float, typer.Option(help="time budget, in seconds", callback=positive_seconds)]
 AsJson = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -112,10 +137,10 @@ def assigned(words: list[str] | None) -> dict[str, str]:
 
 
 def say(text: str) -> None:
-    """Print to standard output, wrapped and coloured where that is a terminal."""
+    """Print lines to standard output, wrapped and coloured where that is a terminal; what does not show, as escapes."""
     stream = _OUTPUT.get()
     with _bar_aside():
-        typer.echo(for_stream(text, stream), file=stream)
+        typer.echo(for_stream(visible(text, lines=True), stream), file=stream)
 
 
 def columns() -> int:
@@ -141,9 +166,9 @@ def say_whole(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print to standard error."""
+    """Print a line to standard error, what does not show in it as escapes."""
     with _bar_aside():
-        typer.echo(text, err=True)
+        typer.echo(visible(text), err=True)
 
 
 @contextmanager
@@ -208,9 +233,9 @@ def bar_shown(name: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     started = time.monotonic()
-    columns = (TextColumn(name), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task, before = progress.add_task(name, total=None), _BAR.set(progress)
+    task, before = progress.add_task(visible(name), total=None), _BAR.set(progress)
     try:
 
         def show(done: int, total: int) -> None:

@@ -23,6 +23,7 @@ from verify.reports.commands.frame import (
     warn,
 )
 from verify.reports.verbs import runs as verbs
+from verify.shown import visible
 
 _DIGITS = 18
 """Of a number of steps."""
@@ -48,8 +49,11 @@ def sweep_theorem(
         bool, typer.Option("--certify", help="decide every instance by the exact check, none by float64 alone")
     ] = False,
     recheck: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="fraction, in (0, 1], of the reused rows to recompute", show_default=False),
+        int | None,
+        typer.Option(metavar="K", help="how many of the reused rows to recompute, drawn by a seed", show_default=False),
+    ] = None,
+    recheck_seed: Annotated[
+        int | None, typer.Option(help="seed that draws the rows of --recheck; default a new one", show_default=False)
     ] = None,
     out: Annotated[
         Path | None,
@@ -62,22 +66,27 @@ def sweep_theorem(
     Always exits 0 when the grid is done, except 1 when --recheck finds that a stored row differs.
     """
     from verify.checking.loading import load_theorem
-    from verify.reports.simulate import make_folder, usable_store
+    from verify.reports.simulate import make_folder, refuse_others, usable_store
     from verify.reports.text import sweep_text
     from verify.runs.sweeps.grids import read_over
+    from verify.runs.sweeps.sweep import refuse_effort
 
-    loaded, assignments, grids = load_theorem(theorem), assigned(given), read_over(over or [])
+    assignments, grids = assigned(given), read_over(over or [])
+    refuse_effort(jobs, scheduler, seconds, recheck)
+    loaded = load_theorem(theorem)
     if out is not None:
         make_folder(out)
+        refuse_others(out, f"{loaded.id}.sweep")
     workers: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "store": usable_store(store)}
     effort: dict[str, Any] = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
+    effort["recheck_seed"] = recheck_seed
     with bar_shown(loaded.id) as tell:
         result = verbs.sweep(loaded, grids, assignments, tell=tell, **workers, **effort)
     files = _write_sweep(result, out) if out is not None else []
     if as_json:
         print_json({**result.to_json(), "files": files})
     else:
-        say("\n".join([sweep_text(result, columns()), *files]))
+        say("\n".join([sweep_text(result, columns()), *map(visible, files)]))
     lost = result.failed or result.stopped or result.done < len(result.grid)
     differs = result.rechecked is not None and result.rechecked.differing > 0
     raise typer.Exit(INTERRUPTED if result.interrupted else INTERNAL_ERROR if lost else int(differs))
@@ -99,7 +108,8 @@ def observe_recursion(
     if not all(part.strip().isdecimal() and len(part) <= _DIGITS for part in at.split(",")):
         raise InputError("--at", at, "must be one or more numbers of steps >= 0, increasing")
     steps = [int(part) for part in at.split(",")]
-    result = verbs.observe(theorem, steps, read_over(over or []), assigned(given))
+    grids, assignments = read_over(over or []), assigned(given)
+    result = verbs.observe(theorem, steps, grids, assignments)
     if as_json:
         print_json(result.to_json())
     else:
@@ -140,16 +150,21 @@ def simulate_experiment(
 ) -> None:
     """Run an experiment and report its measurements with standard errors. NAME=V1,V2,... varies a setting."""
     from verify.reports.plots.experiment_plots import why_no_plot
-    from verify.reports.simulate import announced, make_folder, usable_store, write_run
+    from verify.reports.simulate import announced, make_folder, refuse_others, usable_store, write_run
     from verify.reports.text import experiment_text
+    from verify.runs.devices import DEVICES
     from verify.runs.experiments import load_experiment
 
-    loaded, assignments = load_experiment(experiment), assigned(given)
-    loaded.refuse_options(assignments)
     if no_cache and store is not None:
         raise InputError("--store", store, "cannot be combined with --no-cache, which stores nothing")
+    if device not in DEVICES:
+        raise InputError("device", device, f"must be one of {', '.join(DEVICES)}")
+    assignments = assigned(given)
+    loaded = load_experiment(experiment)
+    loaded.refuse_options(assignments)
     if out is not None:
         make_folder(out)
+        refuse_others(out, loaded.id)
     kept = None if no_cache else usable_store(store)
     announce = announced(loaded, kept) if full else None
     with bar_shown(loaded.id) as tell:

@@ -10,12 +10,16 @@ from verify.reports.commands.frame import (
     AsJson,
     Assignments,
     Format,
+    Seconds,
     TheoremArgument,
     answer,
     assigned,
     bar_shown,
     columns,
     form_of,
+    known_digits,
+    positive_examples,
+    positive_seconds,
     print_json,
     progress_shown,
     say,
@@ -55,7 +59,8 @@ def show_conditions(
     from verify.reports.text import conditions_text
 
     form = form_of(form, as_json=as_json)
-    result = verbs.conditions(load_theorem(theorem), assigned(given))
+    assignments = assigned(given)
+    result = verbs.conditions(load_theorem(theorem), assignments)
     answer(result, form, conditions_text)
     raise typer.Exit(result.exit_code)
 
@@ -64,8 +69,8 @@ def show_conditions(
 def check_theorem(
     theorem: TheoremArgument,
     given: Assignments = None,
-    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 60,
-    digits: Annotated[int, typer.Option(help="significant digits of enclosures")] = 17,
+    seconds: Seconds = 60,
+    digits: Annotated[int, typer.Option(help="significant digits of enclosures", callback=known_digits)] = 17,
     seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
@@ -82,8 +87,8 @@ def check_theorem(
     from verify.reports.text import check_text
 
     form = form_of(form, as_json=as_json)
-    file = None if certificate is None else certificate_file(certificate)
-    loaded, assignments = load_theorem(theorem), assigned(given)
+    file, assignments = None if certificate is None else certificate_file(certificate), assigned(given)
+    loaded = load_theorem(theorem)
     with progress_shown() as progress:
         result = verbs.check(loaded, assignments, seconds=seconds, digits=digits, seed=seed, progress=progress)
     answer(result, form, check_text)
@@ -95,7 +100,7 @@ def check_theorem(
 @verb("prove", "wang2024.one_hot_descent")
 def prove_theorem(
     theorem: TheoremArgument,
-    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 60,
+    seconds: Seconds = 60,
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="write a certificate for `verify recheck`", show_default=False)
     ] = None,
@@ -167,8 +172,10 @@ def explore_theorem(
     drop: Annotated[
         list[str] | None, typer.Option(metavar="HYPOTHESIS", help="drop this hypothesis; may be repeated")
     ] = None,
-    max_examples: Annotated[int, typer.Option(help="largest number of instances to draw")] = 1000,
-    seconds: Annotated[float, typer.Option(help="time budget, in seconds")] = 30,
+    max_examples: Annotated[
+        int, typer.Option(help="largest number of instances to draw", callback=positive_examples)
+    ] = 1000,
+    seconds: Seconds = 30,
     seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     form: Format = "table",
     as_json: AsJson = False,
@@ -179,7 +186,8 @@ def explore_theorem(
     from verify.search.explore import default_database
 
     form = form_of(form, as_json=as_json)
-    loaded, assignments = load_theorem(theorem), assigned(given)
+    assignments = assigned(given)
+    loaded = load_theorem(theorem)
     effort = {"max_examples": max_examples, "seconds": seconds, "seed": seed, "database": default_database()}
     with progress_shown("instance") as progress:
         result = verbs.explore(loaded, assignments, drop=drop or [], progress=progress, **effort)
@@ -191,7 +199,9 @@ def explore_theorem(
 def map_necessity(
     theorem: TheoremArgument,
     given: Assignments = None,
-    seconds: Annotated[float, typer.Option(help="time budget per hypothesis, in seconds")] = 60,
+    seconds: Annotated[
+        float, typer.Option(help="time budget per hypothesis, in seconds", callback=positive_seconds)
+    ] = 60,
     seed: Annotated[int, typer.Option(help="seed of the random numbers")] = 0,
     form: Format = "table",
     as_json: AsJson = False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from verify.errors import InputError
 from verify.installed import lack
 from verify.reports.display.short import LINES, fitted
+from verify.shown import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ def text(value: object) -> str:
     if of_kind({"Derivation": True}, value):
         return _derivation(value)
     if callable(said := getattr(value, "text", None)):
-        return str(said())
+        return visible(said(), lines=True)
     return _rendered("plain", value)
 
 
@@ -59,8 +60,8 @@ def _derivation(derivation: Any) -> str:
     from verify.reports.text import notation_lines
 
     steps, failed = derivation.holding_steps
-    lines = [*notation_lines(derivation), *(step.text() for step in steps)]
-    return "\n".join([*lines, *([f"does not hold: {failed}"] if failed else [])])
+    lines = [*notation_lines(derivation), *(line for step in steps for line in step.lines())]
+    return "\n".join(map(visible, [*lines, *([f"does not hold: {failed}"] if failed else [])]))
 
 
 def html(value: object) -> str:

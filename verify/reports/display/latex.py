@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from verify.reports.display.pages import Cell, Page, Table, Written
+from verify.shown import visible
 
 _PACKAGES = ("{amsmath,amssymb}", "{array,longtable}", "[margin=20mm]{geometry}")
 _FEWEST, _MOST = 10, 60
@@ -115,7 +116,7 @@ def ascii_maths(latex: str) -> str:
 
 def escaped(text: str) -> str:
     """Return plain text as LaTeX in ASCII: what means something there is escaped, letters of mathematics are set so."""
-    return "".join(map(_letter, unicodedata.normalize("NFC", " ".join(text.split()))))
+    return "".join(map(_letter, unicodedata.normalize("NFC", " ".join(visible(text).split()))))
 
 
 @cache

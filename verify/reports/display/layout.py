@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from verify.shown import visible
+
 WIDTH = 100
 """Columns that text is laid out in, unless a terminal has fewer."""
 _NARROWEST = 40
@@ -13,9 +15,12 @@ _LEAST = 20
 """Columns that the text of a table keeps, whatever stands beside it."""
 
 
-def fitted(text: str, width: int = WIDTH) -> str:
-    """Return text with lines of at most so many columns, at least 40; what goes on is indented by six more."""
-    return "\n".join(line for whole in text.split("\n") for line in wrapped(whole, width))
+def fitted(lines: Iterable[str], width: int = WIDTH) -> str:
+    """Return lines as text of at most so many columns, at least 40; what goes on is indented by six more.
+
+    What does not show in a line, a line break too, is written as `visible` writes it.
+    """
+    return "\n".join(part for line in lines for part in wrapped(visible(line), width))
 
 
 def wrapped(line: str, width: int = WIDTH) -> list[str]:
@@ -46,7 +51,7 @@ def stated_table(
     indent
         Columns before a row.
     """
-    rows = [tuple(row) for row in rows]
+    rows = [tuple(map(visible, row)) for row in rows]
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 2)]
     start = indent + sum(column + _GAP for column in wide)
     note = max(len(row[-1]) for row in rows)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from verify.outcomes import short_text
+from verify.printing import latex_of, text_of
 from verify.reports.display.short import DIGITS, LINES, headline, instance, number
 
 
@@ -67,10 +68,10 @@ def formula(*sides: Any, text: str = "") -> Cell:
     Where a name in it is no word, the formula is its text: the printer takes such a name for LaTeX.
     """
     read = [sp.sympify(side) for side in sides]
-    said = text or " = ".join(map(sp.sstr, read))
+    said = text or " = ".join(map(text_of, read))
     if not all(_NAME.fullmatch(name) for side in read for name in _names(side)):
         return said
-    return Written(said, " = ".join(map(sp.latex, read)))
+    return Written(said, " = ".join(map(latex_of, read)))
 
 
 def _names(expression: Any) -> Iterator[str]:
@@ -182,15 +183,18 @@ def _check(result: Any) -> Page:
         carried = result.carried[c.label].text() if c.label in result.carried else ""
         shown = _clause(stated[c.label]) if c.label in stated else c.claim
         rows[c.role].append((f"{c.outcome}{evidence}", c.label, shown, margin, carried, c.detail))
-    columns = "label, {}, margin, for all parameters, detail"
+    columns = "label, {}, margin, {}, detail"
     values = ((name, "none" if value is None else number(value)) for name, value in result.values.items())
     tables = (
         _meanings(result, result.instance),
         _hypotheses(result),
-        *(_table(f"{role}s", f"outcome, {columns.format(role)}", found) for role, found in rows.items()),
+        *(
+            _table(f"{role}s", f"outcome, {columns.format(role, result.carried_for)}", found)
+            for role, found in rows.items()
+        ),
         _table("values", "name, value", values),
     )
-    found = f"{headline(result)}; for all parameters: {result.for_all.text()}"
+    found = f"{headline(result)}; {result.carried_for}: {result.for_all.text()}"
     return _page(f"{result.theorem} at {instance(result.instance)}", (), tables, found)
 
 
@@ -222,7 +226,7 @@ def _prove(result: Any) -> Page:
 
 def _explore(result: Any) -> Page:
     dropped = f" without {', '.join(result.dropped)}" if result.dropped else ""
-    effort = f"{result.examples} instances, {result.seconds:.1f} s, seed {result.seed}"
+    effort = f"{result.examples} instances ({result.verdicts}), {result.seconds:.1f} s, seed {result.seed}"
     sharpness = (
         (b.clause, instance(b.instance), *(number(x) for x in (b.reached, b.claimed, b.ratio)))
         for b in result.sharpness
@@ -233,9 +237,9 @@ def _explore(result: Any) -> Page:
         row = (instance(result.counterexample), c.label, c.claim, str(c.evidence or ""), c.detail)
         found = _table("counterexample", "at, label, clause, evidence, detail", [row])
         return _page(f"{result.theorem}{dropped}", (effort,), (found, table), "counterexample found")
-    least = "" if result.smallest_margin is None else f"smallest margin {result.smallest_margin:.3g}"
+    least = "" if result.smallest_margin is None else f"smallest relative margin {result.smallest_margin:.3g}"
     near = f"{least} at {instance(result.nearest)}" if least and result.nearest else least
-    return _page(f"{result.theorem}{dropped}", (near, effort), (table,), "no counterexample found")
+    return _page(f"{result.theorem}{dropped}", (near, effort), (table,), result.headline)
 
 
 def _necessity(result: Any) -> Page:

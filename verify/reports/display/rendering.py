@@ -4,6 +4,7 @@ import re
 from html import escape
 
 from verify.reports.display.pages import Cell, Page, Table, Written
+from verify.shown import visible
 
 # A notebook typesets what is between dollar signs, unless the classes say that it is none of its business.
 _TEXT, _FORMULA = "tex2jax_ignore mathjax_ignore", "tex2jax_process mathjax_process"
@@ -15,40 +16,44 @@ _LATEX |= {"\\": r"$\backslash$", "^": r"$\hat{}$", "~": r"$\sim$", "<": "$<$", 
 
 def plain(page: Page) -> str:
     """Return a page as text: a line a row."""
-    lines = [page.title, *page.lines]
+    lines = [visible(line) for line in (page.title, *page.lines)]
     for table in page.tables:
-        lines += [table.heading] if table.heading else []
+        lines += [visible(table.heading)] if table.heading else []
         wide = [max(len(_text(row[i])) for row in table.rows) for i in range(len(table.columns) - 1)]
         for row in table.rows:
             # The last column is as long as it is.
             cells = [*(_text(cell).ljust(width) for cell, width in zip(row[:-1], wide, strict=True)), _text(row[-1])]
             lines.append(f"  {'  '.join(cells)}".rstrip())
-    return "\n".join([*lines, *([page.headline] if page.headline else [])])
+    return "\n".join([*lines, *([visible(page.headline)] if page.headline else [])])
 
 
 def _text(cell: Cell) -> str:
-    return cell.text if isinstance(cell, Written) else cell
+    return visible(cell.text if isinstance(cell, Written) else cell)
 
 
 def html(page: Page) -> str:
     """Return a page as HTML: an element that holds headings, paragraphs and tables."""
-    parts = [f"<strong>{escape(page.title)}</strong>", *(f"<p>{escape(line)}</p>" for line in page.lines)]
+    parts = [f"<strong>{_html(page.title)}</strong>", *(f"<p>{_html(line)}</p>" for line in page.lines)]
     parts += map(_html_table, page.tables)
-    parts += [f"<p><strong>{escape(page.headline)}</strong></p>"] if page.headline else []
+    parts += [f"<p><strong>{_html(page.headline)}</strong></p>"] if page.headline else []
     return f'<div class="{_TEXT}">{"".join(parts)}</div>'
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
+    head = "".join(f"<th>{_html(name)}</th>" for name in table.columns)
     rows = "".join(f"<tr>{''.join(f'<td>{_html_cell(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
-    caption = f"<caption>{escape(table.heading)}</caption>" if table.heading else ""
+    caption = f"<caption>{_html(table.heading)}</caption>" if table.heading else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _html_cell(cell: Cell) -> str:
     if isinstance(cell, Written):
-        return f'<span class="{_FORMULA}" title="{escape(cell.text)}">${escape(cell.latex)}$</span>'
-    return escape(cell)
+        return f'<span class="{_FORMULA}" title="{_html(cell.text)}">${_html(cell.latex)}$</span>'
+    return _html(cell)
+
+
+def _html(text: str) -> str:
+    return escape(visible(text))
 
 
 def markdown(page: Page) -> str:
@@ -63,8 +68,8 @@ def markdown(page: Page) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return text without line breaks that Markdown shows as it is, also where it begins like an entry of a list."""
-    marked = _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+    """Return text on one line that Markdown shows as it is, also where it begins like an entry of a list."""
+    marked = _MARKDOWN.sub(r"\\\g<0>", " ".join(visible(text).split()))
     return escape(_LIST.sub(r"\1\\\2", marked), quote=False)
 
 
@@ -91,4 +96,4 @@ def _latex_cell(cell: Cell) -> str:
 
 def _escaped(text: str) -> str:
     """Return text as it is written inside of a formula's text."""
-    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+    return "".join(_LATEX.get(character, character) for character in " ".join(visible(text).split()))

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from verify.outcomes import Enclosure, count_text, number_text, short_text
+from verify.shown import visible
 
 LONGEST = 300
 """Characters of a `repr`."""
@@ -34,7 +35,7 @@ def instance(values: Mapping[str, Any]) -> str:
 
 def fitted(start: str, line: str) -> str:
     """Return a `repr` in angle brackets, without line breaks, cut where it is too long."""
-    return start + _clipped(" ".join(line.split()), LONGEST - len(start) - 1) + ">"
+    return start + _clipped(" ".join(visible(line).split()), LONGEST - len(start) - 1) + ">"
 
 
 def _clipped(text: str, most: int) -> str:
@@ -47,11 +48,15 @@ def _labels(labels: Iterable[str]) -> str:
 
 
 def headline(result: Any) -> str:
-    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure."""
+    """Return what a check found: its outcome, with what the claim came to where that is not the same, and how sure.
+
+    A refuted step is named as well: the claims may hold here all the same.
+    """
     # The evidence is the claim's: an instance is not out of scope by it.
     claim = "" if result.in_scope else f"; the claim there: {result.claim_outcome}"
     evidence = f" ({result.evidence})" if result.evidence else ""
-    return f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}"
+    steps = "".join(f"; step {label} refuted at {instance(result.instance)}" for label in result.refuted_steps)
+    return f"{result.outcome.value.replace('_', ' ')}{claim}{evidence}{steps}"
 
 
 def _parts(statement: Any) -> str:
@@ -92,7 +97,8 @@ def _clause(result: Any) -> str:
 
 
 def _check(result: Any) -> str:
-    return f"{result.theorem} at {instance(result.instance)}: {headline(result)}; for all: {result.for_all.text()}"
+    at = f"{result.theorem} at {instance(result.instance)}"
+    return f"{at}: {headline(result)}; {result.carried_for.replace(' parameters', '')}: {result.for_all.text()}"
 
 
 def _conditions(result: Any) -> str:
@@ -117,8 +123,8 @@ def _explore(result: Any) -> str:
         sure = "certified" if result.certified else "not certified"
         found = f"counterexample {instance(result.counterexample)} to {result.clause.label}, {sure}"
         return f"{result.theorem}{dropped}: {found}; {effort}"
-    least = "" if result.smallest_margin is None else f"; smallest margin {result.smallest_margin:.3g}"
-    return f"{result.theorem}{dropped}: no counterexample{least}; {effort}"
+    least = "" if result.smallest_margin is None else f"; smallest relative margin {result.smallest_margin:.3g}"
+    return f"{result.theorem}{dropped}: {result.headline}{least}; {effort}"
 
 
 def _need(need: Any) -> str:

@@ -114,7 +114,8 @@ KINDS = {
 
 
 _IN_WORDS = """
-check says inconclusive here: a claim in words is carried by its argument, see prove.
+check says inconclusive here, and explore finds no instance clean: a claim in words is carried by its argument, see
+prove.
 """
 
 

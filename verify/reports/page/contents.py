@@ -13,14 +13,7 @@ from importlib import metadata
 from typing import Any
 
 from verify.checking.loading import load_theorem
-from verify.checking.registry import (
-    comparison_ids,
-    diagram_ids,
-    experiment_ids,
-    finding_ids,
-    package_folder,
-    theorem_ids,
-)
+from verify.checking.registry import ids, package_folder
 from verify.checking.sources import Paper
 from verify.checking.standing import Standing, shipped_path, standing
 from verify.checking.theorem import Theorem
@@ -31,7 +24,7 @@ from verify.reports import necessity_map
 from verify.reports.findings import Finding, load_finding
 from verify.reports.ledger import Entry, canary_entry, comparison_entry, finding_entry
 from verify.reports.necessity_map import Mapped
-from verify.reports.page.recorded import record, recorded, together
+from verify.reports.page.recorded import record, recorded, shipped, together
 from verify.reports.simulate import duration_text, with_theory
 from verify.runs.comparisons import Comparison, load_comparison
 from verify.runs.experiments import Experiment, ExperimentResult, load_experiment
@@ -117,11 +110,11 @@ def gathered(
         `tell(done, total)` hears of the progress.
     """
     started = time.monotonic()
-    names = theorem_ids()
-    figures = [experiment for experiment in map(load_experiment, experiment_ids()) if is_figure(experiment)]
-    diagrams = [load_diagram(name) for name in diagram_ids()]
-    findings = [load_finding(name) for name in finding_ids()]
-    comparisons = [load_comparison(name) for name in comparison_ids()]
+    names = ids("theorem")
+    figures = [experiment for experiment in map(load_experiment, ids("experiment")) if is_figure(experiment)]
+    diagrams = [load_diagram(name) for name in ids("diagram")]
+    findings = [load_finding(name) for name in ids("finding")]
+    comparisons = [load_comparison(name) for name in ids("comparison")]
     counted = _Counted(len(names) + len(figures) + len(diagrams) + full * (len(findings) + len(comparisons)), tell)
     theorems = [counted(_known(load_theorem(name))) for name in names]
     kept = together(recorded(), entries)
@@ -130,6 +123,7 @@ def gathered(
         fresh += [counted(comparison_entry(each.run(device="cpu"), "", full=False)) for each in comparisons]
         fresh += [entry for known in theorems for entry in _canaries(known.theorem)]
         kept = record(fresh)
+    kept = together(shipped(), kept)
     return Contents(
         theorems=tuple(theorems),
         findings=tuple(findings),

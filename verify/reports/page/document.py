@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 from verify.errors import InputError
-from verify.files import write_whole
+from verify.files import replaceable, write_whole
 from verify.reports.page import figures, graph, made, summary, theorems
 from verify.reports.page.contents import Contents
 from verify.reports.page.elements import Html, tag
 
 NAME = "report.html"
+_TITLE = "What the papers claim, and what holds"
+"""By which a page is known to be ours."""
 _SECTIONS = {
     "summary": "Summary",
     "findings": "Findings",
@@ -60,17 +62,29 @@ def document(contents: Contents) -> str:
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        tag("title", "What the papers claim, and what holds"),
+        tag("title", _TITLE),
         tag("link", rel="icon", href="data:,"),
         tag("style", Html(re.sub(r"\s*\n\s*", "\n", style))),
     ]
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
 
 
+def refuse_other(folder: Path) -> None:
+    """Refuse to write the page over a file that is no report: to be asked first. Raises InputError."""
+    target = folder / NAME
+    try:
+        lost = not replaceable(target, lambda content: _TITLE.encode() in content)
+    except OSError as error:
+        raise InputError("--out", target, f"exists and cannot be read: {error.strerror}") from error
+    if lost:
+        raise InputError("--out", target, "exists and is not a report; not overwritten")
+
+
 def write(contents: Contents, folder: Path) -> Path:
     """Write the page to a folder, which is made where it is missing. Raises InputError where that cannot be."""
     text = document(contents)
     target = folder / NAME
+    refuse_other(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(target, text)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from html import escape
 
+from verify.shown import visible
+
 _VOID = {"meta", "link", "br"}
 _STRANGE = re.compile(r"[^\w.-]+")
 
@@ -20,7 +22,7 @@ Node = str | Iterable["Node"] | None
 def tag(name: str, /, *children: Node, **attributes: str | bool | None) -> Html:
     """Return an element; an attribute's name may end in _, and has - for _ in it; None and False leave it out."""
     said = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(str(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{_text(str(value))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
@@ -34,8 +36,12 @@ def joined(node: Node) -> Html:
     if isinstance(node, Html):
         return node
     if isinstance(node, str):
-        return Html(escape(node))
+        return Html(_text(node))
     return Html("".join(map(joined, node)))
+
+
+def _text(text: str) -> str:
+    return escape(visible(text, lines=True))
 
 
 def anchor(kind: str, name: str) -> str:

@@ -33,8 +33,8 @@ def evidence_graph(contents: Contents) -> Html:
 
 
 def _box(known: Known) -> Box:
-    carried, own = known.standing.for_all, len(known.theorem.argument)
-    said = carried.text() + (f", {own} its own" if own and own != len(carried.inferences) else "")
+    carried = known.standing.for_all
+    said = carried.text()
     name = known.theorem.id
     title = f"{name}: {known.theorem.title}; {said}"
     return Box(name, (name, said), str(carried.standing), f"#{anchor('theorem', name)}", title)

@@ -10,7 +10,7 @@ def benchmarks(contents: Contents) -> Html:
     rows = [_cells(line) for line in contents.benchmarks.splitlines() if line.startswith("|")]
     said = tag(
         "p",
-        "Our code against the plain way, timed alternately in one run; ",
+        "Our code against the best plain way and the definition, timed in turn in one run; ",
         code("make bench"),
         " measures them anew.",
     )

@@ -1,17 +1,27 @@
-"""What runs have entered into the ledger, kept for the report: of exactly these sources, the latest of each thing."""
+"""The ledger's entries of earlier runs, kept for the report: of exactly these sources, the latest of each thing.
 
+A package may ship such a record, with the commit and the days of its runs. The report shows it where nothing has been
+run since.
+"""
+
+import json
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 from verify import remembered
-from verify.checking.registry import listed
-from verify.files import sources
+from verify.checking.registry import KINDS, listed, package_folder
+from verify.errors import InputError
+from verify.files import json_object, sources, write_whole
 from verify.installed import version
 from verify.reports.ledger import Entry
 
+SHIPPED = "recorded.json"
+"""The file of a package's folder that holds what runs have entered, to be shipped with it."""
 _NAME = "ledger"
-_KINDS = ("theorem", "experiment", "comparison", "prediction", "finding", "diagram")
 _ABOUT = ("kind", "id", "label", "what", "device", "full")
 """What of an entry says which thing it is of: a later one of the same replaces it."""
 
@@ -31,6 +41,48 @@ def record(entries: Iterable[Entry]) -> list[Entry]:
     return kept
 
 
+def shipped() -> list[Entry]:
+    """Return what packages ship of earlier runs, each `at` its day and its commit.
+
+    Of a damaged file it is nothing, and neither what was found of a theorem whose statement is another one now.
+    """
+    from verify.checking.standing import pins
+
+    entries = list[Entry]()
+    for package in _packages():
+        with suppress(InputError, OSError, KeyError, TypeError, AttributeError):
+            kept = json_object((package_folder(package) / SHIPPED).read_bytes())
+            then, now = kept["statements"], pins()
+            entries += [
+                {**entry, "at": f"{entry['at']}, commit {kept['commit']}"}
+                for entry in kept["entries"]
+                if isinstance(entry["kind"], str) and then.get(entry["id"]) == now.get(entry["id"])
+            ]
+    return entries
+
+
+def ship(path: Path, entries: Iterable[Entry]) -> None:
+    """Write entries, each with its day, to a file that a package ships, with the commit that the file's folder is at.
+
+    Raises OSError where it cannot be written.
+    """
+    from verify.checking.standing import pins
+
+    body = {"commit": _commit(path.absolute().parent), "statements": pins()}
+    lines = sorted(json.dumps({**each, "at": each["at"][:10]}, sort_keys=True) for each in entries)
+    # A line each.
+    listed_entries = ",\n".join(lines)
+    write_whole(path, f'{json.dumps(body)[:-1]}, "entries": [\n{listed_entries}\n]}}\n')
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit that a folder is at, and whether files differ from it; "unknown" where there is none."""
+    command = ["git", "describe", "--always", "--dirty=, changed", "--exclude=*"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 -- no input
+    return "unknown"
+
+
 def together(earlier: Sequence[Entry], later: Sequence[Entry]) -> list[Entry]:
     """Return entries of two runs, of each thing those of the later run that has it."""
     things = {_thing(entry) for entry in later}
@@ -41,13 +93,19 @@ def _thing(entry: Entry) -> tuple[object, ...]:
     return tuple(entry.get(name) for name in _ABOUT)
 
 
-def _digest() -> str:
-    """Return a digest of what an entry depends on: all sources of ours and of the packages that are installed."""
-    known = {kind: listed(kind) for kind in _KINDS}
+def _packages() -> list[str]:
+    """Return the packages that bring theorems and what is beside them, and ours."""
+    known = {kind: listed(kind) for kind in KINDS}
     named = {line.partition(":")[0] for lines in known.values() for line in lines}
     modules = {line.rpartition(" = ")[2].partition(".")[0] for lines in known.values() for line in lines}
+    return sorted({"verify", *named, *modules})
+
+
+def _digest() -> str:
+    """Return a digest of what an entry depends on: all sources of ours and of the packages that are installed."""
+    known = {kind: listed(kind) for kind in KINDS}
     parts = [sys.version.encode(), version().encode(), str(known).encode()]
-    for package in sorted({"verify", *named, *modules}):
+    for package in _packages():
         for name, path in sources(package):
             parts += [f"{package}/{name}".encode(), path.read_bytes()]
     return remembered.digest_of(*parts)

@@ -54,7 +54,8 @@ def _words() -> Html:
 
 def _paper(contents: Contents, paper: Paper) -> Iterator[Html]:
     own = [known for known in contents.theorems if known.theorem.source.paper == paper]
-    numbered = [known for known in own if known.theorem.source.number in paper.disclosed]
+    printed = [known for known in own if known.theorem.source.provenance != "derived here"]
+    numbered = [known for known in printed if known.theorem.source.number in paper.disclosed]
     yield tag("h2", paper.key)
     yield tag("p", f"{paper.citation}, arXiv {paper.arxiv}", class_="small")
     if paper.claims:
@@ -151,7 +152,7 @@ def _instance(words: list[str]) -> list[Html | str]:
 def _reproduced(contents: Contents, finding: Finding) -> str:
     entries = contents.entered("finding", finding.id)
     if not entries:
-        return "Not run for this report: verify report --full runs it, and so does pytest paper_checks."
+        return "Not run: verify report --full runs it, and so does pytest paper_checks."
     failures = [failure for entry in entries for failure in entry["failures"]]
     at = entries[-1].get("at")
     when = f" ({at})" if at else ""

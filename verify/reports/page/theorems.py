@@ -7,7 +7,7 @@ from verify.claims.in_words import in_words
 from verify.outcomes import CheckResult, ForAll, count_text, short_text
 from verify.reports.display.pages import Table, formula, page_of
 from verify.reports.display.short import headline, instance, number
-from verify.reports.ledger import crossing_rows
+from verify.reports.ledger import Entry, crossing_rows
 from verify.reports.necessity_map import threshold_lines
 from verify.reports.page import formulas
 from verify.reports.page.contents import Contents, Known
@@ -186,10 +186,17 @@ def _canaries(contents: Contents, theorem: Theorem) -> Html:
         )
         needed = "" if entry is None or not entry["killed"] else count_text(entry["needed"], "instance")
         rows.append([canary.label, canary.clause, found, needed])
+    entries = {canary.label: entries[canary.label] for canary in theorem.canaries if canary.label in entries}
     killed = sum(entry["killed"] for entry in entries.values())
-    state = f"{killed} of {len(rows)} refuted" if entries else "not run for this report (verify report --full)"
+    state = f"{killed} of {len(rows)} refuted{_when(entries.values())}" if entries else "not run (verify report --full)"
     said = table(("what is changed", "clause that must fail", "search", "needed"), rows, "false variants")
     return details(f"Canaries, false variants that a search must refute: {state}", said) if rows else Html("")
+
+
+def _when(entries: Iterable[Entry]) -> str:
+    """Return when the first of some entries was made, as said after them; nothing of what has just run."""
+    at = min((entry["at"] for entry in entries if "at" in entry), default="")
+    return f"; run on {at}" if at else ""
 
 
 def _simulation(contents: Contents, theorem: Theorem) -> Html:
@@ -202,6 +209,7 @@ def _simulation(contents: Contents, theorem: Theorem) -> Html:
         parts += [] if worst is None else [f"worst deviation {worst:.2g} of the tolerance"]
         parts += [f"{row['caught']} of {row['planted']} planted errors caught"]
         agrees = badge("verified") if row["outcome"] == "verified" else badge("survived", "does not agree")
+        parts[-1] += _when(contents.entered("crossing", row["id"]))
         rows.append([row["of"], agrees if row["draws"] else "not run", ", ".join(parts)])
     return table(("simulated", "outcome", "in numbers"), rows, "simulation and theory")
 
@@ -213,7 +221,7 @@ def _compared(contents: Contents, comparisons: Iterable[Comparison]) -> list[lis
         entries = contents.entered("comparison", comparison.id)
         for entry in entries:
             size = ", the paper's own size" if entry.get("full") else ""
-            where = f" ({entry['evidence']}, {entry['device']}{size})"
+            where = f" ({entry['evidence']}, {entry['device']}{size}{_when([entry])})"
             rows.append([comparison.title, badge(entry["outcome"]), entry["detail"] + where])
         if not entries:
             run = code(f"pytest paper_checks -k {comparison.id.rpartition('.')[2]}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from verify.installed import lack
 from verify.runs.experiments import ExperimentResult
 from verify.runs.measurements import Curve, HeatMap, Predicted
+from verify.shown import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,6 +76,11 @@ def draw(result: ExperimentResult, figure: "Figure | None" = None) -> "Figure":
         _heat(figure.add_subplot(rows, columns, place), name, heat_map)
     figure.suptitle("\n".join(heading), fontsize="small")
     return figure
+
+
+def as_typed(text: str) -> str:
+    """Return text that a figure shows as it is: between two dollar signs Matplotlib reads mathematics."""
+    return visible(text).replace("$", "\\$")
 
 
 def _title(result: ExperimentResult) -> str:

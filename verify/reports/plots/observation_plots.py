@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.reports.plots.experiment_plots import as_typed
 from verify.reports.text import assignments_text
 from verify.runs.sweeps.observation import Observation
 
@@ -26,7 +27,12 @@ def draw(result: Observation, figure: "Figure") -> "Figure":
     named = 1 < len(result.instances) <= _NAMED
     for at, values in zip(result.instances, result.values, strict=True):
         own = assignments_text({name: value for name, value in at.items() if (name, value) not in same})
-        axes.plot(result.steps, np.where(np.isfinite(values), values, np.nan), marker=".", label=own if named else None)
+        axes.plot(
+            result.steps,
+            np.where(np.isfinite(values), values, np.nan),
+            marker=".",
+            label=as_typed(own) if named else None,
+        )
     finite = result.values[np.isfinite(result.values)]
     if finite.size and finite.min() > 0 and finite.max() > _ROOM * finite.min():
         axes.set_yscale("log")
@@ -34,7 +40,7 @@ def draw(result: Observation, figure: "Figure") -> "Figure":
         axes.set_xscale("log")
     fixed = {name: value for name, value in result.instances[0].items() if (name, value) in same}
     title = f"{result.theorem}: {result.clause}  {assignments_text(fixed)}"
-    figure.suptitle(title.rstrip(), fontsize="small")
+    figure.suptitle(as_typed(title.rstrip()), fontsize="small")
     axes.grid(visible=True, alpha=0.3)
     if named:
         figure.legend(loc="outside lower center", ncols=2, fontsize="x-small")

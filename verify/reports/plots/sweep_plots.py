@@ -11,7 +11,7 @@ from verify.errors import UndecidedError, UndefinedError
 from verify.evaluation.values import scan_values
 from verify.installed import lack
 from verify.language.expressions import enclosed_applications
-from verify.reports.plots.experiment_plots import THEORY_LINES, png, sized
+from verify.reports.plots.experiment_plots import THEORY_LINES, as_typed, png, sized
 from verify.reports.text import assignments_text
 from verify.runs.sweeps.grids import Axis
 from verify.runs.sweeps.sweep import SweepResult
@@ -63,7 +63,7 @@ def draw(result: SweepResult, figure: "Figure | None" = None) -> "Figure":
     """
     figure = sized(figure, 7.2, 5.2)
     given = assignments_text(result.given)
-    figure.suptitle(f"{result.theorem.id}  {given}".rstrip(), fontsize="small")
+    figure.suptitle(as_typed(f"{result.theorem.id}  {given}".rstrip()), fontsize="small")
     (_phases if len(result.grid.axes) == 2 else _margins)(result, figure)
     return figure
 
@@ -84,7 +84,7 @@ def _phases(result: SweepResult, figure: "Figure") -> None:
         if np.nanmin(level) < 0 < np.nanmax(level):
             line = THEORY_LINES[i % len(THEORY_LINES)] if own else "-"
             axes.contour(*mesh, level, levels=[0.0], colors="#000000", linestyles=[line], linewidths=1.6)
-            axes.plot([], [], color="#000000", linestyle=line, linewidth=1.6, label=label)
+            axes.plot([], [], color="#000000", linestyle=line, linewidth=1.6, label=as_typed(label))
     _scale(axes, "x", across)
     _scale(axes, "y", up)
     _legend(figure, axes)
@@ -103,7 +103,7 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
     axes = figure.add_subplot(xlabel=_named(axis), ylabel="margin (positive where a clause holds with room)")
     for i, (label, points) in enumerate(margins.items()):
         style = {"color": "#555555", "linestyle": ("-", "--", "-.", ":")[i % 4], "linewidth": 1.0}
-        axes.plot([p[0] for p in points], [p[1] for p in points], label=label, zorder=1, **style)
+        axes.plot([p[0] for p in points], [p[1] for p in points], label=as_typed(label), zorder=1, **style)
     points_of: dict[tuple[str, bool], list[tuple[float, float]]] = {}
     for points in margins.values():
         for x, margin, *kind in points:
@@ -119,7 +119,9 @@ def _margins(result: SweepResult, figure: "Figure") -> None:
         signs = np.sign([slack({axis.name: x}) for x in fine])
         for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
             line = THEORY_LINES[i % len(THEORY_LINES)] if own else "-"
-            axes.axvline((fine[k] + fine[k + 1]) / 2, label=label, color="#000000", linestyle=line, linewidth=1.4)
+            axes.axvline(
+                (fine[k] + fine[k + 1]) / 2, label=as_typed(label), color="#000000", linestyle=line, linewidth=1.4
+            )
             label = f"_{label}"
     axes.grid(visible=True, alpha=0.3)
     _legend(figure, axes)
@@ -179,7 +181,7 @@ def _fine(axis: Axis) -> np.ndarray:
 
 
 def _named(axis: Axis) -> str:
-    return f"{axis.name}: {axis.parameter.meaning}"
+    return as_typed(f"{axis.name}: {axis.parameter.meaning}")
 
 
 def _scale(axes: "Axes", which: str, axis: Axis) -> None:
@@ -187,7 +189,12 @@ def _scale(axes: "Axes", which: str, axis: Axis) -> None:
     if axis.spacing == "log":
         axes.set(**{f"{which}scale": "log"})
     if not axis.is_number:
-        axes.set(**{f"{which}ticks": range(len(axis.values)), f"{which}ticklabels": list(map(str, axis.values))})
+        axes.set(
+            **{
+                f"{which}ticks": range(len(axis.values)),
+                f"{which}ticklabels": [as_typed(str(value)) for value in axis.values],
+            }
+        )
     elif len(axis.values) > 1:
         axes.set(**{f"{which}lim": _fine(axis)[[0, -1]]})
 

@@ -82,7 +82,7 @@ def report(
     Raises
     ------
     InputError
-        For a folder that cannot be written to.
+        For a folder that cannot be written to, and where a report.html is there that is no report.
 
     Examples
     --------
@@ -97,6 +97,7 @@ def report(
     from verify.reports.simulate import make_folder
 
     make_folder(Path(out))
+    document.refuse_other(Path(out))
     return document.write(contents.gathered(full=full, store=store, entries=entries, tell=tell), Path(out))
 
 

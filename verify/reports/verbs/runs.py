@@ -26,7 +26,8 @@ def sweep(
     seconds: float = 10,
     seed: int = 0,
     certify: bool = False,
-    recheck: float | None = None,
+    recheck: int | None = None,
+    recheck_seed: int | None = None,
     tell: Callable[[int, int], None] | None = None,
     **values: Any,
 ) -> "SweepResult":
@@ -53,7 +54,9 @@ def sweep(
     certify
         Whether every instance is decided by the exact check, none by float64 alone.
     recheck
-        Fraction, in (0, 1], of the reused rows to recompute; None for none.
+        How many of the reused rows to recompute; None for none.
+    recheck_seed
+        What draws these rows; None for a new one each time, which the result has.
     tell
         `tell(done, total)` is called with the progress.
     **values
@@ -80,6 +83,7 @@ def sweep(
 
     workers = {"store": store, "jobs": jobs, "scheduler": scheduler, "tell": tell}
     effort = {"seconds": seconds, "seed": seed, "certify": certify, "recheck": recheck}
+    effort["recheck_seed"] = recheck_seed
     loaded = loaded_theorem(theorem)
     grids = {} if over is None else over
     return runs.sweep(loaded, grids, given_values(given, values, sweep, loaded), **workers, **effort)

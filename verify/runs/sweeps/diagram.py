@@ -7,6 +7,7 @@ from typing import Any
 from verify.checking.loading import load_theorem
 from verify.checking.registry import load
 from verify.errors import TheoremError
+from verify.language.labels import TITLE, refuse_bad_id, refuse_bad_text
 from verify.runs.store import Store
 from verify.runs.sweeps.grids import grid
 from verify.runs.sweeps.sweep import SweepResult, sweep
@@ -38,7 +39,7 @@ class Diagram:
     Raises
     ------
     TheoremError
-        For other than two parameters, or others in `full` than in `quick`.
+        For an id that is none, other than two parameters, or others in `full` than in `quick`.
 
     Examples
     --------
@@ -58,6 +59,8 @@ class Diagram:
     seconds: float = 10
 
     def __post_init__(self) -> None:
+        refuse_bad_id("diagram", self.id)
+        refuse_bad_text(f"diagram {self.id}: title", self.title, TITLE)
         for over in (self.quick, self.full):
             if len(over) != _AXES or list(over) != list(self.quick):
                 raise TheoremError(f"diagram {self.id}: needs the same two parameters to go over, quick and in full")

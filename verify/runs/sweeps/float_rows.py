@@ -18,6 +18,7 @@ from sympy.core.relational import Relational
 from verify.checking.check import check
 from verify.checking.reported_values import Value, ValueLargest, ValueWhere
 from verify.checking.theorem import Theorem
+from verify.claims.float_signs import has_float_sides, smaller_first
 from verify.claims.in_words import in_words
 from verify.errors import InputError, NotExactError, TheoremError, UndecidedError, UndefinedError
 from verify.evaluation.arithmetic import Exact, exact_fraction
@@ -230,8 +231,8 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
     slacks = [statement.expand(Hypothesis("slack", relation).slack) for relation in relations]
     values = {name: statement.specialise(value, instance) for name, value in theorem.values.items()}
     try:
-        clauses = tuple(clause for clause in statement.clauses if _scannable(clause, statement, numbers))
-        sides = [statement.expand(part) for clause in clauses for part in _upward(clause)]
+        clauses = tuple(clause for clause in statement.clauses if has_float_sides(clause, statement, numbers))
+        sides = [statement.expand(part) for clause in clauses for part in smaller_first(clause)]
         sides += [statement.expand(sp.sympify(part)) for value in values.values() for part in _value_parts(value)]
         names = symbols_by_name(sp.Tuple(*slacks, *sides))
         if not set(names) <= numbers or any(enclosed_applications(part) for part in (*slacks, *sides)):
@@ -245,17 +246,3 @@ def scan_of(theorem: Theorem, point: Point) -> Scan | None:
         # Constants are evaluated here: one beyond float64, or one that is not defined.
         return None
     return Scan(theorem, statement, tuple(names), tuple(relations), slacks_at, clauses, values, sides_at)
-
-
-def _scannable(clause: ClauseData, statement: Statement, numbers: set[str]) -> bool:
-    if isinstance(clause.relation, sp.Eq | None):
-        return False
-    sides = sp.Tuple(*(statement.expand(side) for side in clause.relation.args))
-    return set(symbols_by_name(sides)) <= numbers
-
-
-def _upward(clause: ClauseData) -> tuple[sp.Basic, sp.Basic]:
-    """Return a clause's sides, the one that is to be the smaller first."""
-    assert clause.relation is not None
-    left, right = clause.relation.args
-    return (right, left) if isinstance(clause.relation, sp.StrictGreaterThan | sp.GreaterThan) else (left, right)  # type: ignore[return-value]

@@ -34,7 +34,7 @@ _EVIDENCE = [Evidence.PROVED, Evidence.CERTIFIED, Evidence.COMPUTED]
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+|(\.[0-9]+)?(e-?[0-9]+)?)")
 _FLOATS_DIFFER = 2e-9
 """Relative; a value of which only a float is shown is known to half of this."""
-COMPARED = ("in_scope", "outcome", "claim", "evidence", "holds", "values")
+COMPARED = ("in_scope", "outcome", "claim", "evidence", "holds", "evidence of clauses", "values")
 
 
 def fits(theorem: Theorem, point: Point, row: Row) -> bool:
@@ -115,8 +115,8 @@ def _consistent(row: Row, claims: set[str]) -> bool:
 def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]]:
     """Yield what differs between a kept row and a new one of the same instance: by name, as kept and as found.
 
-    In_scope, outcome, claim, evidence, what each clause says, and the values; floats that stand for themselves may
-    differ by as much as is not known of them.
+    In_scope, outcome, claim, evidence, what each clause says and by what evidence, and the values; floats that stand
+    for themselves may differ by as much as is not known of them.
     """
     for name in COMPARED:
         before, after = (_part(row, name) for row in (kept, computed))
@@ -125,7 +125,9 @@ def differences(kept: Row, computed: Row) -> Iterator[tuple[str, object, object]
 
 
 def _part(row: Row, name: str) -> object:
-    return {clause["label"]: clause["holds"] for clause in row["clauses"]} if name == "holds" else row[name]
+    if name in ("holds", "evidence of clauses"):
+        return {clause["label"]: clause[name.partition(" ")[0]] for clause in row["clauses"]}
+    return row[name]
 
 
 def _same(one: object, other: object) -> bool:

@@ -11,11 +11,12 @@ from verify.errors import InputError
 from verify.evaluation import many_runs
 from verify.evaluation.instances import check_domain, completed
 from verify.installed import needs
+from verify.language.clause_data import Dynamics
 from verify.language.parameters import Value, parse_instance
-from verify.language.recursion import Dynamics
 from verify.outcomes import json_numbers, number_text
+from verify.printing import text_of
 from verify.runs.sweeps.grids import grid
-from verify.shown import Plotted, Shown
+from verify.shown import Plotted, Shown, visible
 
 if TYPE_CHECKING:
     from verify.checking.theorem import Theorem
@@ -43,7 +44,8 @@ class Observation(Plotted, Shown):
             for at, row in zip(self.instances, self.values.tolist(), strict=True)
         ]
         steps = ", ".join(map(str, self.steps))
-        return "\n".join([f"{self.theorem}: {self.clause}: after {steps} steps, in float64, not proved", *lines])
+        heading = f"{self.theorem}: {self.clause}: after {steps} steps, in float64, not proved"
+        return "\n".join(map(visible, [heading, *lines]))
 
     def to_json(self) -> dict[str, object]:
         """Return the object of `verify observe --json`, without `schema` and `version`."""
@@ -99,7 +101,7 @@ def observe(
     return Observation(
         theorem=theorem.id,
         clause=clause,
-        observable=str(recursion.observable),
+        observable=text_of(recursion.observable),
         steps=tuple(steps),
         instances=instances,
         values=np.broadcast_to(values, (len(instances), len(steps))),

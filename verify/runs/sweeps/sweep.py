@@ -2,6 +2,8 @@
 
 import contextlib
 import hashlib
+import heapq
+import secrets
 import shutil
 import tempfile
 import threading
@@ -43,12 +45,14 @@ _DEATHS = 3
 
 @dataclass(frozen=True)
 class Rechecked:
-    """Served rows that were computed again: the share asked for, how many, and how many came out otherwise.
+    """Served rows that were computed again: how many were asked for, how many there were, how many came out otherwise.
 
-    `differences` has the first of these, with the instance, and what differs by name, as it was kept and found.
+    `seed` drew them; with the same one the same rows are drawn. `differences` has the first of those that differ, with
+    the instance, and what differs by name, as it was kept and found.
     """
 
-    share: float
+    asked: int
+    seed: int
     rows: int
     differing: int
     differences: tuple[dict[str, object], ...]
@@ -155,7 +159,8 @@ def sweep(
     seconds: float = SECONDS,
     seed: int = 0,
     certify: bool = False,
-    recheck: float | None = None,
+    recheck: int | None = None,
+    recheck_seed: int | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> SweepResult:
     """Check a theorem at each instance of a grid.
@@ -180,8 +185,10 @@ def sweep(
     certify
         Whether every instance is checked in exact or ball arithmetic.
     recheck
-        A share, in (0, 1], of the rows that the store serves to compute again, drawn by the seed, at least one: what
-        differs is counted, and replaced by what is found now.
+        How many of the rows that the store serves to compute again: what differs is counted, and replaced by what is
+        found now.
+    recheck_seed
+        What draws these rows; None for a new one each time, so that who edits a store does not know them.
     tell
         `tell(done, total)` hears of the progress.
 
@@ -191,7 +198,7 @@ def sweep(
         For a grid, a value, a store or a scheduler that cannot be used, and for a theorem that is in no module where
         other processes or a store need it.
     """
-    _refuse_effort(jobs, scheduler, seconds, recheck)
+    refuse_effort(jobs, scheduler, seconds, recheck)
     started, distributed = time.monotonic(), jobs > 1 or scheduler is not None
     points, fixed = _asked(theorem, over, given)
     if distributed:
@@ -205,8 +212,14 @@ def sweep(
         place = store if folder is None else folder / "rows"
         kept = place if isinstance(place, Store) else Store(Path(place))
         effort = Effort(float(seconds), seed, certify)
+        drawing = secrets.randbelow(2**32) if recheck_seed is None else recheck_seed
         where = {"store": kept, "code": code, "temporary": folder is not None}
-        run = _Run(SweepResult(theorem=theorem, grid=points, given=fixed, effort=effort, **where), tell, recheck or 0.0)
+        run = _Run(
+            SweepResult(theorem=theorem, grid=points, given=fixed, effort=effort, **where),
+            tell,
+            recheck or 0,
+            drawing,
+        )
         with cluster(scheduler) as client:
             task = Task(*reference, theorem.statement.digest, code, effort) if reference else None
             run.run(task if distributed else None, jobs, client)
@@ -218,15 +231,16 @@ def sweep(
     return result
 
 
-def _refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: float | None) -> None:
+def refuse_effort(jobs: int, scheduler: str | None, seconds: float, recheck: int | None) -> None:
+    """Refuse an effort that is none, and what does not go together. Raises InputError."""
     if not seconds > 0:
         raise InputError("seconds", seconds, "must be a number > 0")
     if not isinstance(jobs, int) or jobs < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError("jobs", jobs, "must be an integer >= 1")
     if scheduler is not None and jobs > 1:
         raise InputError("jobs", jobs, "is for this machine only; the scheduler decides how many workers there are")
-    if recheck is not None and not 0 < recheck <= 1:
-        raise InputError("recheck", recheck, "must be a share of the rows, a number > 0 and <= 1")
+    if recheck is not None and (not isinstance(recheck, int) or recheck < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError("recheck", recheck, "must be a number of rows, an integer >= 1")
 
 
 def _remove(folder: Path | None) -> None:
@@ -253,7 +267,8 @@ class _Run:
 
     asked: SweepResult
     tell: Callable[[int, int], None] | None
-    share: float = 0.0
+    again: int = 0
+    drawing: int = 0
     served: int = 0
     done: int = 0
     misfits: set[str] = field(default_factory=set)
@@ -298,7 +313,7 @@ class _Run:
 
         And those of which a row is drawn to be computed again.
         """
-        nearest: tuple[float, Point, Key, Row] | None = None
+        first: list[tuple[float, str, Point, Row]] = []
         for i, block in enumerate(self.asked.blocks()):
             self.misfits |= {key.digest for _, key, row, fitting in block if row is not None and not fitting}
             if i == self.looked:
@@ -308,20 +323,15 @@ class _Run:
                 self._tell(served)
             for point, key, row, fitting in block:
                 if row is None or not fitting:
-                    again = key.digest not in self.failed
-                elif again := self.share > 0 and key.digest not in self.compared:
-                    place = _place(key)
-                    if nearest is None or place < nearest[0]:
-                        nearest = place, point, key, row
-                    if again := place < self.share:
-                        self.drawn[key.digest] = row
-                if again:
-                    asked["points"] += 1
-                    yield point
-        # Of few rows none may be drawn: the nearest to it is.
-        if nearest is not None and not self.drawn and not self.compared:
-            _, point, key, row = nearest
-            self.drawn[key.digest] = row
+                    if key.digest not in self.failed:
+                        asked["points"] += 1
+                        yield point
+                elif self.again and key.digest not in self.compared:
+                    heapq.heappush(first, (-_place(key, self.drawing), key.digest, point, row))
+                    if len(first) > self.again - len(self.compared):
+                        heapq.heappop(first)
+        for _, digest, point, row in first:
+            self.drawn[digest] = row
             asked["points"] += 1
             yield point
 
@@ -366,9 +376,9 @@ class _Run:
                 self.tell(self.done, len(self.asked.grid))
 
 
-def _place(key: Key) -> float:
-    """Return a row's place in [0, 1), which its seed draws: those below the share are computed again."""
-    drawn = hashlib.sha256(f"again {key.seed} {key.digest}".encode()).digest()
+def _place(key: Key, seed: int) -> float:
+    """Return a row's place in [0, 1), which a seed draws: the first ones are computed again."""
+    drawn = hashlib.sha256(f"again {seed} {key.digest}".encode()).digest()
     return int.from_bytes(drawn[:8]) / 2**64
 
 
@@ -378,7 +388,7 @@ def _shown(point: Point) -> str:
 
 def _counted(run: _Run, seconds: float) -> SweepResult:
     """Return the result, its rows read once from the store and counted."""
-    rechecked = Rechecked(run.share, len(run.compared), run.differing, tuple(run.differences))
+    rechecked = Rechecked(run.again, run.drawing, len(run.compared), run.differing, tuple(run.differences))
     result = replace(
         run.asked,
         served=run.served,
@@ -387,7 +397,7 @@ def _counted(run: _Run, seconds: float) -> SweepResult:
         failures=tuple(run.failed.values())[:_SHOWN],
         failed=len(run.failed),
         seconds=seconds,
-        rechecked=rechecked if run.share else None,
+        rechecked=rechecked if run.again else None,
     )
     counts, claims, evidence = Counter[str](), Counter[tuple[bool | None, str]](), Counter[str]()
     for _, row in result.rows():

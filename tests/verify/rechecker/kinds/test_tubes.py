@@ -109,7 +109,7 @@ def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, 
     made = changed(changed(tube(), "statement.claims.0", claim), "clauses.0.outcome", "refuted")
     assert recheck(made).clauses == (("reached", "refuted", "certified", "tube"),)
     for path, value, why in (
-        ("clauses.0.outcome", "verified", "the margin says otherwise"),
+        ("clauses.0.outcome", "verified", "the check finds otherwise"),
         # Steps that it allows, and fewer than are shown.
         (f"{PROOF}.steps", ["481", "1140"], "than the clause allows"),
         (f"{PROOF}.steps", untrue, "not shown to be within these steps"),
@@ -120,7 +120,7 @@ def test_a_bound_that_allows_none_of_its_steps_is_refuted_by_it(bound, refuted, 
 
 
 def test_where_the_clause_sets_no_bound_it_refutes_nothing():
-    with pytest.raises(Rejected, match="the margin says otherwise"):
+    with pytest.raises(Rejected, match="the check finds otherwise"):
         recheck(changed(tube(), "clauses.0.outcome", "refuted"))
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from verify.language.expressions import digest
 from verify.rechecker import Rejected, recheck_text
-from verify.rechecker.primitives.attention import high, low
-from verify.rechecker.primitives.table import enclosure
+from verify.rechecker.balls import high, low
+from verify.rechecker.primitives.table import PRIMITIVES
 from verify.rechecker.reading import Effort
+from verify.rechecker.registry import computed
 
 SIZES = [(3, 1, 3), (3, 2, 4), (4, 2, 3), (4, 3, 3), (4, 4, 3), (5, 3, 2), (6, 4, 2), (2, 1, 6)]
 GAINS = [(4, 3, 3, 0), (5, 3, 2, 0), (3, 1, 3, 1), (4, 2, 3, 1), (4, 3, 3, 1), (6, 4, 2, 1)]
@@ -45,7 +46,7 @@ def largest(T, q, D, query):
 
 
 def value(name, *arguments, effort=1e12):
-    lower, upper = enclosure(Effort(effort), f"{name}/1", tuple(map(Fraction, arguments)))
+    lower, upper = computed(Effort(effort), PRIMITIVES[f"{name}/1"], tuple(map(Fraction, arguments)))
     assert lower <= upper
     return lower, upper
 
@@ -172,12 +173,12 @@ def test_effort_is_spent_each_time():
     arguments, left = ("selected_attention", 7, 3, 9, "3/2", 1), []
     for _ in range(2):
         effort = Effort()
-        enclosure(effort, "selected_attention/1", tuple(map(Fraction, arguments[1:])))
+        computed(effort, PRIMITIVES["selected_attention/1"], tuple(map(Fraction, arguments[1:])))
         left.append(effort.left)
     assert left[0] == left[1] < Effort().left - 1000
-    with pytest.raises(Rejected, match="more work"):
+    with pytest.raises(Rejected, match="microseconds of work"):
         value(*arguments, effort=1000)
-    with pytest.raises(Rejected, match="more work"):
+    with pytest.raises(Rejected, match="microseconds of work"):
         value("attention_gain", 50, 9, 40, 1, effort=1e5)
 
 
@@ -246,7 +247,7 @@ def test_wrong_statement():
     assert margin < 0
     with pytest.raises(Rejected, match="does not meet"):
         _rechecked(_floor(), instance, ("1/1000", "1"))
-    with pytest.raises(Rejected, match="says otherwise"):
+    with pytest.raises(Rejected, match="finds otherwise"):
         _rechecked(_floor(), instance, (str(margin * 2), str(margin / 2)))
     refuted = _rechecked(_floor(), instance, (str(margin * 2), str(margin / 2)), outcome="refuted")
     assert refuted.clauses[0][1] == "refuted"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from verify.rechecker.primitives.attention import BITS, Attention, _nodes, about_shares, number, reciprocal
+from verify.rechecker.balls import ball
+from verify.rechecker.primitives.attention import BITS, Attention, _nodes, about_shares, reciprocal
 from verify.rechecker.primitives.attention_curvature import Curvature
 from verify.rechecker.primitives.attention_gain import Search
 from verify.rechecker.primitives.attention_hint import about_best
@@ -79,7 +80,7 @@ def test_moments(sizes):
             for k, moment in enumerate(at.moments(name, tilt, 6)):
                 exact = (w * N**k * turn ** (k + (2 if name[1:] else 1))).mean()
                 assert float(moment) == pytest.approx(exact, rel=1e-12)
-                assert moment.rad() < abs(moment) * number(Fraction(1, 2**200))
+                assert moment.rad() < abs(moment) * ball(Fraction(1, 2**200))
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -143,7 +144,7 @@ def test_a_cell_is_refused_below_what_is_reached_in_it(sizes):
 def test_a_cell_whose_bends_are_all_used(monkeypatch, K, less):
     # Parabolas of just these bends, as high at both ends: G in the middle is the bound, and a hair less is refused.
     p, r, width, search = Fraction(1, 2), Fraction(1, 10), Fraction(1, 4), Search(Effort(1e12), (9, 3, 5, 0))
-    monkeypatch.setattr(Curvature, "bounds", lambda *_: (number(K), number(less)))
+    monkeypatch.setattr(Curvature, "bounds", lambda *_: (ball(K), ball(less)))
     middle = (p + K * (width / 2) ** 2 / 2) ** 2 / (3 * (r - less * (width / 2) ** 2 / 2))
     with ctx.workprec(BITS):
         for factor, good in ((1 - Fraction(1, 10**12), False), (1 + Fraction(1, 10**12), True)):
@@ -166,23 +167,23 @@ def test_what_is_reached_is_not_bounded_away(sizes):
 def test_nodes(atoms):
     """A measure on so few points is known from its moments: the nodes are the points, and the bounds its mean."""
     with ctx.workprec(BITS):
-        points, shares = [number(Fraction(x)) for x in atoms], [number(Fraction(1, k + 1)) for k in range(len(atoms))]
+        points, shares = [ball(Fraction(x)) for x in atoms], [ball(Fraction(1, k + 1)) for k in range(len(atoms))]
         moments = [sum((w * x**k for w, x in zip(shares, points, strict=True)), 0 * points[0]) for k in range(12)]
         found = _nodes(moments, len(atoms))
         assert found is not None
         assert sorted(float(x) for x in found) == pytest.approx(atoms, rel=1e-6)
         for power in (1, 2):
             exact = sum((w / x**power for w, x in zip(shares, points, strict=True)), 0 * points[0])
-            assert reciprocal(moments, power) <= exact * number(1 + Fraction(1, 2**200))
+            assert reciprocal(moments, power) <= exact * ball(1 + Fraction(1, 2**200))
             if atoms[0] >= 1:
-                assert reciprocal(moments, power, 1) >= exact * number(1 - Fraction(1, 2**200))
-            assert reciprocal(moments, power) > exact * number(1 - Fraction(1, 10**6))
+                assert reciprocal(moments, power, 1) >= exact * ball(1 - Fraction(1, 2**200))
+            assert reciprocal(moments, power) > exact * ball(1 - Fraction(1, 10**6))
 
 
 def test_bounds_hold_whatever_the_nodes():
     # Far from the measure's points, the polynomials stay on their side.
     with ctx.workprec(BITS):
-        points, power = [number(Fraction(k, 7)) for k in range(8, 40, 3)], 2
+        points, power = [ball(Fraction(k, 7)) for k in range(8, 40, 3)], 2
         moments = [sum((x**k for x in points), 0 * points[0]) for k in range(9)]
         exact = sum((1 / x**power for x in points), 0 * points[0])
         for count in range(2, 9):
@@ -207,8 +208,8 @@ def test_a_share_that_is_tiny_beside_the_query_keeps_its_digits():
     with ctx.workprec(BITS):
         at = Attention(Effort(1e12), (9, 8, 400, 1), Fraction(80))
         for moment in at.moments("A", at.tilt, 3):
-            assert moment.rad() < moment * number(Fraction(1, 2**200)) < number(Fraction(1, 2**500))
+            assert moment.rad() < moment * ball(Fraction(1, 2**200)) < ball(Fraction(1, 2**500))
         P, R = at.selected(5), at.squares(5)
     for less, more in (P, R):
         assert less > 0
-        assert more <= less * number(1 + Fraction(1, 2**20))
+        assert more <= less * ball(1 + Fraction(1, 2**20))

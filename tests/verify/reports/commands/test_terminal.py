@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 
 def test_lines_are_wrapped_with_what_goes_on_indented():
-    lines = fitted(LONG, 60).split("\n")
+    lines = fitted([LONG], 60).split("\n")
     assert all(len(line) <= 60 for line in lines) and len(lines) > 3
     assert lines[0].startswith("  holds    first: a word") and all(line.startswith("      ") for line in lines[1:])
     assert " ".join(" ".join(lines).split()) == " ".join(LONG.split())
@@ -25,11 +25,11 @@ def test_lines_are_wrapped_with_what_goes_on_indented():
 
 @pytest.mark.parametrize("text", ["", " " * 90, "short", "a\n\nb", "x" * 300, "  " + "9" * 150])
 def test_what_is_short_or_one_word_stays_whole(text):
-    assert fitted(text, 60).strip() == text.strip()
+    assert fitted(text.split("\n"), 60).strip() == text.strip()
 
 
 def test_a_narrow_terminal_is_no_error():
-    assert max(map(len, fitted(LONG, 3).split("\n"))) <= 40
+    assert max(map(len, fitted([LONG], 3).split("\n"))) <= 40
 
 
 def test_a_status_has_its_colour_and_mark_and_nothing_else_has():
@@ -48,11 +48,11 @@ def test_a_line_that_goes_on_with_the_word_of_a_status_is_not_coloured_there():
     text = "open  there is nothing here that is\nfails  " + "a " * 16 + "proved by anyone"
     lines = shown(text, 40, colours=True, marks=True).split("\n")
     assert lines[0].startswith("\x1b[33mopen\x1b[0m") and lines[1].startswith("\x1b[31mfails\x1b[0m")
-    assert lines[2:] == ["      proved by anyone"] and fitted(text, 40).split("\n")[2:] == lines[2:]
+    assert lines[2:] == ["      proved by anyone"] and fitted(text.split("\n"), 40).split("\n")[2:] == lines[2:]
 
 
 def test_text_that_was_laid_out_before_is_coloured_alike():
-    text = fitted("  step_size: eta <= 1/500; holds up to 36/25, argued by another theorem\n    proved  it", 50)
+    text = fitted(["  step_size: eta <= 1/500; holds up to 36/25, argued by another theorem", "    proved  it"], 50)
     assert "\n        argued by" in text and "argued" not in _coloured(shown(text, 50, colours=True, marks=True))
     assert shown(text, 50, marks=True).endswith("\n  ✓ proved  it")
 

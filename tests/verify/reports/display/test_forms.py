@@ -25,7 +25,7 @@ from verify import (
     Statement,
     Step,
     Theorem,
-    theorem_ids,
+    ids,
 )
 from verify.checking.derivation import CheckedStep
 from verify.reports import text as texts
@@ -273,7 +273,7 @@ def test_numbers_are_short(value, said):
     assert number(value) == said
 
 
-@pytest.mark.parametrize("name", theorem_ids())
+@pytest.mark.parametrize("name", ids("theorem"))
 def test_every_theorem_of_the_library_shows_itself(name):
     theorem = verify.load_theorem(name)
     for thing in (theorem, theorem.statement):

@@ -14,7 +14,7 @@ from verify.reports.display.forms import document
 from verify.reports.display.latex import ascii_maths, escaped
 from verify.reports.display.pages import Page, Table, Written, derivation_page
 
-IDS = verify.theorem_ids()
+IDS = verify.ids("theorem")
 
 
 def assert_compiles(text):

@@ -36,7 +36,7 @@ def test_the_librarys_whole_report(tmp_path):
     read = Read(whole)
     assert len(whole.encode()) < 5_000_000 and faults(read) == [] and without_words(read) == []
     cards = [e for e in read.all("details") if (e.get("id") or "").startswith(("theorem-", "finding-"))]
-    assert len(cards) == len(verify.theorem_ids()) + len(verify.finding_ids())
+    assert len(cards) == len(verify.ids("theorem")) + len(verify.ids("finding"))
     for width, dark in ((WIDE, False), (NARROW, True)):
         found, console = looked_at(whole, tmp_path, width=width, dark=dark)
         assert console == [] and found["faint"] == found["unmarked"] == found["lost"] == found["loaded"] == []

@@ -76,10 +76,11 @@ KNOWN = {
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch):
-    """A few things are installed, each at hand."""
+    """A few things are installed, each at hand, and no package ships what it has run."""
     RUNS.clear()
+    monkeypatch.setattr(contents, "shipped", list)
+    monkeypatch.setattr(contents, "ids", lambda kind: sorted(KNOWN[kind]))
     for kind, things in KNOWN.items():
-        monkeypatch.setattr(contents, f"{kind}_ids", lambda things=things: sorted(things))
         monkeypatch.setattr(contents, f"load_{kind}", things.__getitem__)
 
 
@@ -134,6 +135,14 @@ def test_what_a_run_has_entered_goes_before_what_is_recorded():
     assert gathered().entered("comparison", "zeta2025.c")[0]["outcome"] == "verified"
     later = [entry | {"outcome": "inconclusive"}]
     assert [each["outcome"] for each in gathered(entries=later).entries] == ["inconclusive"]
+
+
+def test_what_a_package_ships_is_shown_where_nothing_has_been_run_since(monkeypatch):
+    entry = {"kind": "comparison", "id": "zeta2025.c", "device": "cpu", "full": False, "outcome": "verified"}
+    monkeypatch.setattr(contents, "shipped", lambda: [entry, entry | {"id": "zeta2025.other"}])
+    found = gathered(entries=[entry | {"outcome": "inconclusive"}])
+    assert [each["outcome"] for each in found.entered("comparison", "zeta2025.c")] == ["inconclusive"]
+    assert [each["outcome"] for each in found.entered("comparison", "zeta2025.other")] == ["verified"]
 
 
 def test_benchmarks_are_those_of_the_package_and_not_of_the_working_folder(tmp_path, monkeypatch):

@@ -98,7 +98,10 @@ def test_findings_stand_by_weight_with_how_sure(page):
     assert len(heads) == 3 and all(f"Details of {name}." in head for name, head in zip(names, heads, strict=True))
     assert "certified" in heads[0] and "under our reading" in heads[0] and "under our reading" not in heads[1]
     assert "Not reproduced: values.x: is 1, expected 1/3" in heads[0]
-    assert "Not run for this report" in heads[1] and "Run again (2026-01-02): it reported all of this." in heads[2]
+    assert (
+        "Not run: verify report --full runs it" in heads[1]
+        and "Run again (2026-01-02): it reported all of this." in heads[2]
+    )
     for head in heads:
         assert "verify check zeta2025.lemma1 x=1 y=2" in head and "Definition 1" in head and "1/3" in head
 
@@ -154,12 +157,15 @@ def test_cards_have_hypotheses_canaries_margins_and_simulation(page):
         assert said in card, said
     assert "pytest paper_checks -k idle" in card and "0" * 64 in card
     other = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.again")
-    assert "no map is shipped" in other and "not run for this report" in other and "not mapped" in other
+    assert "no map is shipped" in other and "not run (verify report --full)" in other and "not mapped" in other
 
 
 def test_each_device_has_a_row_of_a_comparison(page):
     card = next(e["text"] for e in page.all("details") if e.get("id") == "theorem-zeta2025.lemma1")
-    for said in ("(simulated, cpu)", "again (simulated, cuda, the paper's own size)"):
+    for said in (
+        "(simulated, cpu; run on 2026-01-02)",
+        "again (simulated, cuda, the paper's own size; run on 2026-01-02)",
+    ):
         assert said in card, said
 
 

@@ -1,5 +1,7 @@
 """What runs have entered is kept for the report, of the same sources alone."""
 
+import subprocess
+
 import pytest
 
 from verify import files
@@ -48,3 +50,52 @@ def test_a_damaged_file_is_none(kept):
     path = kept / "remembered" / "ledger.json"
     path.write_text(path.read_text().replace("verified", "refuted"))
     assert recorded.recorded() == []
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """Return the file that a package of its own ships."""
+    package = tmp_path / "shipping"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(recorded, "_packages", lambda: ["shipping", "sys", "no_such_package"])
+    return package / recorded.SHIPPED
+
+
+DATED = [ONE | {"at": "2026-01-02 10:00 UTC"}, OTHER | {"at": "2026-01-03 10:00 UTC"}]
+
+
+def test_what_a_package_ships_says_its_day_and_its_commit(packaged, tmp_path, monkeypatch):
+    assert recorded.shipped() == []
+    for command in ("init -q", "add .", "-c user.name=a -c user.email=b commit -qm c"):
+        subprocess.run(["git", *command.split()], check=True, cwd=tmp_path)
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True, cwd=tmp_path).strip()
+    recorded.ship(packaged, DATED)
+    assert recorded.shipped() == [
+        ONE | {"at": f"2026-01-02, commit {commit}"}, OTHER | {"at": f"2026-01-03, commit {commit}"}
+    ]  # fmt: skip
+    (tmp_path / "shipping" / "__init__.py").write_text("x = 1\n")
+    recorded.ship(packaged, DATED[:1])
+    assert [each["at"] for each in recorded.shipped()] == [f"2026-01-02, commit {commit}, changed"]
+
+
+def test_a_record_outside_of_git_has_no_commit(packaged):
+    recorded.ship(packaged, DATED[:1])
+    assert recorded.shipped()[0]["at"] == "2026-01-02, commit unknown"
+
+
+def test_what_was_found_of_another_statement_is_left_out(packaged, monkeypatch):
+    found = {"kind": "canary", "id": "wang2024.lemma1", "label": "a", "killed": True, "at": "2026-01-02 10:00 UTC"}
+    recorded.ship(packaged, [found, DATED[0]])
+    assert len(recorded.shipped()) == 2
+    monkeypatch.setattr("verify.checking.standing.pins", lambda: {"wang2024.lemma1": "another"})
+    assert [each["id"] for each in recorded.shipped()] == ["p.a"]
+
+
+@pytest.mark.parametrize("entries", ["1", "[{}]", "[1]", '[{"kind": 1, "id": "a", "at": "b"}]'])
+def test_a_damaged_record_is_none(packaged, entries):
+    packaged.write_text(f'{{"commit": "c", "statements": {{}}, "entries": {entries}}}')
+    assert recorded.shipped() == []
+    packaged.write_text("[")
+    assert recorded.shipped() == []

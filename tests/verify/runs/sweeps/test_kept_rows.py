@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sqlite3
 from contextlib import closing
 
@@ -149,16 +150,17 @@ def test_a_row_that_is_spoiled_afterwards_is_not_shown(mine, tmp_path):
     assert len(list(result.rows())) == 7
 
 
-def test_a_share_of_the_rows_is_computed_again(mine, tmp_path):
+def test_some_of_the_rows_are_computed_again(mine, tmp_path):
     over = {"x": "1/8:8:64"}
-    assert verify.sweep(mine, over, store=tmp_path / "s", recheck=1.0).rechecked.rows == 0
-    whole = verify.sweep(mine, over, store=tmp_path / "s", recheck=1.0)
+    assert verify.sweep(mine, over, store=tmp_path / "s", recheck=64).rechecked.rows == 0
+    whole = verify.sweep(mine, over, store=tmp_path / "s", recheck=100)
     assert (whole.served, whole.rechecked.rows, whole.rechecked.differing, whole.done) == (64, 64, 0, 64)
-    some = [verify.sweep(mine, over, store=tmp_path / "s", recheck=0.25).rechecked.rows for _ in range(2)]
-    assert some[0] == some[1] and 6 <= some[0] <= 28
-    # Of few rows one at least.
-    assert verify.sweep(mine, {"x": "1/8:1/4:2"}, store=tmp_path / "t").rechecked is None
-    assert verify.sweep(mine, {"x": "1/8:1/4:2"}, store=tmp_path / "t", recheck=1e-9).rechecked.rows == 1
+    again = {"store": tmp_path / "s", "recheck": 16}
+    some = [verify.sweep(mine, over, **again, recheck_seed=3).rechecked for _ in range(2)]
+    assert some[0] == some[1] and some[0].rows == 16 and some[0].seed == 3
+    # Drawn anew where no seed is given, so that nobody knows beforehand which.
+    assert len({verify.sweep(mine, over, **again).rechecked.seed for _ in range(3)}) == 3
+    assert verify.sweep(mine, over, store=tmp_path / "s").rechecked is None
 
 
 def test_what_comes_out_otherwise_is_counted_shown_and_replaced(mine, cli, tmp_path):
@@ -174,17 +176,39 @@ def test_what_comes_out_otherwise_is_counted_shown_and_replaced(mine, cli, tmp_p
         change(path, digest, json.dumps({**row, "clauses": clauses, "claim": claim, "outcome": outcome}))
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1/8:8:64", "--store", str(path), "--certify")
     assert cli(*words)[0] == 0
-    code, out, err = cli(*words, "--recheck", "1", "--json")
+    code, out, err = cli(*words, "--recheck", "64", "--json")
     body = body_of(out)
     assert (code, err, body["from_store"], body["replaced"]) == (1, "", 64, 0)
-    assert {n: body["rechecked"][n] for n in ("share", "rows", "differing")} == {"share": 1, "rows": 64, "differing": 5}
+    assert {n: body["rechecked"][n] for n in ("asked", "rows", "differing")} == {
+        "asked": 64,
+        "rows": 64,
+        "differing": 5,
+    }
     assert len(body["rechecked"]["differences"]) == 3
     for shown in body["rechecked"]["differences"]:
         assert "x" in shown["instance"] and "holds" in [part["what"] for part in shown["differs"]]
     after = rows_of(path)
     assert {d: {**r, "seconds": 0} for d, r in after.items()} == {d: {**r, "seconds": 0} for d, r in before.items()}
-    code, out, err = cli(*words, "--recheck", "1")
-    assert (code, err) == (0, "") and "computed again, of what the store served: 64, of which 0 differ\n" in out
+    code, out, err = cli(*words, "--recheck", "64")
+    assert (code, err) == (0, "") and re.search(r"served: 64, drawn by seed \d+, of which 0 differ\n", out)
+
+
+def test_a_row_that_was_edited_to_say_proved_is_named(mine, cli, tmp_path):
+    path = tmp_path / "s"
+    verify.sweep(mine, {"x": [1]}, store=path, certify=True)
+    ((digest, row),) = rows_of(path).items()
+    honest = row["evidence"]
+    lie = {"proved": "certified", "certified": "proved"}[honest]
+    clauses = [{**clause, "evidence": lie} for clause in row["clauses"]]
+    change(path, digest, json.dumps({**row, "evidence": lie, "clauses": clauses}))
+    words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1", "--store", str(path), "--certify")
+    code, out, _ = cli(*words)
+    assert code == 0 and f"evidence: {lie} 1" in out
+    code, out, _ = cli(*words, "--recheck", "1", "--recheck-seed", "7")
+    assert code == 1 and "drawn by seed 7, of which 1 differ" in out
+    assert f"  at x=1: evidence was stored as {lie}, and is now {honest}" in out
+    code, out, _ = cli(*words)
+    assert code == 0 and f"evidence: {honest} 1" in out
 
 
 def test_the_table_says_what_differs(mine, cli, tmp_path):
@@ -193,18 +217,18 @@ def test_the_table_says_what_differs(mine, cli, tmp_path):
     ((digest, row),) = rows_of(path).items()
     change(path, digest, json.dumps({**row, "values": {"third": 3}}))
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1", "--store", str(path), "--certify")
-    code, out, _ = cli(*words, "--recheck", "0.5")
-    assert code == 1 and "computed again, of what the store served: 1, of which 1 differ\n" in out
+    code, out, _ = cli(*words, "--recheck", "3")
+    assert code == 1 and re.search(r"served: 1, drawn by seed \d+, of which 1 differ\n", out)
     assert "  at x=1: values was stored as {'third': 3}, and is now {" in out
     change(path, digest, "{}")
     code, out, _ = cli(*words)
     assert code == 0 and "rows of the store that did not fit, computed anew: 1\n" in out
 
 
-@pytest.mark.parametrize("share", ["0", "-1", "1.5", "nan", "some"])
-def test_a_share_that_is_none_is_one_line(cli, mine, tmp_path, share):
+@pytest.mark.parametrize("count", ["0", "-1", "1.5", "nan", "some"])
+def test_a_number_of_rows_that_is_none_is_one_line(cli, mine, tmp_path, count):
     words = ("sweep", f"{tmp_path / 'mine.py'}:mine", "--over", "x=1")
-    assert_one_line(cli(*words, "--recheck", share), "recheck = ")
-    if share != "some":
+    assert_one_line(cli(*words, "--recheck", count), "recheck = ")
+    if count != "some":
         with pytest.raises(InputError, match="recheck"):
-            verify.sweep(mine, {"x": [1]}, recheck=float(share))
+            verify.sweep(mine, {"x": [1]}, recheck=float(count))

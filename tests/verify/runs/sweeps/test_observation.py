@@ -13,7 +13,7 @@ from verify import Case, Dynamics, Inequality, InputError, Parameter, Reaches
 from verify.claims.context import expanded
 from verify.evaluation.iteration import scan_trajectory
 
-a, z, rate = sp.symbols("a z rate", positive=True)
+a, z, rate = sp.Symbol("a", positive=True), sp.Symbol("z", real=True), sp.Symbol("rate", real=True)
 A = Parameter("a", "rational", "a size", above=0)
 KIND = Parameter("kind", "word", "how it goes on", words=("down", "up"))
 

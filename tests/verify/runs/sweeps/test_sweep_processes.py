@@ -147,6 +147,7 @@ def test_processes_compute_and_one_that_dies_is_made_good(slow, tmp_path):
     assert_complete(result, store)
 
 
+@pytest.mark.audit
 def test_a_dask_cluster_computes_and_a_worker_that_dies_is_made_good(slow, tmp_path):
     distributed = pytest.importorskip("distributed")
     (path, trace), store = slow(0.06), Store(tmp_path / "s")
@@ -236,11 +237,14 @@ def test_without_a_scheduler_nothing_but_the_line_is_said(slow):
     assert (shown.returncode, shown.stdout, shown.stderr.count("\n")) == (2, "", 1) and time.monotonic() - started < 25
 
 
-@pytest.mark.parametrize(("package", "option"), [("joblib", "--jobs"), ("distributed", "--scheduler")])
-def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch, package, option):
+@pytest.mark.parametrize(
+    ("package", "option", "both"),
+    [("joblib", "--jobs", "joblib pyarrow"), ("distributed", "--scheduler", "dask distributed")],
+)
+def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch, package, option, both):
     monkeypatch.setitem(sys.modules, package, None)
     more = {"jobs": 2} if option == "--jobs" else {"scheduler": "tcp://127.0.0.1:9"}
-    with pytest.raises(InputError, match=rf"needs {package}: pip install 'lemmascope\[sweep\]'"):
+    with pytest.raises(InputError, match=rf"needs {package}: pip install {both}"):
         verify.sweep(load_theorem("wang2024.lemma1"), {"T": "4:5:2"}, q=2, **more)
 
 

@@ -1,10 +1,10 @@
-"""The structure of the house, read from the source: who imports whom, in which wing, on which floor.
+"""The layout, read from the source: who imports whom, in which subpackage, how deep, and how many statements there are.
 
-`python -m tests.house` prints modules a wing, floors, the largest circle and the median size of a module.
+`python -m tests.layout` prints modules a folder, the longest chain and the largest cycle of imports, and the
+statements of each package, counted in the syntax tree: no layout of lines changes them.
 """
 
 import ast
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,12 +17,12 @@ _ABOVE = {"language": "", "evaluation": "language", "provers": "evaluation", "cl
 _ABOVE |= {"checking": "claims rechecker", "search": "checking", "runs": "checking", "reports": "search runs"}
 
 
-def _allowed(wing: str) -> set[str]:
-    """Return what a wing may import: itself, the root, and what stands above it; the re-checker nothing of ours."""
-    if wing in ("root", "rechecker"):
-        return {wing}
-    above = [_allowed(other) for other in _ABOVE[wing].split()]
-    return {"root", wing}.union(*above)
+def _allowed(subpackage: str) -> set[str]:
+    """Return what a subpackage may import: itself, the root, and those above it; the re-checker nothing of ours."""
+    if subpackage in ("root", "rechecker"):
+        return {subpackage}
+    above = [_allowed(other) for other in _ABOVE[subpackage].split()]
+    return {"root", subpackage}.union(*above)
 
 
 BY_NAME = {("verify.shown", "verify.reports.display.forms")}
@@ -40,13 +40,13 @@ def by_name(known: Mapping[str, Path]) -> set[tuple[str, str]]:
     return found
 
 
-WINGS = {wing: frozenset(_allowed(wing)) for wing in ("root", "rechecker", *_ABOVE)}
+SUBPACKAGES = {subpackage: frozenset(_allowed(subpackage)) for subpackage in ("root", "rechecker", *_ABOVE)}
 
 
-def wing_of(module: str) -> str:
-    """Return the wing of a module of `verify`."""
+def subpackage_of(module: str) -> str:
+    """Return the subpackage of a module of `verify`."""
     first = module.split(".")[1] if "." in module else ""
-    return first if first in WINGS else "root"
+    return first if first in SUBPACKAGES else "root"
 
 
 def modules(root: Path, *tops: str) -> dict[str, Path]:
@@ -83,14 +83,14 @@ def imports(known: Mapping[str, Path]) -> dict[str, set[str]]:
     return found
 
 
-def out_of_wing(edges: Mapping[str, set[str]]) -> list[str]:
-    """Return the imports of `verify` that its wings do not allow; the public page and `__main__` look up to all."""
+def not_allowed(edges: Mapping[str, set[str]]) -> list[str]:
+    """Return the imports of `verify` that are not allowed; the public page and `__main__` may import all."""
     return [
         f"{name} imports {other}"
         for name, others in edges.items()
         for other in sorted(others)
         if name not in ("verify", "verify.__main__") and name.split(".")[0] == other.split(".")[0] == "verify"
-        if other == "verify" or wing_of(other) not in WINGS[wing_of(name)]
+        if other == "verify" or subpackage_of(other) not in SUBPACKAGES[subpackage_of(name)]
     ]
 
 
@@ -122,7 +122,7 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
     return found
 
 
-def floors(edges: Mapping[str, set[str]]) -> int:
+def longest_chain(edges: Mapping[str, set[str]]) -> int:
     """Return how many modules the longest chain of imports has; there must be no circle."""
     heights: dict[str, int] = {}
 
@@ -140,27 +140,22 @@ def folders(known: Mapping[str, Path]) -> dict[Path, int]:
     return dict(sorted(found.items()))
 
 
-def lines_of_code(path: Path) -> int:
-    """Return how many lines a file has without docstrings, comments and blanks."""
-    text = path.read_text(encoding="utf-8")
-    spoken: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            spoken |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    lines = enumerate(text.splitlines(), start=1)
-    return sum(1 for i, line in lines if i not in spoken and line.strip() and not line.strip().startswith("#"))
+def statements(path: Path) -> int:
+    """Return how many statements a file has, docstrings among them."""
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def described(root: Path = ROOT) -> Iterator[str]:
-    """Yield what is to be known of the house, line by line."""
+    """Yield the layout, line by line."""
     known = modules(root, "verify")
     edges = imports(known)
     for folder, count in folders(known).items():
         yield f"{folder.relative_to(root).as_posix():30} {count:3} modules"
-    sizes = [lines_of_code(path) for path in known.values()]
     found = circles(imports(modules(root, *TOPS)))
-    yield f"floors {'unknown' if found else floors(edges)}, largest circle {max(map(len, found), default=0)}"
-    yield f"lines of code {sum(sizes)}, of a module {statistics.median(sizes):.0f} (median)"
+    chain = "unknown" if found else longest_chain(edges)
+    yield f"longest chain of imports {chain}, largest cycle {max(map(len, found), default=0)}"
+    for top in (*TOPS, "verify/rechecker"):
+        yield f"{top:30} {sum(map(statements, modules(root, top).values())):6} statements"
 
 
 if __name__ == "__main__":

@@ -1,28 +1,29 @@
-"""The house keeps its plan: wings that look up alone, no circle of files, at most twelve modules a folder."""
+"""The layout is kept: each subpackage imports those above it alone, no circle of files, twelve modules a folder."""
 
 import pytest
 
-from tests.house import (
+from tests.layout import (
     BY_NAME,
     ROOT,
+    SUBPACKAGES,
     TOPS,
-    WINGS,
     by_name,
     circles,
     described,
-    floors,
     folders,
     imports,
+    longest_chain,
     modules,
-    out_of_wing,
+    not_allowed,
+    statements,
 )
 
 MOST_MODULES = 12
 
 
-def test_the_wings_look_up_alone():
+def test_subpackages_import_those_above_them_alone():
     edges = imports(modules(ROOT, "verify"))
-    assert sum(map(len, edges.values())) > 300 and out_of_wing(edges) == []
+    assert sum(map(len, edges.values())) > 300 and not_allowed(edges) == []
 
 
 def test_what_is_imported_by_name_is_known():
@@ -35,7 +36,7 @@ def test_no_file_imports_itself_in_a_circle():
 
 def test_folders_of_the_engine_are_small():
     counts = folders(modules(ROOT, "verify"))
-    assert len(counts) > len(WINGS) - 1 and max(counts.values()) <= MOST_MODULES
+    assert len(counts) > len(SUBPACKAGES) - 1 and max(counts.values()) <= MOST_MODULES
 
 
 def planted(tmp_path, **sources):
@@ -59,9 +60,9 @@ def planted(tmp_path, **sources):
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from verify.reports.text import x",
     ],
 )
-def test_an_import_of_a_wing_below_is_found(tmp_path, source):
+def test_an_import_of_a_subpackage_below_is_found(tmp_path, source):
     edges = planted(tmp_path, language__expressions=source, reports__text="x = 1")
-    assert out_of_wing(edges) == ["verify.language.expressions imports verify.reports.text"]
+    assert not_allowed(edges) == ["verify.language.expressions imports verify.reports.text"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_an_import_by_name_is_found(tmp_path, source):
 )
 def test_neighbours_and_the_re_checker_are_held_apart(tmp_path, place, source):
     others = {"errors": "", "runs__store": "", "search__explore": "", "language__expressions": ""}
-    assert len(out_of_wing(planted(tmp_path, **others | {place: source}))) == 1
+    assert len(not_allowed(planted(tmp_path, **others | {place: source}))) == 1
 
 
 def test_what_looks_up_is_allowed(tmp_path):
@@ -99,7 +100,7 @@ def test_what_looks_up_is_allowed(tmp_path):
         "rechecker__reading": "",
         "__main__": "import verify.reports.a",
     }
-    assert out_of_wing(planted(tmp_path, **others, checking__check=source, reports__a="")) == []
+    assert not_allowed(planted(tmp_path, **others, checking__check=source, reports__a="")) == []
 
 
 def test_a_circle_is_found_through_functions_and_type_checkers(tmp_path):
@@ -113,10 +114,19 @@ def test_a_circle_is_found_through_functions_and_type_checkers(tmp_path):
     assert circles(edges) == [["verify.a", "verify.b", "verify.c"]]
 
 
-def test_floors_are_counted(tmp_path):
-    assert floors(planted(tmp_path, a="import verify.b", b="import verify.c", c="", d="")) == 3
+def test_the_longest_chain_is_counted(tmp_path):
+    assert longest_chain(planted(tmp_path, a="import verify.b", b="import verify.c", c="", d="")) == 3
 
 
-def test_the_house_is_described():
+def test_the_layout_is_described():
     text = "\n".join(described())
-    assert "largest circle 0" in text and "verify/provers" in text and "(median)" in text
+    assert "largest cycle 0" in text and "verify/provers" in text and "statements" in text
+
+
+def test_statements_are_counted_however_they_are_laid_out(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text(
+        '"""Text."""\n\n\ndef f(x):\n    """Text."""\n    if x: return 1; \n    return (\n        2\n    )\n'
+    )
+    # Two texts, def, if, return, return.
+    assert statements(path) == 6

@@ -1,0 +1,81 @@
+"""A clause at an instance is decided as a check decides it, and proved for all parameters where it is."""
+
+import time
+
+import pytest
+import sympy as sp
+
+from tests.verify.searched import N, W, X, n, theorem, w, x, z
+from verify import Dynamics, Hypothesis, Outcome, Reaches
+from verify.search.verdicts.decision import Judge
+
+
+def judge(claim, *hypotheses, **more):
+    made = theorem((N, W, X), claim, *hypotheses, **more)
+    return Judge(made, made.statement)
+
+
+def soon(seconds=5):
+    return time.monotonic() + seconds
+
+
+positive = sp.Symbol("v", positive=True)
+HERE = {"n": 2, "w": 3, "x": 1}
+
+
+def test_it_decides_as_a_check_does():
+    assert judge(sp.Ge(w, 3, evaluate=False)).decide("claim", HERE, soon()).outcome is Outcome.VERIFIED
+    refuted = judge(sp.Gt(w, 3, evaluate=False)).decide("claim", HERE, soon())
+    assert refuted.outcome is Outcome.REFUTED and refuted.rechecked and refuted.margin == 0
+
+
+def test_what_breaks_a_hypothesis_refutes_nothing():
+    refuted = judge(sp.Gt(n, 2, evaluate=False), Hypothesis("small", sp.Le(n, 1)))
+    result = refuted.decide("claim", HERE, soon())
+    assert result.outcome is Outcome.OUT_OF_SCOPE and result.detail == "breaks small"
+
+
+def test_what_takes_too_long_is_undecided(clock):
+    slow = Dynamics((z,), (sp.Integer(1),), (z * (1 - sp.Rational(1, 10**9)),), z)
+    began = clock.now
+    result = judge(Reaches("claim", slow, sp.Rational(1, 2))).decide("claim", HERE, soon(0.3))
+    assert result.outcome is Outcome.INCONCLUSIVE and clock.now - began < 0.4
+
+
+def test_an_interrupt_goes_through(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.claims.inequality.Inequality.evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        judge(sp.Ge(w, 3, evaluate=False)).decide("claim", HERE, soon())
+
+
+@pytest.mark.parametrize(
+    ("claim", "proved"),
+    [
+        (sp.Ge(n * x, 0, evaluate=False), True),
+        (sp.Ge(n * positive + x, x, evaluate=False), True),
+        (sp.Ge(n * positive, x, evaluate=False), False),
+        # By the hypothesis alone.
+        (sp.Le(n, 5, evaluate=False), True),
+        (sp.Le(n, 4, evaluate=False), False),
+    ],
+)
+def test_what_is_proved_for_all_parameters(claim, proved):
+    judged = judge(claim, Hypothesis("small", sp.Le(n, 5)), variables=(positive,))
+    assert judged.prove("claim", HERE, soon()) is proved
+    assert judged.proved == {((), "claim"): proved}
+
+
+def test_a_proof_is_looked_for_once_and_accepted_by_the_rechecker_alone(monkeypatch):
+    judged, asked = judge(sp.Ge(w**2, 0, evaluate=False)), []
+
+    def forged(*_, **__):
+        asked.append(1)
+        return {"kind": "forged"}
+
+    monkeypatch.setattr("verify.claims.inequality.Inequality.prove", forged)
+    assert not judged.prove("claim", HERE, soon())
+    before = len(asked)
+    assert not judged.prove("claim", HERE, soon()) and len(asked) == before

@@ -1,0 +1,98 @@
+"""Expressions that SymPy takes long to derive, stored beside the module that uses them.
+
+A module with `FORMS = stored(derived_forms, *symbols)` reads from `<module>.forms.json` what its function
+`derived_forms` returns by name, and derives it where there is no such file. All of them are derived and written anew by
+
+    python -m theorems.stored_forms
+
+and a test derives each and compares: nothing else shows that a form is what it is said to be. A form is stored as the
+tree of its sums, products and powers in SymPy's own order, so that the expression that is read is the one that was
+derived; SymPy does not evaluate it again.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import sympy as sp
+
+import theorems
+
+Forms = dict[str, sp.Expr]
+Derive = Callable[[], Forms]
+SUFFIX = ".forms.json"
+_HEADS: dict[str, Any] = {"+": sp.Add, "*": sp.Mul, "^": sp.Pow}
+_SIGNS = {head: sign for sign, head in _HEADS.items()}
+
+
+def stored(derive: Derive, *symbols: sp.Symbol) -> Forms:
+    """Return the forms that a module's function derives, in these symbols; read where they are stored."""
+    path = path_of(derive)
+    return read(path.read_text(encoding="utf-8"), *symbols) if path.exists() else derive()
+
+
+def path_of(derive: Derive) -> Path:
+    """Return the file of a module's forms."""
+    return Path(inspect.getfile(derive)).with_suffix(SUFFIX)
+
+
+def read(text: str, *symbols: sp.Symbol) -> Forms:
+    """Return the forms that a text holds."""
+    named = {symbol.name: symbol for symbol in symbols}
+    return {name: _expression(tree, named) for name, tree in json.loads(text).items()}
+
+
+def written(forms: Forms) -> str:
+    """Return the text that holds forms, a line each."""
+    lines = (f'"{name}": {json.dumps(_tree(form), separators=(",", ":"))}' for name, form in forms.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _tree(form: sp.Basic) -> Any:
+    if isinstance(form, sp.Integer):
+        return int(form)
+    if isinstance(form, sp.Rational):
+        return ["/", int(form.p), int(form.q)]
+    return form.name if isinstance(form, sp.Symbol) else [_SIGNS[form.func], *map(_tree, form.args)]
+
+
+def _expression(tree: Any, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    if isinstance(tree, int):
+        return sp.Integer(tree)
+    if isinstance(tree, str):
+        return symbols[tree]
+    head, *parts = tree
+    if head == "/":
+        return sp.Rational(*parts)
+    return _HEADS[head](*(_expression(part, symbols) for part in parts), evaluate=False)
+
+
+def modules() -> dict[str, Derive]:
+    """Return what derives the forms of each module that stores some."""
+    names = (module.name for module in walk_packages(theorems.__path__, "theorems."))
+    derives = {name: getattr(import_module(name), "derived_forms", None) for name in names}
+    return {name: derive for name, derive in derives.items() if derive}
+
+
+def main() -> None:
+    """Write all forms anew."""
+    # Without them every module derives its own, what a file lacks included.
+    before = {path: path.read_bytes() for path in Path(theorems.__path__[0]).rglob(f"*{SUFFIX}")}
+    for path in before:
+        path.unlink()
+    try:
+        texts = {path_of(derive): written(derive()) for derive in modules().values()}
+    except BaseException:
+        for path, content in before.items():
+            path.write_bytes(content)
+        raise
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

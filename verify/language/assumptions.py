@@ -1,0 +1,118 @@
+# SymPy says little of its types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportArgumentType=false
+"""Which assumptions a symbol may have: SymPy simplifies by them as an expression is typed, before anything is checked.
+
+A parameter may assume what its domain gives, and a variable is declared by its symbol. A definition, a state and a
+bound symbol have no declared domain: with D > 0 assumed, sqrt(D²) is typed as D, which D = −3 makes false. They may
+assume `real`; a definition or a state also `integer`, and a state `positive`, where its values are shown to be so.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import sympy as sp
+
+from verify.errors import TheoremError
+from verify.language.expressions import Case, contents, from_data, to_data
+from verify.language.parameters import Parameter
+
+REAL = frozenset({"real"})
+INTEGRAL = REAL | {"integer", "rational"}
+POSITIVE = REAL | {"positive", "nonnegative", "nonzero"}
+NATURAL = INTEGRAL | {"nonnegative"}
+"""What the symbol of an order k = 0, 1, 2, … may assume."""
+_OPEN = REAL | {"positive", "negative", "nonzero", "nonnegative", "nonpositive"}
+"""What may be assumed of a symbol in which is differentiated, where it is > 0 or < 0: both sides are inside then."""
+_STRONGEST = ("even", "odd", "positive", "negative", "integer", "rational")
+
+
+def declared(symbol: sp.Basic) -> tuple[str, ...]:
+    """Return what a symbol assumes, the strongest first."""
+    assumed = tuple(map(str, to_data(symbol)[2:]))
+    return (*(a for a in _STRONGEST if a in assumed), *(a for a in assumed if a not in _STRONGEST))
+
+
+def refuse_beyond(what: str, symbol: sp.Basic, allowed: Collection[str]) -> None:
+    """Raise TheoremError for a symbol that assumes more than is allowed; `what` begins the message."""
+    beyond = [assumed for assumed in declared(symbol) if assumed not in allowed]
+    if beyond:
+        way = f'declare it real, by sp.Symbol("{symbol}", real=True)'
+        raise TheoremError(f"{what} {symbol} is declared {beyond[0]}, which its domain does not imply; {way}")
+
+
+def is_integral(expression: sp.Basic, integers: Collection[str]) -> bool:
+    """Whether an expression is written as a polynomial with integer coefficients in symbols of some names."""
+    expression = sp.sympify(expression)
+    if isinstance(expression, sp.Symbol):
+        return expression.name in integers
+    if isinstance(expression, sp.Pow):
+        base, power = expression.args
+        return isinstance(power, sp.Integer) and power > 0 and is_integral(base, integers)
+    parts = expression.args[1:] if isinstance(expression, Case) else expression.args
+    made = isinstance(expression, sp.Add | sp.Mul | Case) and all(is_integral(part, integers) for part in parts)
+    return made or isinstance(expression, sp.Integer)
+
+
+def is_positive(expression: sp.Basic, positives: Collection[str]) -> bool:
+    """Whether an expression is made of positive numbers, some names and exp, by sums, products and powers."""
+    expression = sp.sympify(expression)
+    if isinstance(expression, sp.Symbol):
+        return expression.name in positives
+    if isinstance(expression, sp.Pow):
+        return is_positive(expression.args[0], positives)
+    made = isinstance(expression, sp.Add | sp.Mul) and all(is_positive(part, positives) for part in expression.args)
+    return made or isinstance(expression, sp.exp) or (isinstance(expression, sp.Rational) and expression > 0)
+
+
+def refuse_bound_assumptions(expression: sp.Basic) -> None:
+    """Raise TheoremError for a Subs, a Limit or a Derivative whose symbol assumes what it may not.
+
+    The symbol of a Subs or a Limit is real. A derivative is two-sided: its symbol may be assumed > 0 or < 0, and not
+    >= 0 alone, nor integer.
+    """
+    for node, symbol in _bound(expression):
+        is_derivative = isinstance(node, sp.Derivative)
+        open_side = is_derivative and bool(symbol.is_positive or symbol.is_negative)
+        allowed = _OPEN if open_side else REAL | {"nonzero"} if is_derivative else REAL
+        refuse_beyond(f"{type(node).__name__}: the bound symbol", symbol, allowed)
+
+
+def _bound(expression: sp.Basic) -> Iterator[tuple[sp.Basic, Any]]:
+    found = contents(sp.sympify(expression)).binding
+    # One alone is not written as text, which takes long for a limit.
+    for node in sorted(found, key=str) if len(found) > 1 else found:
+        for symbol in node.args[1:2] if isinstance(node, sp.Limit) else tuple(node.variables):  # pyright: ignore[reportArgumentType]
+            yield node, symbol
+
+
+def refuse_misused(
+    symbols: Iterable[sp.Symbol], known: dict[str, sp.Symbol], parameters: Mapping[str, Parameter]
+) -> None:
+    """Add symbols to known ones. Raise TheoremError for two of one name, and a parameter's that assumes too much."""
+    for symbol in sorted(symbols, key=str):
+        if known.setdefault(symbol.name, symbol) != symbol:
+            raise TheoremError(f"{symbol}: two symbols of this name with different assumptions")
+        if from_data(to_data(symbol)) != symbol:
+            raise TheoremError(f"{symbol}: its assumptions are not all in the language")
+        if symbol.name in parameters and (lacking := not_implied(symbol, parameters[symbol.name])):
+            raise TheoremError(f"parameter {symbol} {lacking}")
+
+
+def not_implied(symbol: sp.Symbol, parameter: Parameter) -> str:
+    """Return which assumption of a parameter's symbol its domain does not imply, and what would; nothing for none."""
+    at_least = parameter.minimum if parameter.minimum is not None else parameter.above
+    positive = at_least is not None and (at_least > 0 or (at_least == 0 and parameter.minimum is None))
+    least = "minimum=1" if parameter.kind == "integer" else "above=0"
+    for assumed, implied, needed in (
+        ("integer", parameter.kind == "integer", 'is not of kind "integer"'),
+        ("positive", positive, f"has no {least}"),
+        ("nonnegative", at_least is not None and at_least >= 0, "has no minimum=0"),
+        ("nonzero", positive, f"has no {least}"),
+    ):
+        if getattr(symbol, f"is_{assumed}") and not implied:
+            return f"{needed}, but its symbol is declared {assumed}"
+    for assumed in ("nonpositive", "even", "odd"):
+        if getattr(symbol, f"is_{assumed}"):
+            return f"has a symbol declared {assumed}, which no domain of a parameter says: leave it out of the symbol"
+    return ""

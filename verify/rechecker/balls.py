@@ -1,0 +1,45 @@
+"""Balls of Arb and rational numbers, turned into each other."""
+
+from fractions import Fraction
+
+from flint import arb, fmpq
+
+from .reading import Rejected, TooLarge
+
+_MOST_BITS = 2**20
+"""Power of two up to which a ball's end is written as a fraction: some 300 000 digits."""
+_LARGEST_EXPONENT = 4096
+"""Bits of the exponent of a ball's midpoint or radius; x ← x² lengthens it by one bit at each step."""
+
+
+def ball(value: Fraction | int) -> arb:
+    """Return the enclosure of a rational number at the precision in force."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def measured(value: arb) -> arb:
+    """Return a ball, whose exponents are not too long. Raises TooLarge."""
+    for part in (value.mid(), value.rad()):
+        if part.is_finite() and part.man_exp()[1].bit_length() > _LARGEST_EXPONENT:
+            raise TooLarge("bits in the exponent of a ball", _LARGEST_EXPONENT)
+    return value
+
+
+def midpoint(point: arb) -> Fraction:
+    """Return a ball's midpoint. Raises Rejected where it is infinite, or takes too many digits to be written down."""
+    if not point.is_finite():
+        raise Rejected("an end of a ball is not finite")
+    mantissa, exponent = map(int, point.mid().man_exp())
+    if abs(exponent) > _MOST_BITS:
+        raise Rejected("an end of a ball is too large or too small")
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+def low(value: arb) -> Fraction:
+    """Return a ball's lower end."""
+    return midpoint(value.lower())
+
+
+def high(value: arb) -> Fraction:
+    """Return a ball's upper end."""
+    return midpoint(value.upper())

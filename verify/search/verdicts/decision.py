@@ -1,0 +1,124 @@
+"""One clause at one instance in rigorous arithmetic, and its proof for all parameters, looked for once."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from verify.budget import ended, until
+from verify.checking.decide import Decider
+from verify.checking.standing import shipped_proofs
+from verify.checking.theorem import Theorem
+from verify.claims.context import Context
+from verify.errors import InputError, OutOfTimeError
+from verify.evaluation.instances import check_domain, evaluate_hypothesis
+from verify.evaluation.iteration import Passage
+from verify.language.statement import Statement
+from verify.outcomes import ClauseResult, Evidence, Outcome
+from verify.search.simplify import Instance
+
+FOLLOWED = 0.6
+"""The part of the time in which a recursion is followed; in the rest it is re-checked."""
+LATE = 0.3
+"""Seconds after the time is over at which what does not look at the clock is ended."""
+
+
+@dataclass
+class Judge:
+    """Decides a statement's clauses at instances that keep its hypotheses.
+
+    `proved` has, by the values of its words and a clause's label, whether the re-checker accepts a proof for all
+    parameters; nothing of what was not looked for.
+    """
+
+    theorem: Theorem
+    statement: Statement
+    proved: dict[tuple[tuple[object, ...], str], bool] = field(default_factory=dict)
+    _last: Context | None = None
+
+    def words_of(self, instance: Instance) -> tuple[object, ...]:
+        """Return the values of the parameters whose words choose."""
+        return tuple(instance[parameter.name] for parameter in self.statement.parameters if parameter.words)
+
+    def decide(self, label: str, instance: Instance, deadline: float) -> ClauseResult:
+        """Decide a clause at an instance, without a proof for all parameters.
+
+        Where it is refuted, the re-checker has to find the hypotheses to hold as well: else that is computed at most.
+        """
+        place, context, decider = self._prepared(label, instance, deadline, {})
+        statement = context.statement
+        try:
+            with until(deadline):
+                result = decider.clause(place)
+                kept = statement.hypotheses if result.holds is False else ()
+                held = [ended(context.late, evaluate_hypothesis, each, instance).holds for each in kept]
+                confirmed = decider.scope()[0] if all(held) and held else True
+        except (InputError, OutOfTimeError) as error:
+            # An InputError says that the instance is too large to be decided.
+            return ClauseResult.undecided(statement.clauses[place], str(error))
+        if context.interrupted:
+            raise KeyboardInterrupt
+        for broken, holds in zip((h.label for h in kept), held, strict=True):
+            # Drawn by an approximation, it may be no instance of the statement.
+            if holds is None:
+                return ClauseResult.undecided(statement.clauses[place], f"{broken} is not decided")
+            if not holds:
+                return replace(result, outcome=Outcome.OUT_OF_SCOPE, detail=f"breaks {broken}")
+        if confirmed is False:
+            return ClauseResult.undecided(statement.clauses[place], "the re-checker finds a hypothesis to fail")
+        if confirmed is None:
+            why = "whether the hypotheses hold is not re-checked"
+            return replace(result, evidence=Evidence.COMPUTED, rechecked=False, unchecked=why)
+        return result
+
+    def prove(self, label: str, instance: Instance, deadline: float) -> bool:
+        """Whether a clause is proved for all parameters in scope, at an instance's words."""
+        key = self.words_of(instance), label
+        if key not in self.proved:
+            self.proved[key] = self._proved(label, instance, deadline)
+        return self.proved[key]
+
+    def _proved(self, label: str, instance: Instance, deadline: float) -> bool:
+        place, context, decider = self._prepared(label, instance, deadline, {label: True})
+        context.clause = context.statement.clauses[place]  # pyright: ignore[reportAttributeAccessIssue]
+        try:
+            with until(deadline):
+                proof = ended(context.late, context.proof_for_all)
+                if proof is None:
+                    return False
+                # It is not looked for again.
+                context.shipped = {label: proof}
+                result = decider.clause(place)
+        except (InputError, OutOfTimeError):
+            return False
+        if context.interrupted:
+            raise KeyboardInterrupt
+        return result.holds is True and result.evidence is Evidence.PROVED
+
+    def _prepared(
+        self, label: str, instance: Instance, deadline: float, for_all: Mapping[str, bool]
+    ) -> tuple[int, Context, Decider]:
+        statement = self.statement.specialised(instance)
+        place = next(i for i, clause in enumerate(statement.clauses) if clause.label == label)
+        check_domain(self.statement, instance)
+        now = time.monotonic()
+        context = Context(
+            statement,
+            instance,
+            self.theorem.proofs,
+            deadline,
+            passages=self._passages(instance),
+            iterate_until=now + FOLLOWED * (deadline - now),
+            in_scope=bool(for_all),
+            for_all=for_all,
+            shipped=shipped_proofs(self.theorem) if for_all else {},
+            late=deadline + LATE,
+        )
+        self._last = context
+        return place, context, Decider(self.statement, context)
+
+    def _passages(self, instance: Instance) -> dict[Any, Any]:
+        """Return the first passages that were found at the instance for the clause before."""
+        if self._last is None or self._last.instance != instance:
+            return {}
+        return {key: run for key, run in self._last.passages.items() if isinstance(run, Passage) and run.reached}

@@ -1,0 +1,181 @@
+"""A search as it stands: what was tried, the nearest miss of each clause, the counterexample that was found."""
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NoReturn
+
+from verify.budget import EndError, ended
+from verify.checking.theorem import Theorem
+from verify.claims.context import Clause
+from verify.errors import InputError, OutOfTimeError, PrimitiveError, TheoremError, UndecidedError, UndefinedError
+from verify.evaluation.iteration import Progress
+from verify.language.parameters import Value
+from verify.language.statement import Statement, is_shipped
+from verify.outcomes import ClauseResult, Outcome
+from verify.search.instance_strategies import Plan
+from verify.search.sharpness import Sharpness
+from verify.search.simplify import Instance
+from verify.search.verdicts.decision import LATE, Judge
+from verify.search.verdicts.tally import Tally, Tried
+
+_CONFIRM_SECONDS = 10
+"""For one instance that seems to be a counterexample: one that is not decided by then is counted and skipped."""
+_ROUNDED = 1.0
+"""The margin of what seemed to fail and does not, or is not decided: large, so that nothing is steered by it."""
+_LIMITS = 40
+"""At how many instances a clause is decided exactly because its limit degenerates there, and floats have no value."""
+
+
+class StopSearchError(EndError):
+    """The time is over."""
+
+
+class FoundError(EndError):
+    """A counterexample was found."""
+
+
+@dataclass
+class Search:
+    """State of one search: what was tried, the nearest miss of each clause, the confirmed counterexample."""
+
+    theorem: Theorem
+    statement: Statement
+    plan: Plan
+    deadline: float
+    guided: bool
+    progress: Progress | None = None
+    nearest: dict[str, tuple[float, Instance]] = field(default_factory=dict)
+    counterexample: tuple[Instance, ClauseResult] | None = None
+    refuted: Tried | None = None
+    """The first instance that was found to refute a clause."""
+    needed: int | None = None
+    tried: dict[tuple[Value, ...], Tried] = field(default_factory=dict)
+    limited: int | None = None
+    """How many were tried where the number of instances was the limit; None while that goes on."""
+    degenerate: int = 0
+    replaying: bool = False
+    bounds: tuple[Sharpness, ...] = ()
+
+    def tick(self) -> None:
+        """End the search when its time is over."""
+        if time.monotonic() > self.deadline:
+            raise StopSearchError
+
+    @property
+    def late(self) -> float:
+        """When what does not look at the clock is ended."""
+        return self.deadline + LATE
+
+    @cached_property
+    def tally(self) -> Tally:
+        """How the clauses stand at what was tried."""
+        return Tally(Judge(self.theorem, self.statement))
+
+    def margins(self, instance: Instance) -> dict[str, float]:
+        """Return each clause's float64 margin at an instance, and remember the smallest."""
+        return self.look_up(instance).margins
+
+    def look_up(self, instance: Instance) -> Tried:
+        """Return what is known of an instance, which is scanned the first time."""
+        self.tick()
+        key = tuple(instance.values())
+        if key not in self.tried:
+            statement = self.statement.specialised(instance)
+            try:
+                scanned = ended(self.late, _scanned, statement, instance)
+            except OutOfTimeError:
+                raise StopSearchError from None
+            silent = frozenset(label for label, margin in scanned.items() if margin == math.inf)
+            # What is not looked at steers nothing, as what has no value.
+            margins = {label: math.inf if math.isnan(margin) else margin for label, margin in scanned.items()}
+            self.tried[key] = Tried(instance, margins, silent)
+            if self.progress:
+                self.progress(len(self.tried))
+            for label, margin in margins.items():
+                if margin > 0:
+                    self._near(label, margin, instance)
+        return self.tried[key]
+
+    def look(self, instance: Instance, label: str | None = None) -> None:
+        """End the search where a clause (that of a label) is refuted at an instance, the counterexample then."""
+        result = self.refutes(instance, label)
+        if result is not None:
+            self.take(instance, result)
+
+    def take(self, instance: Instance, result: ClauseResult) -> NoReturn:
+        """End the search with a counterexample."""
+        self.counterexample, self.needed = (instance, result), len(self.tried)
+        self.refuted = self.tried[tuple(instance.values())]
+        raise FoundError
+
+    def _near(self, label: str, margin: float, instance: Instance) -> None:
+        if label not in self.nearest or margin < self.nearest[label][0]:
+            self.nearest[label] = margin, instance
+
+    def refutes(self, instance: Instance, label: str | None = None) -> ClauseResult | None:
+        """Return the clause (that of a label) which rigorous arithmetic refutes, of those that seem to fail."""
+        margins = self.margins(instance)
+        suspects = sorted((name for name in margins if margins[name] <= 0), key=lambda name: margins[name])
+        for suspect in (*suspects, *self._degenerate(margins)):
+            if label in (None, suspect):
+                before = margins[suspect]
+                result = self.confirm(suspect, instance)
+                if result.outcome is Outcome.REFUTED:
+                    self._near(suspect, before, instance)
+                    return result
+                # What only rounding made negative steers nothing.
+                margins[suspect] = 0.0 if result.margin == 0 else _ROUNDED
+                if result.outcome is Outcome.VERIFIED and result.margin == 0:
+                    self._near(suspect, 0.0, instance)
+        return None
+
+    def _degenerate(self, margins: dict[str, float]) -> Iterator[str]:
+        """Yield the clauses with a limit that floats have no value of here: the limit of other leading terms, say."""
+        for name in self.with_limits:
+            if margins[name] == math.inf and self.degenerate < _LIMITS:
+                self.degenerate += 1
+                yield name
+
+    @cached_property
+    def with_limits(self) -> tuple[str, ...]:
+        """The labels of the clauses that a limit is part of, or of a definition."""
+        statement = json.loads(self.statement.canonical())
+        everywhere = "Limit" in json.dumps(statement["definitions"])
+        clauses = (*statement["claims"], *statement["steps"])
+        return tuple(each["label"] for each in clauses if everywhere or '"Limit"' in json.dumps(each))
+
+    def confirm(self, suspect: str, instance: Instance, seconds: float = _CONFIRM_SECONDS) -> ClauseResult:
+        """Decide a clause in rigorous arithmetic, at an instance that keeps the domain and every hypothesis."""
+        deadline = min(self.deadline, time.monotonic() + seconds)
+        result = self.tally.judge.decide(suspect, instance, deadline)
+        self.look_up(instance).note(suspect, result)
+        return result
+
+
+def _scanned(statement: Statement, instance: Instance) -> dict[str, float]:
+    return {clause.label: scan(clause, statement, instance) for clause in statement.clauses}
+
+
+def scan(clause: Clause, statement: Statement, instance: Mapping[str, Value]) -> float:
+    """Return a clause's float64 margin at an instance: relative, negative where it seems to fail.
+
+    Infinite where it has no value, NaN where nothing is evaluated.
+    """
+    try:
+        margin = clause.scan(statement, instance)
+    except PrimitiveError:
+        raise
+    except UndecidedError:
+        return math.nan
+    except (UndefinedError, ZeroDivisionError, OverflowError, ValueError):
+        return math.inf
+    except Exception as error:
+        if isinstance(error, InputError | TheoremError | OutOfTimeError) or is_shipped(clause):
+            raise
+        raise TheoremError(f"clause {clause.label}: {type(error).__name__}: {error}") from error
+    # A power of a negative number is complex in float64.
+    return math.inf if isinstance(margin, complex) or math.isnan(margin) else margin

@@ -1,0 +1,178 @@
+"""What was tried and what is known of it: an instance is clean, refuted, undecided, or has no value.
+
+A clause holds at an instance where its float64 margin is positive beyond a running bound of its error, where exact or
+ball arithmetic decides that it does, or where it is proved for all parameters. An instance is clean where all clauses
+hold that are not in words, a claim among them.
+"""
+
+import math
+import time
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from verify.claims.float_signs import floats_decide, surely_hold
+from verify.claims.in_words import InWords
+from verify.claims.shipped import Equality
+from verify.language.statement import Statement
+from verify.outcomes import ClauseResult, Outcome
+from verify.search.simplify import Instance, simplicity
+from verify.search.verdicts.decision import FOLLOWED, Judge
+
+_SECONDS = (0.1, 1.0, 10.0)
+"""For one clause at one instance, round by round: what takes little is decided before what takes long is begun."""
+_MISSES = 3
+"""A round gives a clause up that was not decided in time at so many instances in a row."""
+_PROOF_SHARE = 0.25
+"""The part of what is left of the time in which a proof for all parameters is looked for, for a clause."""
+
+
+class Verdict(StrEnum):
+    """What is known of an instance."""
+
+    CLEAN = "clean"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    WITHOUT_VALUE = "without_value"
+
+
+@dataclass
+class Tried:
+    """An instance that was tried.
+
+    Parameters
+    ----------
+    instance
+        Its values.
+    margins
+        Each clause's relative margin in float64, which steers the search; infinite where there is none.
+    silent
+        The clauses that have no value in float64.
+    holds
+        The clauses that hold, with the relative margin in float64; None for those that have none.
+    left_open
+        The clauses that rigorous arithmetic does not decide.
+    refuted
+        Whether a clause is refuted.
+    """
+
+    instance: Instance
+    margins: dict[str, float]
+    silent: frozenset[str] = frozenset()
+    holds: dict[str, float | None] = field(default_factory=dict)
+    left_open: set[str] = field(default_factory=set)
+    refuted: bool = False
+
+    def note(self, label: str, result: ClauseResult) -> None:
+        """Keep what rigorous arithmetic finds of a clause."""
+        if result.outcome is Outcome.VERIFIED:
+            self.take(label)
+        elif result.outcome is Outcome.REFUTED:
+            self.refuted = True
+        else:
+            self.left_open.add(label)
+
+    def take(self, label: str) -> None:
+        """Keep that a clause holds: by a margin of at least 0, whatever rounding makes of it."""
+        margin = self.margins[label]
+        self.holds[label] = max(margin, 0.0) if math.isfinite(margin) else None
+
+
+class Tally:
+    """The clauses of a statement that are looked at, and how they stand at what was tried."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Begin with a judge of the statement."""
+        self.judge, self.statement = judge, judge.statement
+        self.labels = tuple(c.label for c in self.statement.clauses if not isinstance(c, InWords))
+        self._claims = {claim.label for claim in self.statement.claims} & set(self.labels)
+        # An equality has no margin.
+        self._measured = {c.label for c in self.statement.clauses if not isinstance(c, Equality)}
+        self._numbers = {p.name for p in self.statement.parameters if p.kind in ("integer", "rational")}
+
+    def takes_little(self) -> bool:
+        """Whether each clause that is looked at takes little time: float64 decides it, or one proof does."""
+        first = self.statement.specialised({p.name: p.words[0] for p in self.statement.parameters if p.words})
+        looked_at = (clause for clause in first.clauses if clause.label in self.labels)
+        return all(isinstance(c, Equality) or floats_decide(c, first, self._numbers) for c in looked_at)
+
+    def by_floats(self, tried: Iterable[Tried]) -> None:
+        """Note where clauses hold beyond the error of float64."""
+        for statement, group in self._by_words(tried):
+            for clause in statement.clauses:
+                if clause.label in self.labels and floats_decide(clause, statement, self._numbers):
+                    open_ = [e for e in self._open_at(clause.label, group) if 0 < e.margins[clause.label] < math.inf]
+                    sure = surely_hold(clause, statement, [each.instance for each in open_])
+                    for each in (each for each, holds in zip(open_, sure, strict=True) if holds):
+                        each.take(clause.label)
+
+    def by_proofs(self, tried: Iterable[Tried], deadline: float) -> None:
+        """Note the clauses that are proved for all parameters, of those that floats leave open somewhere."""
+        for _, group in self._by_words(tried):
+            for label in self.labels:
+                open_, left = self._open_at(label, group, ever=True), deadline - time.monotonic()
+                until = time.monotonic() + _PROOF_SHARE * left
+                if open_ and left > 0 and self.judge.prove(label, open_[0].instance, until):
+                    for each in open_:
+                        each.take(label)
+
+    def one_by_one(self, tried: Collection[Tried], deadline: float) -> Iterator[tuple[Tried, ClauseResult]]:
+        """Decide in rigorous arithmetic, the simplest first, until the time is over; yield what is refuted."""
+        simplest_first = sorted(tried, key=lambda each: simplicity(each.instance))
+        for seconds in _SECONDS:
+            missed = dict.fromkeys(self.labels, 0)
+            for each in simplest_first:
+                # What one clause takes too long for is left to the next round, and the dearest is asked first.
+                for label in sorted(self._open_labels(each), key=lambda label: -missed[label]):
+                    begun = time.monotonic()
+                    if begun >= deadline:
+                        return
+                    if missed[label] >= _MISSES:
+                        break
+                    result = self.judge.decide(label, each.instance, min(deadline, begun + seconds))
+                    # A recursion is followed in a part of the time.
+                    if result.holds is None and time.monotonic() - begun >= FOLLOWED * seconds:
+                        missed[label] += 1
+                        break
+                    missed[label] = 0
+                    each.note(label, result)
+                    if result.outcome is Outcome.REFUTED:
+                        yield each, result
+
+    def verdict(self, tried: Tried) -> Verdict:
+        """Return what is known of an instance."""
+        if tried.refuted:
+            return Verdict.REFUTED
+        missing = set(self.labels) - tried.holds.keys()
+        if self._claims and not missing:
+            return Verdict.CLEAN
+        return Verdict.WITHOUT_VALUE if missing & tried.silent & tried.left_open else Verdict.UNDECIDED
+
+    def is_late(self, tried: Tried) -> bool:
+        """Whether an instance is undecided and no rigorous answer to a clause was found in the time for verdicts."""
+        asked = tried.left_open & set(self.labels)
+        return bool(self.labels) and not asked and self.verdict(tried) is Verdict.UNDECIDED
+
+    def smallest(self, tried: Iterable[Tried], first: Iterable[Tried]) -> tuple[float, Instance] | None:
+        """Return the smallest margin by which a clause holds, and where; among equals where the `first` of them is."""
+        known = [
+            (margin, each.instance)
+            for each in (*first, *tried)
+            for label, margin in each.holds.items()
+            if margin is not None and label in self._measured
+        ]
+        return min(known, key=lambda pair: pair[0], default=None)
+
+    def _by_words(self, tried: Iterable[Tried]) -> list[tuple[Statement, list[Tried]]]:
+        groups: dict[tuple[object, ...], list[Tried]] = {}
+        for each in tried:
+            groups.setdefault(self.judge.words_of(each.instance), []).append(each)
+        return [(self.statement.specialised(group[0].instance), group) for group in groups.values()]
+
+    def _open_at(self, label: str, tried: Iterable[Tried], *, ever: bool = False) -> list[Tried]:
+        """Return where a clause is not known to hold; unless `ever`, nor was left open by rigorous arithmetic."""
+        return [e for e in tried if label not in e.holds and (ever or label not in e.left_open)]
+
+    def _open_labels(self, tried: Tried) -> Iterator[str]:
+        if not tried.refuted:
+            yield from (label for label in self.labels if label not in tried.holds and label not in tried.left_open)
